@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/google/pprof/profile"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"riffle/internal/rng"
@@ -54,14 +56,10 @@ func TestShortRunWritesPage(t *testing.T) {
 		}
 		text := page.String()
 		for _, want := range []string{"| commit | `0123456789ab` |\n", "2 cores, Model <1>,", "| 13.30 |\n", "kept the machine busy", "| Riffle on SQLite | 64 | ", "\n| 100 | "} {
-			if !strings.Contains(text, want) {
-				t.Errorf("the page lacks %q:\n%s", want, text)
-			}
+			assert.Contains(t, text, want, "the page lacks")
 		}
 		for _, unwanted := range []string{"%!", "no value"} {
-			if strings.Contains(text, unwanted) {
-				t.Errorf("the page has %q:\n%s", unwanted, text)
-			}
+			assert.NotContains(t, text, unwanted, "the page")
 		}
 		if n := strings.Count(text, "\n"); n > 80 {
 			t.Errorf("the page has %d lines, want at most 80", n)
@@ -76,9 +74,7 @@ func TestArithmetic(t *testing.T) {
 	if a, b := median([]float64{3, 1, 2}), median([]float64{4, 1, 2, 3}); a != 2 || b != 2.5 || !math.IsNaN(median(nil)) {
 		t.Errorf("medians %g and %g, want 2 and 2.5", a, b)
 	}
-	if got, want := ratios([]float64{1, 6, 4}, []float64{2, 2, 4}).String(), "1.00 (0.50 to 3.00)"; got != want {
-		t.Errorf("ratios %s, want %s", got, want)
-	}
+	assert.Equal(t, "1.00 (0.50 to 3.00)", ratios([]float64{1, 6, 4}, []float64{2, 2, 4}).String(), "ratios")
 }
 
 func TestAttack(t *testing.T) {
@@ -95,9 +91,8 @@ func TestAttack(t *testing.T) {
 	if err != nil || m.Requests != 3 || seen != 3 {
 		t.Fatalf("%v; saw %d results, %v, want 3", m, seen, err)
 	}
-	if _, err := attack(t.Context(), deck52.targeter(p), 1, times(1), 0, nil); err == nil {
-		t.Error("a run with a failed request passes")
-	}
+	_, err = attack(t.Context(), deck52.targeter(p), 1, times(1), 0, nil)
+	assert.Error(t, err, "a run with a failed request passes")
 }
 
 func TestUsualHandlerShuffles(t *testing.T) {
@@ -105,15 +100,12 @@ func TestUsualHandlerShuffles(t *testing.T) {
 		w := httptest.NewRecorder()
 		usual(w, httptest.NewRequest(http.MethodPost, shuffle52.path, strings.NewReader(shuffle52.body)))
 		var body struct{ Items []string }
-		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &body))
 		return body.Items
 	}
 	first, second := order(), order()
-	if slices.Equal(first, second) || slices.Equal(first, cards()) {
-		t.Error("two orders are equal, or the order of the request")
-	}
+	assert.False(t, slices.Equal(first, second), "two orders are equal, or the order of the request")
+	assert.False(t, slices.Equal(first, cards()), "two orders are equal, or the order of the request")
 	slices.Sort(first)
 	if want := slices.Sorted(slices.Values(cards())); !slices.Equal(first, want) || len(want) != 52 {
 		t.Errorf("items %v, want %v", first, want)
@@ -124,14 +116,10 @@ func TestUsualHandlerShuffles(t *testing.T) {
 // functions that no longer exist.
 func TestProfile(t *testing.T) {
 	file, err := os.Open("../cmd/server/default.pgo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = file.Close() }()
 	p, err := profile.Parse(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	checkAnonymous(t, p)
 	names := functions(p)
 	for _, name := range []string{
@@ -139,9 +127,8 @@ func TestProfile(t *testing.T) {
 		`riffle/internal/ledger\.\(\*Log\)\.Append`, `riffle/internal/ledger\.\(\*Log\)\.follow`, `riffle/internal/ledger/sqlite\.\(\*writer\)\.append`,
 		`riffle/internal/rng\.\(\*Stream\)\.Descend`, `net/http\.\(\*conn\)\.serve`,
 	} {
-		if !slices.ContainsFunc(names, regexp.MustCompile("^"+name+"$").MatchString) {
-			t.Errorf("%s is not in the profile; make a new one: make profile", name)
-		}
+		assert.Truef(t, slices.ContainsFunc(names, regexp.MustCompile("^"+name+"$").MatchString),
+			"%s is not in the profile; make a new one: make profile", name)
 	}
 }
 
@@ -155,48 +142,33 @@ func functions(p *profile.Profile) (names []string) {
 func checkAnonymous(t *testing.T, p *profile.Profile) {
 	t.Helper()
 	for _, m := range p.Mapping {
-		if m.File != "" || m.BuildID != "" {
-			t.Errorf("mapping %q, %q, want neither", m.File, m.BuildID)
-		}
+		assert.Equal(t, "", m.File, "mapping")
+		assert.Equal(t, "", m.BuildID, "mapping")
 	}
 	for _, f := range p.Function {
-		if f.Filename != "" || excluded.MatchString(f.Name) {
-			t.Errorf("function %s of the file %q", f.Name, f.Filename)
-		}
+		assert.Equalf(t, "", f.Filename, "function %s of the file", f.Name)
+		assert.Falsef(t, excluded.MatchString(f.Name), "function %s of the file", f.Name)
 	}
-	if p.TimeNanos != 0 {
-		t.Errorf("time %d, want 0", p.TimeNanos)
-	}
+	assert.EqualValues(t, 0, p.TimeNanos, "time")
 }
 
 func TestAnonymizeKeepsFunctions(t *testing.T) {
 	var goroutines bytes.Buffer
-	if err := pprof.Lookup("goroutine").WriteTo(&goroutines, 0); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, pprof.Lookup("goroutine").WriteTo(&goroutines, 0))
 	p, err := profile.ParseData(goroutines.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p.Function[0].Name = "crypto/sha256.Sum256"
 	want := functions(p)[1:]
 	var in bytes.Buffer
-	if err := p.Write(&in); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.Write(&in))
 	got, err := anonymize(&in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	checkAnonymous(t, got)
 	for _, name := range functions(got) {
-		if !slices.Contains(want, name) {
-			t.Errorf("function %s, want one of %v", name, want)
-		}
+		assert.Truef(t, slices.Contains(want, name), "function %s, want one of %v", name, want)
 	}
-	if at := got.Sample[0].Location[0].Line[0]; at.Line == 0 {
-		t.Error("the profile has no line numbers, which the compiler needs")
-	}
+	assert.NotEqualValues(t, 0, got.Sample[0].Location[0].Line[0].Line,
+		"the profile has no line numbers, which the compiler needs")
 }
 
 // limited is a writer with room for so many bytes.
@@ -217,24 +189,14 @@ func (l *limited) Write(p []byte) (int, error) {
 
 func TestStreamIsKeystreamOfItsSeed(t *testing.T) {
 	out, printed := &limited{room: 80_000}, &bytes.Buffer{}
-	if err := writeStream(out, printed); !errors.Is(err, errFull) {
-		t.Fatal(err)
-	}
+	require.ErrorIs(t, writeStream(out, printed), errFull)
 	seed, err := hex.DecodeString(strings.TrimPrefix(strings.TrimSpace(printed.String()), "bench: seed "))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	keys, err := rng.Keys(seed, sha256.Sum256(seed), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	reference, err := rng.NewReference(keys, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range 10_000 {
-		if got, want := binary.BigEndian.Uint64(out.Next(8)), reference.Word(); got != want {
-			t.Fatalf("word %d is %016x, want %016x", i, got, want)
-		}
+		require.Equalf(t, reference.Word(), binary.BigEndian.Uint64(out.Next(8)), "word %d", i)
 	}
 }

@@ -28,6 +28,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/clients/clientstest"
 )
@@ -51,13 +53,9 @@ func startService(t *testing.T) (proxy string, keys tokens) {
 		settings += fmt.Sprintf("  - {name: %s, sha256: %x, %s}\n", name, sha256.Sum256([]byte(keys[name])), key)
 	}
 	file := filepath.Join(t.TempDir(), "riffle.yaml")
-	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(settings), 0o600))
 	service, err := url.Parse(clientstest.Start(t, "-config", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	mux := http.NewServeMux()
 	mux.Handle("/installed/", http.StripPrefix("/installed/", http.FileServer(http.Dir(*installed)))) // for a browser
 	mux.Handle("/", &faulty{scenarios: map[string]*faults{}, next: &httputil.ReverseProxy{
@@ -203,9 +201,8 @@ func TestBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	verdict, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf("verdict(%q)", keys["table"]), chromedp.EvalAwaitPromise))
-	if err != nil || verdict != "verified" {
-		t.Errorf("the verdict on a shuffle of a page is %s (%v)", verdict, err)
-	}
+	require.NoError(t, err, "the verdict on a shuffle of a page")
+	assert.Equal(t, "verified", verdict, "the verdict on a shuffle of a page")
 }
 
 // run runs the scenarios with a package that is installed.
@@ -228,7 +225,5 @@ func run(t *testing.T, proxy string, keys tokens, command string, args ...string
 	}
 	out, err := process.CombinedOutput()
 	t.Logf("%s", out)
-	if err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, err)
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/clients/clientstest"
 )
 
@@ -34,17 +37,13 @@ func TestModule(t *testing.T) {
 			if err == nil {
 				err = os.WriteFile(path, text, 0o600)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 		}
 		command(t, renamed, "git", "init", "--quiet")
 		command(t, renamed, "git", "add", ".")
 		command(t, renamed, "make", "module", "PATH=git.example/games/riffle")
 		for path := range strings.Lines(command(t, renamed, "go", "list", "-test", "./...")) { // fails if an import is left
-			if !strings.HasPrefix(path, "git.example/games/riffle") {
-				t.Errorf("there is a package %s", path)
-			}
+			assert.Truef(t, strings.HasPrefix(path, "git.example/games/riffle"), "there is a package %s", path)
 		}
 		requireModule(t, "git.example/games/riffle", renamed, service)
 	})
@@ -56,15 +55,13 @@ func requireModule(t *testing.T, module, folder, service string) {
 	imported, body, _ := strings.Cut(guide(t, folder, "go"), "\n")
 	program := "package main\n\nimport (\n\t\"context\"\n\t\"fmt\"\n\t\"time\"\n)\n\n" + imported + "\n\nfunc run(ctx context.Context) error {\n" + body +
 		"\treturn nil\n}\n\nfunc main() {\n\tif err := run(context.Background()); err != nil {\n\t\tpanic(err)\n\t}\n}\n"
-	if err := os.WriteFile(filepath.Join(empty, "main.go"), []byte(strings.ReplaceAll(program, "http://localhost:8080", service)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	err := os.WriteFile(filepath.Join(empty, "main.go"), []byte(strings.ReplaceAll(program, "http://localhost:8080", service)), 0o600)
+	require.NoError(t, err)
 	command(t, empty, "go", "mod", "init", "game.example")
 	command(t, empty, "go", "mod", "edit", "-require", module+"@v0.0.0", "-replace", module+"="+folder)
 	command(t, empty, "go", "mod", "tidy")
-	if out := command(t, empty, "go", "run", "."); !strings.HasSuffix(out, "] are left\n") {
-		t.Errorf("the program of the guide prints %s", out)
-	}
+	out := command(t, empty, "go", "run", ".")
+	assert.Truef(t, strings.HasSuffix(out, "] are left\n"), "the program of the guide prints %s", out)
 }
 
 // TestGuide runs what docs/guides/clients.md shows in TypeScript and Python.
@@ -78,9 +75,7 @@ func TestGuide(t *testing.T) {
 		"python": {filepath.Join(*installed, "venv", "bin", "python"), "guide.py"},
 	} {
 		program := strings.ReplaceAll(guide(t, clientstest.Repository(t), language), "http://localhost:8080", service)
-		if err := os.WriteFile(filepath.Join(*installed, run[1]), []byte(program), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(*installed, run[1]), []byte(program), 0o600))
 		if out := command(t, *installed, run[0], run[1:]...); strings.Count(out, "[") < 2 {
 			t.Errorf("%s prints %s", run[1], out)
 		}
@@ -91,9 +86,7 @@ func TestGuide(t *testing.T) {
 func guide(t *testing.T, folder, language string) string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(folder, "docs", "guides", "clients.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var blocks strings.Builder
 	for _, block := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
 		blocks.WriteString(block[1])
@@ -107,8 +100,6 @@ func command(t *testing.T, folder, name string, args ...string) string {
 	c.Dir = folder
 	c.Stderr = new(strings.Builder)
 	out, err := c.Output()
-	if err != nil {
-		t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, out, c.Stderr)
-	}
+	require.NoErrorf(t, err, "%s %s: %v\n%s%s", name, strings.Join(args, " "), err, out, c.Stderr)
 	return string(out)
 }

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	client "riffle/clients/go"
 )
@@ -49,13 +51,9 @@ type step struct {
 
 func runScenarios(t *testing.T, proxy string, keys tokens) {
 	file, err := os.ReadFile("scenarios.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var table struct{ Scenarios []scenario }
-	if err := decode(file, &table); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, decode(file, &table))
 	for _, s := range table.Scenarios {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
@@ -78,9 +76,8 @@ func runScenarios(t *testing.T, proxy string, keys tokens) {
 				s.Token = "table"
 			}
 			var err error // of this scenario: others run beside it
-			if p.client, err = client.NewClientWithResponses(server, client.WithRetries(patience), client.WithToken(keys[s.Token])); err != nil {
-				t.Fatal(err)
-			}
+			p.client, err = client.NewClientWithResponses(server, client.WithRetries(patience), client.WithToken(keys[s.Token]))
+			require.NoError(t, err)
 			for _, step := range s.Steps {
 				p.play(step)
 			}
@@ -334,19 +331,14 @@ func (e *endless) Do(r *http.Request) (*http.Response, error) {
 func TestRetriesAreBounded(t *testing.T) {
 	busy := new(endless)
 	c, err := client.NewClientWithResponses("http://localhost", client.WithHTTPClient(busy), client.WithRetries(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if answer, err := c.ListDecksWithResponse(t.Context()); err != nil || answer.StatusCode() != 503 || busy.asked != 1 {
 		t.Errorf("asked %d times: %v %v", busy.asked, answer, err)
 	}
 	c, err = client.NewClientWithResponses("http://localhost", client.WithHTTPClient(busy), client.WithRetries(24*time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := c.ListDecksWithResponse(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("with a deadline: %v", err)
-	}
+	_, err = c.ListDecksWithResponse(ctx)
+	assert.ErrorIs(t, err, context.DeadlineExceeded, "with a deadline")
 }

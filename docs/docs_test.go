@@ -19,6 +19,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/clients/clientstest"
 )
 
@@ -60,9 +63,8 @@ func markdown(t *testing.T, patterns ...string) []string {
 	var files []string
 	for _, pattern := range patterns {
 		found, err := filepath.Glob(filepath.Join(repository, pattern))
-		if err != nil || len(found) == 0 {
-			t.Fatalf("no file matches %s: %v", pattern, err)
-		}
+		require.NoErrorf(t, err, "no file matches %s", pattern)
+		require.NotEqualf(t, 0, len(found), "no file matches %s", pattern)
 		files = append(files, found...)
 	}
 	return files
@@ -71,9 +73,7 @@ func markdown(t *testing.T, patterns ...string) []string {
 func readFile(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(text)
 }
 
@@ -93,9 +93,7 @@ func testFiles(t *testing.T, folder string, below bool) string {
 		tests.WriteString(readFile(t, path))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return tests.String()
 }
 
@@ -169,9 +167,8 @@ func TestInlineTestsExist(t *testing.T) {
 					continue
 				}
 				folder, below := strings.CutSuffix(filepath.Join(repository, path), "/...")
-				if !named.MatchString(testFiles(t, folder, below)) {
-					t.Errorf("%s: go test %s: %s has no such test", file, command[1], path)
-				}
+				assert.Truef(t, named.MatchString(testFiles(t, folder, below)),
+					"%s: go test %s: %s has no such test", file, command[1], path)
 			}
 		}
 	}
@@ -220,9 +217,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			for _, h := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(readFile(t, to), ""), -1) {
 				anchors = append(anchors, anchor(h[1]))
 			}
-			if !slices.Contains(anchors, fragment) {
-				t.Errorf("%s links to %s, and %s has no such heading", file, target, to)
-			}
+			assert.Truef(t, slices.Contains(anchors, fragment),
+				"%s links to %s, and %s has no such heading", file, target, to)
 		}
 	}
 }
@@ -235,8 +231,6 @@ func TestThreatsAreShownByTests(t *testing.T) {
 		t.Errorf("docs/threats.md names %d tests, want at least 40", len(names))
 	}
 	for _, name := range names {
-		if !strings.Contains(tests, "\nfunc "+name[1]+"(") {
-			t.Errorf("docs/threats.md names %s, which does not exist", name[1])
-		}
+		assert.Containsf(t, tests, "\nfunc "+name[1]+"(", "docs/threats.md names %s, which does not exist", name[1])
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // A page is a Markdown file whose console blocks are one session in a shell:
@@ -92,9 +94,7 @@ func (p *page) write(t *testing.T) {
 			next++
 		}
 	}
-	if err := os.WriteFile(p.file, []byte(text.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(p.file, []byte(text.String()), 0o644))
 }
 
 // Values that pages abridge.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"riffle/clients/clientstest"
 	"riffle/internal/ledger/postgres/postgrestest"
 )
@@ -44,24 +46,16 @@ func newSession(t *testing.T, withDatabases bool) *session {
 		s.databases = map[string]*postgrestest.Cluster{"db-a.example": postgrestest.For(t), "db-b.example": postgrestest.For(t)}
 	}
 	for _, name := range []string{"internal/deck/data", "verifiers"} {
-		if err := os.CopyFS(filepath.Join(s.folder, name), os.DirFS(filepath.Join(repository, name))); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.CopyFS(filepath.Join(s.folder, name), os.DirFS(filepath.Join(repository, name))))
 	}
 	shell := exec.Command("bash", "--norc", "--noprofile")
 	shell.Dir, shell.Env = s.folder, environment()
 	in, err := shell.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err := shell.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	shell.Stderr = shell.Stdout
-	if err := shell.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, shell.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
 		_ = shell.Wait()

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/clients/clientstest"
 )
 
@@ -52,21 +55,15 @@ func TestExamples(t *testing.T) {
 
 func TestGuideShowsExamples(t *testing.T) {
 	guide, err := os.ReadFile("../docs/guides/examples.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	languages := map[string]string{".go": "go", ".py": "python", ".ts": "ts"}
 	for path := range examples {
 		code, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if lines := strings.Count(string(code), "\n"); lines >= 80 {
 			t.Errorf("%s has %d lines; an example has fewer than 80", path, lines)
 		}
 		block := "\n```" + languages[filepath.Ext(path)] + "\n" + string(code) + "```\n"
-		if !strings.Contains(string(guide), block) {
-			t.Errorf("docs/guides/examples.md does not show %s as it is", path)
-		}
+		assert.Containsf(t, string(guide), block, "docs/guides/examples.md does not show %s as it is", path)
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestCompare(t *testing.T) {
@@ -33,9 +36,7 @@ func TestCompare(t *testing.T) {
 // TestRequests sends each request, because a path that does not exist would cost little.
 func TestRequests(t *testing.T) {
 	recorded, err := read("cost.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, r := range requests {
 		if a, b, err := allocated(t.Context(), r, 2); err != nil || a < 1 || b < a {
 			t.Errorf("%s: %g allocations of %g bytes, %v", name, a, b, err)
@@ -44,13 +45,9 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%s: recorded %+v", name, f)
 		}
 	}
-	if len(recorded) != len(requests) {
-		t.Errorf("%d of %d requests are recorded", len(recorded), len(requests))
-	}
+	assert.Len(t, recorded, len(requests))
 	copied := filepath.Join(t.TempDir(), "cost.json")
-	if err := write(copied, recorded); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, write(copied, recorded))
 	if again, err := read(copied); err != nil || !maps.Equal(again, recorded) {
 		t.Errorf("wrote %v, read %v, %v", recorded, again, err)
 	}

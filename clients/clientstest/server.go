@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // waitLimit is a generous time-out of starting the service: the machine may be busy.
@@ -49,9 +51,7 @@ func Run(t testing.TB, command *exec.Cmd) *Service {
 	if err == nil {
 		err = command.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := &Service{t: t, command: command, log: new(strings.Builder)}
 	address := make(chan string, 1)
 	s.read.Go(func() {
@@ -96,9 +96,7 @@ func (s *Service) Stop() {
 func Start(t testing.TB, flags ...string) string {
 	t.Helper()
 	folder := t.TempDir()
-	if err := Build(t.Context(), Repository(t), folder, "./cmd/server"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Build(t.Context(), Repository(t), folder, "./cmd/server"))
 	flags = append([]string{"--addr", "localhost:0", "--data", filepath.Join(folder, "data")}, flags...)
 	program := filepath.Join(folder, "server")
 	return "http://" + Run(t, exec.CommandContext(context.WithoutCancel(t.Context()), program, flags...)).Address //nolint:gosec // built above

@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -60,18 +62,12 @@ func serve(folder string) (url string, stop func() error, err error) {
 func connect(t *testing.T) *client.ClientWithResponses {
 	t.Helper()
 	url, stop, err := serve(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, stop())
 	})
 	c, err := client.NewClientWithResponses(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -80,9 +76,7 @@ func must[A client.Answer](t *testing.T) func(a A, err error) A {
 	return func(a A, err error) A {
 		t.Helper()
 		a, err = client.OK(a, err)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return a
 	}
 }
@@ -97,9 +91,9 @@ func TestItemsKeepTheirBytes(t *testing.T) {
 	sort := func(list []client.Item) []client.Item {
 		return slices.SortedFunc(slices.Values(list), func(a, b client.Item) int { return bytes.Compare(a, b) })
 	}
-	if got := sort(made.Items); !slices.EqualFunc(got, sort(items), func(a, b client.Item) bool { return bytes.Equal(a, b) }) {
-		t.Errorf("sent %s, answered %s", items, got)
-	}
+	got := sort(made.Items)
+	assert.Truef(t, slices.EqualFunc(got, sort(items), func(a, b client.Item) bool { return bytes.Equal(a, b) }),
+		"sent %s, answered %s", items, got)
 	none := must[*client.ShuffleResp](t)(c.ShuffleWithResponse(t.Context(), nil, client.ShuffleRequest{Items: []client.Item{}})).JSON200
 	if none.Items == nil || len(none.Items) > 0 {
 		t.Errorf("an empty list shuffles to %v", none.Items)
@@ -110,24 +104,20 @@ func TestHandsAndParameters(t *testing.T) {
 	c := connect(t)
 	deck, repeat := "standard52", uint64(2)
 	sizes, name := new(client.Hands), new(client.Hands)
-	if err := errors.Join(sizes.FromHandSizes(client.HandSizes{5, 5}), name.FromHandsName("bridge")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(sizes.FromHandSizes(client.HandSizes{5, 5}), name.FromHandsName("bridge")))
 	shuffle := must[*client.ShuffleResp](t)
 	dealt := shuffle(c.ShuffleWithResponse(t.Context(), nil, client.ShuffleRequest{Deck: &deck, Hands: sizes})).JSON200
 	if len(dealt.Hands) != 2 || len(dealt.Hands[1]) != 5 || len(dealt.Rest) != 42 || dealt.Items != nil {
 		t.Errorf("two hands of five: %+v", dealt)
 	}
 	twice := shuffle(c.ShuffleWithResponse(t.Context(), nil, client.ShuffleRequest{Deck: &deck, Hands: name, Repeat: &repeat})).JSON200
-	if len(twice.Shuffles) != 2 || len(twice.Shuffles[1]) != 5 {
-		t.Errorf("bridge, twice: %+v", twice)
-	}
+	assert.Lenf(t, twice.Shuffles, 2, "bridge, twice: %+v", twice)
+	assert.Lenf(t, twice.Shuffles[1], 5, "bridge, twice: %+v", twice)
 
 	hands, players := "undercover", client.DeckParameters{"players": 8, "undercover": 2}
 	roles := must[*client.DealDeckResp](t)(c.DealDeckWithResponse(t.Context(), "undercover", &client.DealDeckParams{Hands: &hands, Parameters: &players})).JSON200
-	if len(roles.Hands) != 8 || strings.Count(joined(roles.Hands), "undercover") != 2 {
-		t.Errorf("eight roles: %s", joined(roles.Hands))
-	}
+	assert.Lenf(t, roles.Hands, 8, "eight roles: %s", joined(roles.Hands))
+	assert.Equalf(t, 2, strings.Count(joined(roles.Hands), "undercover"), "eight roles: %s", joined(roles.Hands))
 	code := "10S"
 	card := must[*client.ListCardsResp](t)(c.ListCardsWithResponse(t.Context(), deck, &client.ListCardsParams{Code: &code})).JSON200
 	if card.Size != 52 || len(card.Cards) != 1 || card.Cards[0].Code != "TS" || card.Cards[0].Attributes.MustGet()["suit"] != "spades" {
@@ -141,9 +131,7 @@ func TestCommitment(t *testing.T) {
 	ctx := t.Context()
 	deck, reference, unique, key := "undercover", "party-4/round-2", true, uuid.NewString()
 	hands, players := new(client.Hands), client.DeckParameters{"players": 8}
-	if err := hands.FromHandsName("undercover"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, hands.FromHandsName("undercover"))
 	request := client.CommitmentRequest{Deck: &deck, Parameters: &players, Hands: hands, Reference: &reference, UniqueReference: &unique}
 	commit := func() *client.Commitment {
 		return must[*client.CreateCommitmentResp](t)(c.CreateCommitmentWithResponse(ctx, &client.CreateCommitmentParams{IdempotencyKey: &key}, request)).JSON200
@@ -169,18 +157,14 @@ func TestCommitment(t *testing.T) {
 	seed, other := "Bo, Chen, Dee", uuid.NewString()
 	use := func(key string) *client.ShuffleResp {
 		answer, err := c.ShuffleWithResponse(ctx, &client.ShuffleParams{IdempotencyKey: &key}, client.ShuffleRequest{CommitmentID: &committed.CommitmentID, ClientSeed: &seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return answer
 	}
 	first := use(other)
 	if err := client.AsError(first); err != nil || len(first.JSON200.Hands) != 8 || first.JSON200.Commitment != committed.Commitment {
 		t.Fatalf("the shuffle is %s (%v)", first.Body, err)
 	}
-	if retry := use(other); !bytes.Equal(retry.Body, first.Body) {
-		t.Errorf("answered %s, and the retry %s", first.Body, retry.Body)
-	}
+	assert.Equal(t, first.Body, use(other).Body)
 	var problem *client.Problem
 	if err := client.AsError(use(uuid.NewString())); !errors.As(err, &problem) || problem.Status != 409 || *problem.AuditID != first.JSON200.AuditID {
 		t.Errorf("used a second time: %v", err)
@@ -194,9 +178,8 @@ func TestCommitment(t *testing.T) {
 		t.Errorf("used commitments: %+v", list)
 	}
 	check := must[*client.VerifyAuditResp](t)(c.VerifyAuditWithResponse(ctx, first.JSON200.AuditID)).JSON200
-	if last := check.Steps[len(check.Steps)-1]; !check.Verified || last.Step != client.StepStepCommitted {
-		t.Errorf("the replay is %+v", check)
-	}
+	assert.Truef(t, check.Verified, "the replay is %+v", check)
+	assert.Equalf(t, client.StepStepCommitted, check.Steps[len(check.Steps)-1].Step, "the replay is %+v", check)
 }
 
 func joined(hands [][]client.Item) string {
@@ -237,14 +220,11 @@ func TestShoe(t *testing.T) {
 		t.Errorf("a change of an old version is answered %v, %v", err, client.AsError(refused))
 	}
 	piles := must[*client.ListPilesResp](t)(c.ListPilesWithResponse(ctx, made.ShoeID)).JSON200.Piles
-	if piles["hand"].Remaining != 2 || piles["table"].Remaining != 1 {
-		t.Errorf("the piles are %v", piles)
-	}
+	assert.EqualValuesf(t, 2, piles["hand"].Remaining, "the piles are %v", piles)
+	assert.EqualValuesf(t, 1, piles["table"].Remaining, "the piles are %v", piles)
 	must[*client.CloseShoeResp](t)(c.CloseShoeWithResponse(ctx, made.ShoeID, nil, client.CloseRequest{}))
 	proven := must[*client.ProveShoeResp](t)(c.ProveShoeWithResponse(ctx, made.ShoeID))
-	if n := bytes.Count(proven.Body, []byte("\n")); n != 4 {
-		t.Errorf("of 4 records %d are proven", n)
-	}
+	assert.Equal(t, 4, bytes.Count(proven.Body, []byte("\n")), "of 4 records")
 	audit := must[*client.GetAuditResp](t)(c.GetAuditWithResponse(ctx, made.AuditID)).JSON200
 	if record, err := audit.Record.AsShoeRecord(); err != nil || record.Root == nil || !audit.Revealed {
 		t.Errorf("the record is %+v, %v", record, err)
@@ -271,17 +251,15 @@ func TestAudit(t *testing.T) {
 	}
 
 	public := must[*client.RevealAuditResp](t)(c.RevealAuditWithResponse(t.Context(), made.AuditID, nil, client.RevealRequest{Seed: made.Seed})).JSON200
-	if !public.Revealed || public.Seed.MustGet() != made.Seed {
-		t.Errorf("after the reveal: %+v", public)
-	}
+	assert.Truef(t, public.Revealed, "after the reveal: %+v", public)
+	assert.Equalf(t, made.Seed, public.Seed.MustGet(), "after the reveal: %+v", public)
 	check := must[*client.VerifyAuditResp](t)(c.VerifyAuditWithResponse(t.Context(), made.AuditID)).JSON200
 	if orders, err := check.Orders.Get(); err != nil || !check.Verified || len(orders) != 1 || len(orders[0]) != 5 {
 		t.Errorf("the replay is %+v (%v)", check, err)
 	}
 	list := must[*client.ListAuditsResp](t)(c.ListAuditsWithResponse(t.Context(), &client.ListAuditsParams{Reference: reference})).JSON200
-	if len(list.Audits) != 2 || !list.Next.IsNull() {
-		t.Fatalf("the game's records are %+v", list)
-	}
+	require.Lenf(t, list.Audits, 2, "the game's records are %+v", list)
+	require.Truef(t, list.Next.IsNull(), "the game's records are %+v", list)
 	if kind, err := list.Audits[1].Record.Discriminator(); err != nil || kind != "reveal" {
 		t.Errorf("the second record is a %s (%v)", kind, err)
 	}
@@ -297,31 +275,22 @@ func TestLog(t *testing.T) {
 		t.Errorf("the proof is %+v", answer)
 	}
 	key := must[*client.GetLogKeyResp](t)(c.GetLogKeyWithResponse(ctx))
-	if string(key.Body) != answer.LogKey+"\n" {
-		t.Errorf("the key is %s, and in the proof %s", key.Body, answer.LogKey)
-	}
+	assert.Equalf(t, answer.LogKey+"\n", string(key.Body),
+		"the key is %s, and in the proof %s", key.Body, answer.LogKey)
 	verifier, err := note.NewVerifier(answer.LogKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	inclusion, err := proof.ParseInclusion(answer.TlogProof)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := inclusion.Check([]byte(answer.Record), verifier); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, err)
+	_, err = inclusion.Check([]byte(answer.Record), verifier)
+	assert.NoError(t, err)
 	checkpoint := must[*client.GetCheckpointResp](t)(c.GetCheckpointWithResponse(ctx))
-	if _, err := proof.OpenCheckpoint(checkpoint.Body, verifier); err != nil {
-		t.Error(err)
-	}
+	_, err = proof.OpenCheckpoint(checkpoint.Body, verifier)
+	assert.NoError(t, err)
 	hash := tlog.RecordHash([]byte(answer.Record))
-	if tile := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "0/000.p/1")); !bytes.Equal(tile.Body, hash[:]) {
-		t.Errorf("the tile of one record is %x, and its hash %s", tile.Body, hash)
-	}
-	if records := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "entries/000.p/1")); string(records.Body[2:]) != answer.Record {
-		t.Errorf("the one record is %q, and in the proof %s", records.Body, answer.Record)
-	}
+	tile := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "0/000.p/1"))
+	assert.Equalf(t, hash[:], tile.Body, "the tile of one record is %x, and its hash %s", tile.Body, hash)
+	records := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "entries/000.p/1"))
+	assert.Equalf(t, answer.Record, string(records.Body[2:]), "the one record is %q, and in the proof", records.Body)
 }
 
 func TestOperation(t *testing.T) {
@@ -330,36 +299,27 @@ func TestOperation(t *testing.T) {
 	if decks := must[*client.ListDecksResp](t)(c.ListDecksWithResponse(ctx)).JSON200; len(decks.Decks) < 20 {
 		t.Errorf("there are %d deck types", len(decks.Decks))
 	}
-	if s := must[*client.HealthzResp](t)(c.HealthzWithResponse(ctx)).JSON200; s.Status != client.Alive {
-		t.Errorf("health is %s", s.Status)
-	}
-	if s := must[*client.ReadyzResp](t)(c.ReadyzWithResponse(ctx)).JSON200; s.Status != client.Ready {
-		t.Errorf("readiness is %s", s.Status)
-	}
+	assert.Equal(t, client.Alive, must[*client.HealthzResp](t)(c.HealthzWithResponse(ctx)).JSON200.Status, "health")
+	assert.Equal(t, client.Ready, must[*client.ReadyzResp](t)(c.ReadyzWithResponse(ctx)).JSON200.Status, "readiness")
 	ready := must[*client.MetricsResp](t)(c.MetricsWithResponse(ctx, &client.MetricsParams{Name: []string{"riffle_ready"}}))
 	if !strings.HasSuffix(string(ready.Body), "\nriffle_ready{log=\"main\"} 1\n") || strings.Count(string(ready.Body), "# HELP") != 1 {
 		t.Errorf("one metric is %s", ready.Body)
 	}
-	if text := must[*client.ContractResp](t)(c.ContractWithResponse(ctx)); !bytes.Equal(text.Body, riffle.Contract) {
-		t.Error("the served contract is not the one in the repository")
-	}
+	assert.Equal(t, riffle.Contract, must[*client.ContractResp](t)(c.ContractWithResponse(ctx)).Body,
+		"the served contract is not the one in the repository")
 }
 
 func TestProblem(t *testing.T) {
 	c := connect(t)
 	answer, err := c.GetAuditWithResponse(t.Context(), uuid.New())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var problem *client.Problem
 	if err := client.AsError(answer); !errors.As(err, &problem) || problem.Status != 404 || answer.ApplicationProblemJSON404 == nil {
 		t.Errorf("an unknown audit: %v", err)
 	}
 	size, draw := uint64(3), uint64(4)
 	refused, err := c.ShuffleWithResponse(t.Context(), nil, client.ShuffleRequest{Size: &size, Draw: &draw})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := client.AsError(refused); !errors.As(err, &problem) || len(problem.Errors) != 1 || *problem.Errors[0].Pointer != "/draw" {
 		t.Errorf("a draw above the size: %v", err)
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/shuffle/naive"
 )
 
@@ -102,9 +104,8 @@ func FuzzOrders(f *testing.F) {
 			}
 			sorted := slices.Sorted(slices.Values(order))
 			for i, item := range sorted {
-				if int(item) != i || len(sorted) != len(reader.items) {
-					t.Fatalf("%d is no order of %q", order, reader.items)
-				}
+				require.Equalf(t, i, int(item), "%d is no order of %q", order, reader.items)
+				require.Lenf(t, sorted, len(reader.items), "%d is no order of %q", order, reader.items)
 			}
 		}
 	})

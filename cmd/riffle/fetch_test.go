@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
@@ -28,13 +30,9 @@ type proofServer struct {
 func recordIn(t *testing.T, text string) *audit.Record {
 	t.Helper()
 	file, err := prooffile.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	record, err := audit.ParseRecord(file.Record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return record
 }
 
@@ -110,9 +108,7 @@ func TestVerifyFromAService(t *testing.T) {
 	saved := filepath.Join(config, "riffle", "known_logs")
 	code, out, messages = s.verify(t, "--json", id)
 	var found prooffile.Findings
-	if err := json.Unmarshal([]byte(out), &found); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(out), &found))
 	if code != 0 || len(found.Notes) == 0 || !strings.Contains(found.Notes[0], saved) || !strings.Contains(messages, "riffle: warning: The key of the log was taken from the service itself") || !strings.Contains(messages, s.key) {
 		t.Errorf("on first use: %d\n%s%s", code, out, messages)
 	}
@@ -143,9 +139,8 @@ func TestVerifyHandFromAService(t *testing.T) {
 		s := serveProofs(t, v.files...)
 		hand := write(t, filepath.Join(t.TempDir(), "hand"), v.hand)
 		code, out, messages := s.verify(t, "--key", v.key, "--hand", hand, recordIn(t, v.files[1]).ID.String())
-		if code != 0 || !strings.HasPrefix(out, "Verified: the 7 cards of the hand") {
-			t.Errorf("%d\n%s%s", code, out, messages)
-		}
+		assert.Equalf(t, 0, code, "%d\n%s%s", code, out, messages)
+		assert.Truef(t, strings.HasPrefix(out, "Verified: the 7 cards of the hand"), "%d\n%s%s", code, out, messages)
 		return
 	}
 	t.Error("there is no such vector")
@@ -187,7 +182,6 @@ func TestVerifyFromAServiceThatFails(t *testing.T) {
 			t.Errorf("%s: %v, want %s", from, err, want)
 		}
 	}
-	if err := run(t.Context(), []string{"verify", id}, io.Discard, io.Discard); !errors.Is(err, errUnchecked) {
-		t.Errorf("an id without a service: %v", err)
-	}
+	assert.ErrorIs(t, run(t.Context(), []string{"verify", id}, io.Discard, io.Discard), errUnchecked,
+		"an id without a service")
 }

@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/deck"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/proof"
@@ -65,15 +67,12 @@ func TestFlips(t *testing.T) {
 	}
 	f := &flipper{t: t, folders: folders, counts: map[string]map[string]int{}}
 	var err error
-	if f.want, err = f.use(filepath.Join(parent, "data")); err != nil {
-		t.Fatal(err)
-	}
+	f.want, err = f.use(filepath.Join(parent, "data"))
+	require.NoError(t, err)
 	if killed, err := f.use(filepath.Join(parent, "killed")); err != nil || !reflect.DeepEqual(killed, f.want) {
 		t.Fatalf("the two stores differ: %v", err)
 	}
-	if len(f.want.Entries) != madeRecords {
-		t.Fatalf("there are %d records, want %d", len(f.want.Entries), madeRecords)
-	}
+	require.Len(t, f.want.Entries, madeRecords, "there")
 	began, list := time.Now(), f.choose()
 	work := make(chan flip)
 	var workers sync.WaitGroup

@@ -19,6 +19,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
@@ -103,9 +105,7 @@ func TestStoreNameHasNoCredentials(t *testing.T) {
 		{"postgresql:///log?host=/run/postgresql&user=riffle&password=hunter2", "postgresql:///log"},
 		{"postgres://riffle:hunter%2@db.example.com/log", "the database"},
 	} {
-		if got := nameOf(v.location); got != v.want {
-			t.Errorf("%s is called %s, want %s", v.location, got, v.want)
-		}
+		assert.Equalf(t, v.want, nameOf(v.location), "%s is called", v.location)
 	}
 }
 
@@ -116,15 +116,9 @@ func TestProgressIsShownAndErased(t *testing.T) {
 	makeFolders(t, parent)
 	var out, progress strings.Builder
 	check := logCheck{Data: filepath.Join(parent, "data")}
-	if err := check.Run(t.Context(), &console{out: &out, progress: &progress}); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := progress.String(), clearLine+"0 of 46 records"+clearLine; got != want {
-		t.Errorf("the progress is %q, want %q", got, want)
-	}
-	if strings.Contains(out.String(), clearLine) {
-		t.Errorf("the output contains progress:\n%s", &out)
-	}
+	require.NoError(t, check.Run(t.Context(), &console{out: &out, progress: &progress}))
+	assert.Equal(t, clearLine+"0 of 46 records"+clearLine, progress.String(), "the progress")
+	assert.NotContainsf(t, out.String(), clearLine, "the output contains progress:\n%s", &out)
 }
 
 // TestCancelledCheckHasNoVerdict cancels a check midway. It must not report findings or success.
@@ -135,12 +129,10 @@ func TestCancelledCheckHasNoVerdict(t *testing.T) {
 	var out strings.Builder
 	check := logCheck{Data: filepath.Join(parent, "data")}
 	err := check.Run(ctx, &console{out: &out, progress: writerFunc(cancel)})
-	if !errors.Is(err, context.Canceled) || exitCode(err) != exitUnchecked {
-		t.Errorf("the error is %v", err)
-	}
-	if strings.Contains(out.String(), "WRONG") || strings.Contains(out.String(), "The log") {
-		t.Errorf("the cancelled check printed:\n%s", &out)
-	}
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, exitUnchecked, exitCode(err))
+	assert.NotContainsf(t, out.String(), "WRONG", "the cancelled check printed:\n%s", &out)
+	assert.NotContainsf(t, out.String(), "The log", "the cancelled check printed:\n%s", &out)
 }
 
 // A growing store has another record each time its head is read.
@@ -162,17 +154,11 @@ func TestStoreThatGrowsIsInUse(t *testing.T) {
 	parent := t.TempDir()
 	makeFolders(t, parent)
 	verifier, err := readVerifier(filepath.Join(parent, "log.pub"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	store, err := sqlite.Open(t.Context(), filepath.Join(parent, "data", "riffle.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, store.Close())
 	}()
 	var out strings.Builder
 	r := &logReport{console: &console{out: &out}, ctx: t.Context(), verifier: verifier, seedKey: func() ([]byte, error) { return nil, nil }}
@@ -195,39 +181,24 @@ func TestCheckOfPostgreSQL(t *testing.T) {
 		if err != nil {
 			code = exitCode(err)
 		}
-		if text := fmt.Sprint(out.String(), err); code != want || strings.Contains(text, postgrestest.Password()) {
-			t.Errorf("the exit code is %d, want %d:\n%s", code, want, text)
-		}
+		assert.Equal(t, want, code, "the exit code")
+		assert.NotContains(t, fmt.Sprint(out.String(), err), postgrestest.Password(), "the exit code")
 		return out.String()
 	}
 	store, err := postgres.Open(t.Context(), location)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l, d := openLogOn(t, store, folder)
 	for range 5 {
 		deal(t, d, request(plan.Request{Deck: "undercover", Reference: "table 1"}), true)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if out := check(0); !strings.Contains(out, "all 10 match the signed root") {
-		t.Errorf("the output is:\n%s", out)
-	}
+	require.NoError(t, l.Close())
+	assert.Contains(t, check(0), "all 10 match the signed root", "the output")
 	conn, err := pgx.Connect(t.Context(), location)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = conn.Exec(t.Context(), "UPDATE entries SET record = convert_to(replace(convert_from(record, 'UTF8'), 'table 1', 'table 2'), 'UTF8') WHERE idx = 4")
-	if err := errors.Join(err, conn.Close(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	if out := check(exitFindings); !strings.Contains(out, "record 4 does not have its hash") {
-		t.Errorf("the output is:\n%s", out)
-	}
-	if err := cluster.Stop(postgrestest.Fast); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(err, conn.Close(t.Context())))
+	assert.Contains(t, check(exitFindings), "record 4 does not have its hash", "the output")
+	require.NoError(t, cluster.Stop(postgrestest.Fast))
 	check(exitUnchecked)
 }
 
@@ -268,9 +239,7 @@ func makeFolders(t *testing.T, parent string) {
 		}
 		deal(t, d, r, i == 10)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Close())
 	copyFolder(t, folder, filepath.Join(parent, "older"))
 	l, d = openLog(t, folder)
 	deal(t, d, request(plan.Request{Size: ptr(4)}), false)
@@ -279,9 +248,7 @@ func makeFolders(t *testing.T, parent string) {
 	deal(t, d, request(plan.Request{CommitmentID: commit(t, d), ClientSeed: "seven of hearts"}), false)
 	copyFolder(t, folder, filepath.Join(parent, "killed"))
 	verifier := []byte(l.Verifier() + "\n")
-	if err := errors.Join(l.Close(), os.WriteFile(filepath.Join(parent, "log.pub"), verifier, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(l.Close(), os.WriteFile(filepath.Join(parent, "log.pub"), verifier, 0o600)))
 }
 
 // fork makes the folder forked: the older backup continued with other records, as whoever has the
@@ -294,9 +261,7 @@ func fork(t *testing.T, parent string) {
 	for range 8 {
 		deal(t, d, request(plan.Request{Deck: "undercover", Reference: "table 1"}), false)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Close())
 }
 
 // makeTall makes the folder tall, with a log of 300 records. They are appended concurrently to
@@ -308,27 +273,20 @@ func makeTall(t *testing.T, parent string) {
 	for range 300 {
 		callers.Go(func() {
 			r := request(plan.Request{Size: ptr(4), Reference: "table 1"})
-			if _, err := d.Dealer.Shuffle(context.Background(), r); err != nil {
-				t.Error(err)
-			}
+			_, err := d.Dealer.Shuffle(context.Background(), r)
+			assert.NoError(t, err)
 		})
 	}
 	callers.Wait()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Close())
 }
 
 // copyFolder copies the files that a killed service leaves.
 func copyFolder(t *testing.T, from, to string) {
 	t.Helper()
-	if err := os.Mkdir(to, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(to, 0o700))
 	for name, data := range readFolder(t, from) {
-		if err := os.WriteFile(filepath.Join(to, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(to, name), data, 0o600))
 	}
 }
 
@@ -353,26 +311,18 @@ var storeFiles = []string{"riffle.db", "riffle.db-wal", ledger.CheckpointName, l
 
 func openLog(t *testing.T, folder string) (*ledger.Log, *services.Services) {
 	t.Helper()
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(folder, 0o700))
 	store, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return openLogOn(t, store, folder)
 }
 
 func openLogOn(t *testing.T, store ledger.Store, folder string) (*ledger.Log, *services.Services) {
 	t.Helper()
 	l, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder, Origin: "example.com/log"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	decks, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rules := &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1000, Results: 1000}}
 	return l, services.New(l, rules, services.Options{Random: rand.Reader})
 }
@@ -386,18 +336,14 @@ func deal(t *testing.T, d *services.Services, r *dealer.Request, reveal bool) {
 	if err == nil && reveal {
 		_, err = d.Disclosure.Reveal(t.Context(), result.AuditID, result.Statement.Seed, nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 }
 
 // commit commits to a shuffle and returns the id.
 func commit(t *testing.T, d *services.Services) uuid.UUID {
 	t.Helper()
 	c, err := d.Dealer.Commit(t.Context(), request(plan.Request{Deck: "undercover", Reference: "table 1"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c.ID
 }
 

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/dealer"
@@ -24,17 +27,13 @@ func TestVerifyCommittedShoe(t *testing.T) {
 	folder := t.TempDir()
 	log, d := openLog(t, folder)
 	defer func() {
-		if err := log.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, log.Close())
 	}()
 	commitment := commit(t, d)
 	made, err := d.Shoes.Create(t.Context(), &liveshoes.Request{
 		Request: dealer.Request{Request: plan.Request{CommitmentID: commitment, ClientSeed: "late"}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := func(p *disclosure.Proof) string {
 		file := prooffile.File{Record: p.Record, Seed: p.Seed, ClientSeed: p.ClientSeed, Inclusion: p.Inclusion, LogKey: p.LogKey}
 		return string(file.Text())
@@ -48,20 +47,15 @@ func TestVerifyCommittedShoe(t *testing.T) {
 				return nil
 			})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return lines
 	}
 	open := proofs()
-	if _, err := d.Shoes.Apply(t.Context(), made.Shoe.ID, &liveshoes.Change{Kind: audit.KindClose}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = d.Shoes.Apply(t.Context(), made.Shoe.ID, &liveshoes.Change{Kind: audit.KindClose})
+	require.NoError(t, err)
 	closed := proofs()
 	p, err := d.Disclosure.Prove(t.Context(), commitment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	whole := strings.Join(closed, "")
 	for _, c := range []struct {
 		files []string
@@ -83,8 +77,7 @@ func TestVerifyCommittedShoe(t *testing.T) {
 		if err := run(t.Context(), args, &out, io.Discard); err != nil {
 			code = exitCode(err)
 		}
-		if code != c.code || !strings.Contains(out.String(), c.want) {
-			t.Errorf("exit code %d, want %d and %q:\n%s", code, c.code, c.want, &out)
-		}
+		assert.Equalf(t, c.code, code, "exit code %d, want %d and %q:\n%s", code, c.code, c.want, &out)
+		assert.Containsf(t, out.String(), c.want, "exit code %d, want %d and %q:\n%s", code, c.code, c.want, &out)
 	}
 }

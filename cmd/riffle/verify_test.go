@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
@@ -41,9 +43,7 @@ func readProofVectors(t testing.TB, name string) (v proofVectors) {
 	if err == nil {
 		err = json.Unmarshal(text, &v)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return v
 }
 
@@ -52,9 +52,7 @@ func readProofVectors(t testing.TB, name string) (v proofVectors) {
 func makeProofs(t testing.TB, parent string) {
 	t.Helper()
 	folder := filepath.Join(parent, "proofs")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(folder, 0o755))
 	for _, v := range slices.Concat(readProofVectors(t, "proofs").Proofs, readProofVectors(t, "salted").Proofs) {
 		name := strings.NewReplacer(" ", "-", ",", "").Replace(v.Name)
 		write(t, filepath.Join(folder, name+".json"), v.Proof)
@@ -73,9 +71,7 @@ func makeProofs(t testing.TB, parent string) {
 		}
 	}
 	private, _, err := note.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{1}, 32)), "example.com/log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	write(t, filepath.Join(folder, "log.key"), private+"\n")
 	write(t, filepath.Join(folder, "crlf"), "a\r\nb")
 	write(t, filepath.Join(folder, "latin1"), "a\nZo\xeb\n")
@@ -93,9 +89,7 @@ func answer(orders [][]int) string {
 
 func write(t testing.TB, path, text string) string {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -131,9 +125,8 @@ func TestVerifyURL(t *testing.T) {
 		if err != nil {
 			code = exitCode(err)
 		}
-		if code != want.code || !strings.Contains(out.String()+fmt.Sprint(err), want.text) {
-			t.Errorf("%s: %v\n%s", path, err, &out)
-		}
+		assert.Equalf(t, want.code, code, "%s: %v\n%s", path, err, &out)
+		assert.Containsf(t, out.String()+fmt.Sprint(err), want.text, "%s: %v\n%s", path, err, &out)
 	}
 }
 
@@ -143,9 +136,7 @@ func TestVerifyOnATerminal(t *testing.T) {
 	folder := t.TempDir()
 	command := verify{Key: write(t, filepath.Join(folder, "log.pub"), v.Key), Files: []string{write(t, filepath.Join(folder, "p"), v.Proof)}}
 	var out, progress strings.Builder
-	if err := command.Run(t.Context(), &console{out: &out, progress: &progress, colour: true}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, command.Run(t.Context(), &console{out: &out, progress: &progress, colour: true}))
 	if !strings.Contains(out.String(), "\norder        \x1b[32mok\x1b[0m: ") || progress.String() != "" {
 		t.Errorf("%q, and the progress is %q", &out, &progress)
 	}
@@ -162,9 +153,7 @@ func TestVerifyIsInterrupted(t *testing.T) {
 	if !errors.Is(err, stop) || exitCode(err) != exitUnchecked || out.String() != "" {
 		t.Errorf("%v\n%s", err, &out)
 	}
-	if progress.String() != clearLine+"replaying for 1s" {
-		t.Errorf("the progress is %q", progress.String())
-	}
+	assert.Equal(t, clearLine+"replaying for 1s", progress.String(), "the progress")
 }
 
 // longProof returns a proof whose replay takes some seconds.
@@ -175,12 +164,8 @@ func longProof(t *testing.T) string {
 	}
 	record := audit.Record{ID: uuid.Must(uuid.NewV7()), Time: time.Unix(0, 0).UTC(), Kind: audit.KindShuffle, Statement: s, Commitment: s.Commitment()}
 	file := filepath.Join(t.TempDir(), "proof.json")
-	if err := (&shuffleCmd{Proof: file}).prove(&console{messages: io.Discard}, &record, s.Seed); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, (&shuffleCmd{Proof: file}).prove(&console{messages: io.Discard}, &record, s.Seed))
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(text)
 }

@@ -14,6 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit/prooffile"
 )
 
@@ -50,13 +53,9 @@ func verdictVectors(t *testing.T) map[string]verdictVector {
 		"proofs": {"proofs", "wrong"}, "salted": {"proofs", "wrong"}, "shoes": {"shoes", "hands", "wrong"}, "verdicts": {"verdicts"}, "fuzzed": {"verdicts"},
 	} {
 		text, err := os.ReadFile("../../testdata/riffle1/" + file + ".json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var all map[string]json.RawMessage
-		if err := json.Unmarshal(text, &all); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(text, &all))
 		for _, list := range lists {
 			var members []struct {
 				Name, Key, Proof, Proofs, Items, Order, Hand, Expect, Step string
@@ -68,9 +67,7 @@ func verdictVectors(t *testing.T) map[string]verdictVector {
 				Salt                                                       string `json:"items_salt"`
 				Commitment                                                 string `json:"commitment_proof"`
 			}
-			if err := json.Unmarshal(all[list], &members); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(all[list], &members))
 			for _, m := range members {
 				v := verdictVector{m.Name, m.Items, m.Salt, m.Order, m.Hand, m.HandOf, m.Key, m.Files, m.Texts, m.Verdict, m.Step, m.Roles, m.Summary}
 				switch {
@@ -122,9 +119,8 @@ func (v *verdictVector) verify(t *testing.T) (code int, found *result) {
 	if err := run(t.Context(), args, &out, io.Discard); err != nil {
 		code = exitCode(err)
 	}
-	if err := json.Unmarshal(bytes.ReplaceAll(out.Bytes(), []byte(folder+"/"), nil), &found); err != nil {
-		t.Fatalf("%s: %v\n%s", v.name, err, &out)
-	}
+	err := json.Unmarshal(bytes.ReplaceAll(out.Bytes(), []byte(folder+"/"), nil), &found)
+	require.NoErrorf(t, err, "%s: %v\n%s", v.name, err, &out)
 	return code, found
 }
 
@@ -200,9 +196,7 @@ func TestVerifiersAgree(t *testing.T) {
 	command := exec.Command("../../verifiers/run", "--results")
 	command.Stderr = os.Stderr
 	out, err := command.Output()
-	if err != nil {
-		t.Fatalf("verifiers/run: %v", err)
-	}
+	require.NoError(t, err, "verifiers/run")
 	vectors, compared := verdictVectors(t), map[string]map[string]bool{}
 	expected := map[string]*result{}
 	for name, v := range vectors {
@@ -215,23 +209,18 @@ func TestVerifiersAgree(t *testing.T) {
 			By, Vector string
 			Result     result
 		}
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			t.Fatalf("%v: %s", err, lines.Text())
-		}
+		err := json.Unmarshal(lines.Bytes(), &line)
+		require.NoErrorf(t, err, "%v: %s", err, lines.Text())
 		if compared[line.By] == nil {
 			compared[line.By] = map[string]bool{}
 		}
 		compared[line.By][line.Vector] = true
 		want := expected[line.Vector]
-		if got, want := inWords(&line.Result), inWords(want); got != want {
-			t.Errorf("%s says of %s\n%s\nwhere riffle verify says\n%s", line.By, line.Vector, got, want)
-		}
+		assert.Equalf(t, inWords(want), inWords(&line.Result), "%s says of %s", line.By, line.Vector)
 	}
 	for by, names := range compared {
 		for name := range maps.Keys(vectors) {
-			if !names[name] {
-				t.Errorf("%s has not checked %s", by, name)
-			}
+			assert.Truef(t, names[name], "%s has not checked %s", by, name)
 		}
 	}
 	if len(compared) < 2 && os.Getenv("CI") != "" {

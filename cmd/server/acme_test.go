@@ -17,6 +17,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // pebbleVersion is the version of Let's Encrypt's small authority for tests, and of its name server.
@@ -26,9 +29,7 @@ const pebbleVersion = "v2.10.1"
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = l.Close() }()
 	return l.Addr().String()
 }
@@ -48,21 +49,15 @@ func TestCertificatesOfAnAuthority(t *testing.T) {
 	own := newCertificate(t, time.Hour) // of pebble's HTTPS
 	addr, listen, management, names := freeAddr(t), freeAddr(t), freeAddr(t), freeAddr(t)
 	_, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	settings := filepath.Join(folder, "pebble.json")
 	text := fmt.Sprintf(`{"pebble": {"listenAddress": %q, "managementListenAddress": %q, "certificate": %q, "privateKey": %q, "httpPort": 1, "tlsPort": %s}}`,
 		listen, management, own.cert, own.key, port)
-	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(settings, []byte(text), 0o600))
 	run := func(tool string, args ...string) (stop func()) {
 		command := exec.CommandContext(t.Context(), filepath.Join(folder, tool), args...)
 		command.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1")
-		if err := command.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, command.Start())
 		stop = func() {
 			_ = command.Process.Kill()
 			_ = command.Wait()
@@ -93,14 +88,10 @@ func TestCertificatesOfAnAuthority(t *testing.T) {
 		return err == nil
 	})
 	issued := x509.NewCertPool()
-	if !issued.AppendCertsFromPEM(root) {
-		t.Fatalf("no certificate: %s", root)
-	}
+	require.Truef(t, issued.AppendCertsFromPEM(root), "no certificate: %s", root)
 
 	hosts, err := json.Marshal([]string{"riffle.test", "other.riffle.test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l, _ := configured(t, fmt.Sprintf("tls: {acme: {hosts: %s, email: ops@riffle.test, directory: https://%s/dir}}\n", hosts, listen), "--addr", addr)
 	l.data, l.env = filepath.Join(folder, "data"), []string{"SSL_CERT_FILE=" + own.cert}
 	serials := map[string]string{}
@@ -129,9 +120,8 @@ func TestCertificatesOfAnAuthority(t *testing.T) {
 		}
 		s.secure = &tls.Config{RootCAs: issued, ServerName: "riffle.test"}
 		polite := s.from("127.0.0.2", true)
-		if a := polite.post("/shuffle", smallShuffle); a.status != http.StatusOK {
-			t.Errorf("a shuffle is answered %v", a)
-		}
+		a := polite.post("/shuffle", smallShuffle)
+		assert.Equalf(t, http.StatusOK, a.status, "a shuffle is answered %v", a)
 		until(t, "the expiry is known", func() bool {
 			return polite.metric("riffle_tls_certificate_expiry_timestamp_seconds", "") > float64(time.Now().Unix())
 		})
@@ -152,26 +142,20 @@ func TestHandshakesAskNoAuthority(t *testing.T) {
 	t.Cleanup(authority.Close)
 	root := filepath.Join(t.TempDir(), "root.pem")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate().Raw})
-	if err := os.WriteFile(root, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(root, text, 0o600))
 	l, _ := configured(t, fmt.Sprintf("tls: {acme: {hosts: [riffle.test], directory: %s/dir}}\n", authority.URL))
 	l.env = []string{"SSL_CERT_FILE=" + root}
 	s := l.start(t)
 	until(t, "the authority has refused", func() bool { return strings.Contains(s.log.String(), "getting a certificate failed") })
-	if !strings.Contains(s.log.String(), `"in":"1m0s"`) {
-		t.Errorf("the service does not wait a minute:\n%s", s.log)
-	}
+	assert.Containsf(t, s.log.String(), `"in":"1m0s"`, "the service does not wait a minute:\n%s", s.log)
 	before := asked.Load()
 	for _, host := range []string{"riffle.test", "other.test"} {
 		for _, suite := range []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256} { // each takes its own certificate
 			client := &tls.Config{InsecureSkipVerify: true, ServerName: host, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{suite}}
-			if _, err := tls.Dial("tcp", s.addr, client); err == nil {
-				t.Errorf("%s is shown a certificate", host)
-			}
+			_, err := tls.Dial("tcp", s.addr, client)
+			assert.Errorf(t, err, "%s is shown a certificate", host)
 		}
 	}
-	if after := asked.Load(); before == 0 || after != before {
-		t.Errorf("the authority was asked %d times before the handshakes, and %d times after them", before, after)
-	}
+	assert.NotEqualValues(t, 0, before, "the authority was asked")
+	assert.Equal(t, before, asked.Load(), "the authority was asked")
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // admin returns the server for requests to its admin address.
@@ -40,27 +43,18 @@ func TestAdminAddress(t *testing.T) {
 	}
 	for _, path := range []string{"/metrics", "/debug/pprof/heap"} {
 		a, err := admin.ask(http.MethodPost, path, "{}")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if detail := a.problem(t, http.StatusMethodNotAllowed); !strings.HasSuffix(detail, "it takes GET.") || a.header.Get("Allow") != "GET, HEAD" {
 			t.Errorf("POST %s: %v, Allow: %s", path, a, a.header.Get("Allow"))
 		}
 	}
-	if admin.answersUnder("evil.example") {
-		t.Error("the admin address answers under any Host")
-	}
-	if _, ok := s.logged("WARN", "anybody who can reach the admin address can read the metrics and profile the service: let it be localhost, or a network that only operators reach"); ok {
-		t.Error("there is a warning about a loopback address")
-	}
+	assert.False(t, admin.answersUnder("evil.example"), "the admin address answers under any Host")
+	_, ok := s.logged("WARN", "anybody who can reach the admin address can read the metrics and profile the service: let it be localhost, or a network that only operators reach")
+	assert.False(t, ok, "there is a warning about a loopback address")
 	other := launch{args: []string{"-admin-addr=0.0.0.0:0"}}.start(t)
-	if len(other.messages("WARN")) != 1 {
-		t.Errorf("no warning about an address that others reach:\n%s", other.log)
-	}
+	assert.Lenf(t, other.messages("WARN"), 1, "no warning about an address that others reach:\n%s", other.log)
 	plain := launch{}.start(t)
-	if status := plain.get("/debug/pprof/").status; status != http.StatusNotFound {
-		t.Errorf("without an admin address, profiles are answered %d", status)
-	}
+	assert.Equal(t, http.StatusNotFound, plain.get("/debug/pprof/").status, "without an admin address, profiles")
 	s.stop()
 }
 
@@ -75,13 +69,11 @@ func TestAdminConnectionsAreBounded(t *testing.T) {
 	if open := s.descriptors() - before; open > 64+10 {
 		t.Errorf("%d connections are open, want at most 64", open)
 	}
-	if a := admin.get("/readyz"); a.status != http.StatusOK {
-		t.Errorf("health is answered %v", a)
-	}
+	a := admin.get("/readyz")
+	assert.Equalf(t, http.StatusOK, a.status, "health is answered %v", a)
 	until(t, "the connections are closed", func() bool { return s.descriptors() <= before+10 })
-	if a := admin.get("/metrics"); a.status != http.StatusOK {
-		t.Errorf("metrics are answered %v", a)
-	}
+	a = admin.get("/metrics")
+	assert.Equalf(t, http.StatusOK, a.status, "metrics are answered %v", a)
 }
 
 // TestHealthcheckOverTLS checks a service's health over TLS with a certificate for another name, and at
@@ -93,9 +85,7 @@ func TestHealthcheckOverTLS(t *testing.T) {
 	l, _ := configured(t, text+"admin-addr: 127.0.0.1:0\n")
 	s := l.start(t)
 	_, port, err := net.SplitHostPort(s.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, path := configured(t, fmt.Sprintf("addr: :%s\n%s", port, text))
 	requireHealth(t, "", nil, "-config", path)
 	writeConfig(t, path, fmt.Sprintf("addr: :%s\ntls: {crt: none.pem}\n", port))

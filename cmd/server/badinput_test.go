@@ -14,6 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // nested returns empty arrays nested to a depth.
@@ -98,12 +101,10 @@ func TestRejectsMalformedJSON(t *testing.T) {
 	if after := s.memory("VmHWM"); after > before+96 {
 		t.Errorf("memory grew from %d to %d MiB", before, after)
 	}
-	if a := s.post("/shuffle", "", "Content-Type", "application/json"); a.status != http.StatusBadRequest {
-		t.Errorf("an empty body is answered %v", a)
-	}
-	if a := s.post("/shuffle", `{"items": [`+nested(98)+`, 1]}`); a.status != http.StatusOK {
-		t.Errorf("a body nested 100 deep is answered %v", a)
-	}
+	a := s.post("/shuffle", "", "Content-Type", "application/json")
+	assert.Equalf(t, http.StatusBadRequest, a.status, "an empty body is answered %v", a)
+	a = s.post("/shuffle", `{"items": [`+nested(98)+`, 1]}`)
+	assert.Equalf(t, http.StatusOK, a.status, "a body nested 100 deep is answered %v", a)
 }
 
 // TestLargestAnswerIsStreamed asks for ten million items and counts them. Memory shows that the
@@ -112,9 +113,7 @@ func TestLargestAnswerIsStreamed(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	response, err := s.client.Post("http://"+s.addr+"/shuffle", "application/json", strings.NewReader(`{"size": 1000000, "repeat": 10}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
 	size, arrays, commas, end := 0, 0, 0, []byte(nil)
 	for buf := make([]byte, 1<<20); err == nil; {
@@ -124,9 +123,7 @@ func TestLargestAnswerIsStreamed(t *testing.T) {
 		end = append(end, buf[max(0, n-100):n]...)
 		end = end[max(0, len(end)-100):]
 	}
-	if !errors.Is(err, io.EOF) {
-		t.Fatalf("after %d bytes: %v", size, err)
-	}
+	require.ErrorIsf(t, err, io.EOF, "after %d bytes", size)
 	// Ten arrays within one; commas between the million items of each, between the ten, and between
 	// six members.
 	if want := 10*999_999 + 9 + 5; arrays != 11 || commas != want || !bytes.HasSuffix(end, []byte("\"}\n")) {
@@ -147,9 +144,7 @@ func TestRejectsLongBodies(t *testing.T) {
 
 	// A Content-Length above the limit is rejected before any of the body arrives.
 	answers := s.sendRaw(t, shuffleHead+"Content-Length: 1048577\r\n\r\n")
-	if len(answers) != 1 {
-		t.Fatalf("answered %v", answers)
-	}
+	require.Len(t, answers, 1)
 	answers[0].problem(t, http.StatusRequestEntityTooLarge)
 	// A Content-Length above 64 bits is malformed.
 	if answers := s.sendRaw(t, shuffleHead+"Content-Length: 99999999999999999999\r\n\r\n"); len(answers) != 1 || answers[0].status != http.StatusBadRequest {
@@ -193,14 +188,11 @@ func TestRejectsLongBodies(t *testing.T) {
 			fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", size, body),
 		} {
 			answers := s.sendRaw(t, "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"+text)
-			if len(answers) != 1 || answers[0].status != want {
-				t.Errorf("a body of %d bytes is answered %v, want %d", size, answers, want)
-			}
+			assert.Lenf(t, answers, 1, "a body of %d bytes", size)
+			assert.Equalf(t, want, answers[0].status, "a body of %d bytes", size)
 		}
 	}
-	if index := s.shuffle(smallShuffle).LogIndex; index != next+2 {
-		t.Errorf("the next shuffle has index %d, want %d: something was recorded", index, next+2)
-	}
+	assert.Equal(t, next+2, s.shuffle(smallShuffle).LogIndex, "the next shuffle has index")
 	t.Logf("the endless body was cut off after %d KiB; peak memory %d MiB before, %d MiB after", total>>10, before, after)
 }
 
@@ -217,9 +209,7 @@ func TestLongBodiesShareMemoryBudget(t *testing.T) {
 	if after > before+256 {
 		t.Errorf("memory grew from %d to %d MiB", before, after)
 	}
-	if size := s.checkLog("fault", l.answered); size != len(l.answered) {
-		t.Errorf("%d were answered, and the log has %d", len(l.answered), size)
-	}
+	assert.Equal(t, len(l.answered), s.checkLog("fault", l.answered))
 	t.Logf("%d bodies of 4 MiB were answered, %d rejected; peak memory %d MiB before, %d MiB after", len(l.answered), l.rejected[http.StatusServiceUnavailable], before, after)
 }
 
@@ -267,25 +257,18 @@ func TestRejectsWrongContentLength(t *testing.T) {
 		"a chunk size of 17 digits": {shuffleHead + "Transfer-Encoding: chunked\r\n\r\n1000000000000000b\r\n{\"size\": 5}\r\n0\r\n\r\n", false, []int{400}},
 	} {
 		conn := s.dial(t)
-		if _, err := io.WriteString(conn, c.text); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.WriteString(conn, c.text)
+		require.NoError(t, err)
 		if c.hangUp {
-			if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 		}
 		var got []int
 		for _, a := range readAnswers(t, conn) {
 			got = append(got, a.status)
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: answered %v, want %v", name, got, c.want)
-		}
+		assert.Equal(t, c.want, got, name)
 	}
-	if index := s.shuffle(smallShuffle).LogIndex; index != next {
-		t.Errorf("the next shuffle has index %d, want %d: something was recorded", index, next)
-	}
+	assert.Equal(t, next, s.shuffle(smallShuffle).LogIndex, "the next shuffle has index")
 }
 
 // shuffleHead is the start of a POST /shuffle.
@@ -348,9 +331,7 @@ func (s *server) requireFraming(t *testing.T, name, text string, want func(statu
 		for _, a := range s.sendRaw(t, strings.ReplaceAll(text, "<length>", fmt.Sprint(len(first)+len(second)))+second) {
 			got = append(got, a.status)
 		}
-		if !want(got) {
-			t.Errorf("answered %v", got)
-		}
+		assert.Truef(t, want(got), "answered %v", got)
 		if found := s.records(reference); len(found) > 0 {
 			t.Errorf("the second request was executed %d times", len(found))
 		}
@@ -383,9 +364,8 @@ func TestDisconnectsSlowClients(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := c.s.dial(t)
-			if _, err := io.WriteString(conn, c.text); err != nil {
-				t.Fatal(err)
-			}
+			_, err := io.WriteString(conn, c.text)
+			require.NoError(t, err)
 			if c.slow != "" {
 				go func() {
 					tick := time.NewTicker(20 * time.Millisecond) // the pace of the client
@@ -402,13 +382,9 @@ func TestDisconnectsSlowClients(t *testing.T) {
 			for _, a := range readAnswers(t, conn) {
 				got = append(got, a.status)
 			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("answered %v, want %v", got, c.want)
-			}
+			assert.Equal(t, c.want, got)
 			t.Logf("closed after %v", time.Since(began).Round(time.Millisecond))
 		})
 	}
-	if index := body.shuffle(smallShuffle).LogIndex; index != next {
-		t.Errorf("the next shuffle has index %d, want %d: something was recorded", index, next)
-	}
+	assert.Equal(t, next, body.shuffle(smallShuffle).LogIndex, "the next shuffle has index")
 }

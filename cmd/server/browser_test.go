@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/access"
 )
@@ -33,9 +35,7 @@ func evaluate[T any](t *testing.T, browser context.Context, format string, args 
 	t.Helper()
 	expression := fmt.Sprintf(format, args...)
 	value, err := chromedp.Run(browser, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		t.Fatalf("%s: %v", expression, err)
-	}
+	require.NoError(t, err, expression)
 	return value
 }
 
@@ -94,13 +94,12 @@ func TestPagesOfOtherOriginsInABrowser(t *testing.T) {
 		origin   string
 		mayWrite bool
 	}{{listed, true}, {other, false}} {
-		if _, err := chromedp.Run(browser, chromedp.Navigate(site.origin)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := chromedp.Run(browser, chromedp.Navigate(site.origin))
+		require.NoError(t, err)
 		for _, as := range []access.Token{"", token} {
-			if verdict := evaluate[string](t, browser, "check(%q, %q, %q)", proof, key, as); verdict != "verified" {
-				t.Errorf("the proof is %q to a page of %s with the token %q", verdict, site.origin, as)
-			}
+			verdict := evaluate[string](t, browser, "check(%q, %q, %q)", proof, key, as)
+			assert.Equalf(t, "verified", verdict,
+				"the proof is %q to a page of %s with the token %q", verdict, site.origin, as)
 		}
 		if a := ask("/audits?reference=a", fmt.Sprintf("{token: %q, method: 'HEAD'}", token)); a.Status != http.StatusOK || a.ID == "" {
 			t.Errorf("HEAD with a token: %+v", a)
@@ -121,7 +120,6 @@ func TestPagesOfOtherOriginsInABrowser(t *testing.T) {
 	}
 	s.stop()
 	// Each site sends one for the proof with a token, for HEAD and for the shuffle.
-	if got := strings.Count(s.log.String(), `"method":"OPTIONS"`); got != 6 {
-		t.Errorf("the browser sent %d preflights, want 6:\n%s", got, s.log)
-	}
+	got := strings.Count(s.log.String(), `"method":"OPTIONS"`)
+	assert.Equalf(t, 6, got, "the browser sent %d preflights, want 6:\n%s", got, s.log)
 }

@@ -2,6 +2,8 @@ package main_test
 
 import (
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // TestPagesOfOtherSitesWriteNothing sends requests as browsers do for a page of another site, or for
@@ -31,8 +33,7 @@ func TestPagesOfOtherSitesWriteNothing(t *testing.T) {
 		}
 		before := s.metric("riffle_log_size", "")
 		answer := s.must(v.method, v.path, `{"size":2}`, headers...)
-		if wrote := s.metric("riffle_log_size", "") > before; answer.status != v.want || wrote != v.writes {
-			t.Errorf("%+v: %d; a record was written: %t", v, answer.status, wrote)
-		}
+		assert.Equalf(t, v.want, answer.status, "%+v", v)
+		assert.Equalf(t, v.writes, s.metric("riffle_log_size", "") > before, "%+v", v)
 	}
 }

@@ -11,18 +11,17 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/access"
 )
 
 // writeConfig writes a configuration file, or replaces it in one step.
 func writeConfig(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path+".new", []byte(text), 0o600))
+	require.NoError(t, os.Rename(path+".new", path))
 }
 
 // configured returns how to start the program with a configuration file, and the file's path.
@@ -86,18 +85,13 @@ func TestPrecedence(t *testing.T) {
 		for size := 1; s.post("/shuffle", fmt.Sprintf(`{"size": %d}`, size)).status == http.StatusOK && size < 10; size++ {
 			most = size
 		}
-		if most != c.most {
-			t.Errorf("%v %v: shuffles of up to %d items are answered, want %d", c.env, c.args, most, c.most)
-		}
-		if !s.answersUnder("file.example") || s.answersUnder("evil.example") {
-			t.Errorf("%v %v: hosts is not what the file says", c.env, c.args)
-		}
+		assert.Equalf(t, c.most, most, "%v %v: shuffles of up", c.env, c.args)
+		assert.Truef(t, s.answersUnder("file.example"), "%v %v: hosts is not what the file says", c.env, c.args)
+		assert.Falsef(t, s.answersUnder("evil.example"), "%v %v: hosts is not what the file says", c.env, c.args)
 	}
 	_, path := configured(t, file)
 	s := launch{env: []string{"RIFFLE_CONFIG=" + path}}.start(t)
-	if !s.answersUnder("file.example") {
-		t.Error("the file that RIFFLE_CONFIG names is not read")
-	}
+	assert.True(t, s.answersUnder("file.example"), "the file that RIFFLE_CONFIG names is not read")
 }
 
 func TestCheckConfig(t *testing.T) {
@@ -144,9 +138,8 @@ func TestCheckConfig(t *testing.T) {
 		if len(c.want) > 0 && (code != 1 || stdout != "" || stderr != want.String()) {
 			t.Errorf("%s: %d, %q, and\n%s\nwant\n%s", c.name, code, stdout, stderr, want.String())
 		}
-		if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s: the data folder was created: %v", c.name, err)
-		}
+		_, err := os.Stat(data)
+		assert.ErrorIsf(t, err, os.ErrNotExist, "%s: the data folder was created", c.name)
 		if len(c.want) > 0 { // and the service does not start
 			if code, _, stderr := runToExit(t, c.env, append(append(l.args, "--data", data), c.args...)...); code != 1 || stderr != want.String() {
 				t.Errorf("%s: a start ends with %d and\n%s", c.name, code, stderr)
@@ -183,9 +176,8 @@ func TestReload(t *testing.T) {
 	answersOnlyUnder := func(when, host string) {
 		t.Helper()
 		for _, other := range []string{"a.example", "b.example", "d.example"} {
-			if s.answersUnder(other) != (other == host) {
-				t.Errorf("%s the server answers under %s: %t", when, other, other != host)
-			}
+			assert.Equalf(t, (other == host), s.answersUnder(other),
+				"%s the server answers under %s: %t", when, other, other != host)
 		}
 	}
 	failures := func() int { return len(s.messages("ERROR")) }
@@ -197,9 +189,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("a broken file is logged as %v, want the mistakes %s", m, want)
 	}
 	answersOnlyUnder("after a broken file", "a.example")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(path))
 	s.signal(syscall.SIGHUP)
 	until(t, "the missing file is logged", func() bool { return failures() == 2 })
 	answersOnlyUnder("without its file", "a.example")
@@ -209,16 +199,11 @@ func TestReload(t *testing.T) {
 	answersOnlyUnder("after a change", "b.example")
 	until(t, "the reload is logged", func() bool { _, ok := s.logged("INFO", "reloaded"); return ok })
 	for _, warning := range []string{"queue changed to 6 in " + path + "; it applies after a restart", "store changed in " + path + "; it applies after a restart"} {
-		if _, ok := s.logged("WARN", warning); !ok {
-			t.Errorf("the server does not warn: %s", warning)
-		}
+		_, ok := s.logged("WARN", warning)
+		assert.Truef(t, ok, "the server does not warn: %s", warning)
 	}
-	if capacity := s.metric("riffle_queue_capacity", ""); capacity != 5 {
-		t.Errorf("the queue takes %v records, want 5 until a restart", capacity)
-	}
-	if strings.Contains(s.log.String(), "hunter2") {
-		t.Errorf("the log has the password of the store:\n%s", s.log)
-	}
+	assert.EqualValues(t, 5, s.metric("riffle_queue_capacity", ""), "the queue takes")
+	assert.NotContainsf(t, s.log.String(), "hunter2", "the log has the password of the store:\n%s", s.log)
 
 	warnings := len(s.messages("WARN"))
 	reload(valid)
@@ -228,9 +213,7 @@ func TestReload(t *testing.T) {
 	reload("log-level: error\nqueue: many\nhosts: [a.example]\n")
 	until(t, "errors are logged", func() bool { return failures() == 3 })
 	answersOnlyUnder("after a second broken file", "d.example")
-	if n := len(s.messages("WARN")); n != warnings {
-		t.Errorf("%d warnings, want %d: nothing needed a restart any more", n, warnings)
-	}
+	assert.Equal(t, warnings, len(s.messages("WARN")))
 	if n := len(s.messages("INFO")); n != 3 { // listening and two reloads
 		t.Errorf("%d messages of level info, want 3 and none after log-level: error\n%s", n, s.log)
 	}
@@ -257,14 +240,12 @@ func TestHangupWithoutConfig(t *testing.T) {
 	answered := []shuffled{s.shuffle(smallShuffle)}
 	s.signal(syscall.SIGTERM)
 	until(t, "the server is not ready", func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable })
-	if a := s.get("/healthz"); a.status != http.StatusOK {
-		t.Errorf("/healthz answers %v during --drain", a)
-	}
+	a := s.get("/healthz")
+	assert.Equalf(t, http.StatusOK, a.status, "/healthz answers %v during --drain", a)
 	s.signal(syscall.SIGHUP)
 	answered = append(answered, s.shuffle(smallShuffle))
-	if code := s.wait(); code != 0 {
-		t.Errorf("the server exited with %d:\n%s", code, s.log)
-	}
+	code := s.wait()
+	assert.Equalf(t, 0, code, "the server exited with %d:\n%s", code, s.log)
 	launch{data: s.data}.start(t).checkLog("fault", answered)
 }
 
@@ -325,17 +306,14 @@ func TestReloadFailsClosed(t *testing.T) {
 		{"a link to itself", replace(func() error { return os.Symlink(path, path) })},
 		{"a pipe", replace(func() error { return syscall.Mkfifo(path, 0o600) })},
 	} {
-		if err := v.ruin(); err != nil {
-			t.Fatalf("%s: %v", v.name, err)
-		}
+		require.NoError(t, v.ruin(), v.name)
 		refused(v.name)
-		if got := [2]int{shuffle(""), shuffle(token)}; got != [2]int{401, 200} {
-			t.Errorf("%s: a shuffle without the token is answered %d, and with it %d", v.name, got[0], got[1])
-		}
+		got := [2]int{shuffle(""), shuffle(token)}
+		assert.Equalf(t, [2]int{401, 200}, got,
+			"%s: a shuffle without the token is answered %d, and with it %d", v.name, got[0], got[1])
 	}
-	if m, ok := s.logged("INFO", "reloaded"); ok {
-		t.Errorf("a ruined file was applied: %v", m)
-	}
+	m, ok := s.logged("INFO", "reloaded")
+	assert.Falsef(t, ok, "a ruined file was applied: %v", m)
 	writeConfig(t, path, "queue: 50\nanonymous: {may: [read]}\n") // without keys, but explicitly
 	s.signal(syscall.SIGHUP)
 	until(t, "the keys are gone", func() bool { return shuffle(token) == 401 })

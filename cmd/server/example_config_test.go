@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestExampleConfig reads deploy/riffle.yaml unchanged, which sets only the log level, and with every
@@ -14,9 +17,7 @@ func TestExampleConfig(t *testing.T) {
 	t.Parallel()
 	const example = "../../deploy/riffle.yaml"
 	text, err := os.ReadFile(example)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o := newOptions()
 	f := o.flags
 	o.config = example
@@ -25,21 +26,13 @@ func TestExampleConfig(t *testing.T) {
 	}
 
 	whole := filepath.Join(t.TempDir(), "riffle.yaml")
-	if err := os.WriteFile(whole, regexp.MustCompile(`(?m)^#(\S)`).ReplaceAll(text, []byte("$1")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(whole, regexp.MustCompile(`(?m)^#(\S)`).ReplaceAll(text, []byte("$1")), 0o600))
 	o.config = whole
-	if err := o.fromFile().Err(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, o.fromFile().Err())
 	o.config = "" // a flag as well, which the file does not set
 	set := given(f)
 	f.VisitAll(func(fl *flag.Flag) {
-		if set[fl.Name] != hasKey(fl.Name) {
-			t.Errorf("the example sets -%s: %t, want %t", fl.Name, set[fl.Name], hasKey(fl.Name))
-		}
-		if value := fl.Value.String(); value != fl.DefValue {
-			t.Errorf("the example has %s: %q; the default is %q", fl.Name, value, fl.DefValue)
-		}
+		assert.Equalf(t, hasKey(fl.Name), set[fl.Name], "the example sets -%s", fl.Name)
+		assert.Equalf(t, fl.DefValue, fl.Value.String(), "the example has %s", fl.Name)
 	})
 }

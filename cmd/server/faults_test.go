@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -12,6 +11,9 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestKilledAtAnyWriteLosesNoRecord kills the server at its Nth fsync or write to the store, and
@@ -68,9 +70,9 @@ func TestKilledAtAnyWriteLosesNoRecord(t *testing.T) {
 					killed = len(l.failed) > 0
 				}
 				if killed {
-					if code := s.wait(); code != -1 {
-						t.Errorf("N = %d: the server was not killed but exited with %d:\n%s", ns[i], code, s.log)
-					}
+					code := s.wait()
+					assert.Equalf(t, -1, code,
+						"N = %d: the server was not killed but exited with %d:\n%s", ns[i], code, s.log)
 					hit++
 					misses = 0
 				} else {
@@ -113,9 +115,7 @@ func TestKilledUnderLoadLosesNoRecord(t *testing.T) {
 		answered = append(answered, (<-done).answered...)
 		lost += s.losePower(log)
 	}
-	if lost == 0 {
-		t.Error("the server had fsynced all that it wrote whenever it was killed")
-	}
+	assert.NotEqual(t, 0, lost, "the server had fsynced all that it wrote whenever it was killed")
 	s := launch{data: data}.start(t)
 	t.Logf("%d answers, all in a log of %d; %d writes were lost", len(answered), s.checkLog("fault", answered), lost)
 }
@@ -149,12 +149,9 @@ func TestFailedFsyncStopsServer(t *testing.T) {
 			if code := s.wait(); code <= 0 {
 				t.Errorf("the server exited with %d, want an exit code for a failure", code)
 			}
-			if !bytes.Contains(straceOutput(t, log), []byte("INJECTED")) {
-				t.Error("the fault was not injected")
-			}
-			if stderr := s.log.String(); !strings.Contains(stderr, "server: the ledger failed") {
-				t.Errorf("the server does not say that the ledger failed:\n%s", stderr)
-			}
+			assert.True(t, bytes.Contains(straceOutput(t, log), []byte("INJECTED")), "the fault was not injected")
+			assert.Contains(t, s.log.String(), "server: the ledger failed",
+				"the server does not say that the ledger failed")
 			if c.none && len(l.answered) > 0 {
 				t.Errorf("%d shuffles were answered", len(l.answered))
 			}
@@ -240,69 +237,50 @@ func TestRecoversFromFullDisk(t *testing.T) {
 	answered := s.load(4, 5, smallShuffle).answered
 
 	filler, err := os.Create(filepath.Join(folder, "filler"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = filler.Close() }()
 	for _, block := range [][]byte{make([]byte, 4096), {0}} {
 		for err = nil; err == nil; {
 			_, err = filler.Write(block)
 		}
-		if !errors.Is(err, syscall.ENOSPC) {
-			t.Fatal(err)
-		}
+		require.ErrorIs(t, err, syscall.ENOSPC)
 	}
 	l := s.load(4, 10, smallShuffle)
 	if len(l.failed) > 0 || l.rejected[http.StatusServiceUnavailable] == 0 || len(l.rejected) > 1 {
 		t.Fatalf("a full disk: answered %d, rejected %s, failed %v\n%s", len(l.answered), formatCounts(l.rejected), l.failed, s.log)
 	}
 	answered = append(answered, l.answered...) // which still fitted into allocated pages
-	if detail := s.post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable); !strings.Contains(detail, "space") {
-		t.Errorf("the problem of a full disk is %q", detail)
-	}
-	if a := s.get("/readyz"); a.status != http.StatusServiceUnavailable {
-		t.Errorf("/readyz answers %v with a full disk", a)
-	}
-	if a := s.get("/healthz"); a.status != http.StatusOK {
-		t.Errorf("/healthz answers %v with a full disk, which a restart cannot fix", a)
-	}
+	assert.Contains(t, s.post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable), "space",
+		"the problem of a full disk")
+	a := s.get("/readyz")
+	assert.Equalf(t, http.StatusServiceUnavailable, a.status, "/readyz answers %v with a full disk", a)
+	a = s.get("/healthz")
+	assert.Equalf(t, http.StatusOK, a.status, "/healthz answers %v with a full disk, which a restart cannot fix", a)
 	size := s.checkLog("fault", answered)
-	if size != len(answered) {
-		t.Errorf("%d shuffles were answered, and the log has %d: a rejected one was written", len(answered), size)
-	}
+	assert.Equal(t, len(answered), size)
 
 	// The disk is still full after a restart. The service knows before it has tried, and writes
 	// nothing.
 	s.kill()
 	s = launch{data: data, wrapper: disk.wrapper}.start(t)
-	if a := s.get("/readyz"); a.status != http.StatusServiceUnavailable {
-		t.Errorf("/readyz answers %v after a restart with a full disk", a)
-	}
+	a = s.get("/readyz")
+	assert.Equalf(t, http.StatusServiceUnavailable, a.status, "/readyz answers %v after a restart with a full disk", a)
 	before := disk.content(t)
 	s.post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable)
-	if after := disk.content(t); after != before {
-		t.Errorf("a shuffle without space for its record wrote to a file: %s before, %s after", before, after)
-	}
+	assert.Equal(t, before, disk.content(t), "a shuffle without space for its record wrote to a file")
 	s.checkLog("fault", answered)
 
-	if err := os.Remove(filler.Name()); err != nil {
-		t.Fatal(err)
-	}
-	if err := filler.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(filler.Name()))
+	require.NoError(t, filler.Close())
 	if d := s.shuffle(smallShuffle); d.LogIndex != uint64(size) {
 		t.Errorf("the first shuffle after the full disk has index %d, want %d", d.LogIndex, size)
 	} else {
 		answered = append(answered, d)
 	}
-	if a := s.get("/readyz"); a.status != http.StatusOK {
-		t.Errorf("/readyz answers %v after space was freed", a)
-	}
+	a = s.get("/readyz")
+	assert.Equalf(t, http.StatusOK, a.status, "/readyz answers %v after space was freed", a)
 	answered = append(answered, s.load(4, 5, smallShuffle).answered...)
-	if size := s.checkLog("fault", answered); size != len(answered) {
-		t.Errorf("%d shuffles were answered, and the log has %d", len(answered), size)
-	}
+	assert.Equal(t, len(answered), s.checkLog("fault", answered))
 	t.Logf("%d of 40 requests to the full disk were rejected", l.rejected[http.StatusServiceUnavailable])
 	s.stop()
 }
@@ -317,9 +295,7 @@ func TestDiskFillsUpUnderLoad(t *testing.T) {
 	if len(l.failed) > 0 || l.rejected[http.StatusServiceUnavailable] == 0 || len(l.rejected) > 1 {
 		t.Fatalf("a full disk: answered %d, rejected %s, failed %v\n%s", len(l.answered), formatCounts(l.rejected), l.failed, s.log)
 	}
-	if size := s.checkLog("fault", l.answered); size != len(l.answered) {
-		t.Errorf("%d shuffles were answered, and the log has %d", len(l.answered), size)
-	}
+	assert.Equal(t, len(l.answered), s.checkLog("fault", l.answered))
 	t.Logf("%d answers until the disk was full, then %d rejections", len(l.answered), l.rejected[http.StatusServiceUnavailable])
 	s.stop() // without room for a checkpoint; the write-ahead log stays
 }
@@ -369,7 +345,5 @@ func TestNoShuffleWithoutRandomness(t *testing.T) {
 		skipOrFail(t, "on this machine the program gets randomness without a system call")
 	}
 	s.kill()
-	if size := (launch{data: data}).start(t).checkLog("fault", nil); size != 0 {
-		t.Errorf("%d shuffles were recorded without randomness", size)
-	}
+	assert.Equal(t, 0, (launch{data: data}).start(t).checkLog("fault", nil))
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
@@ -31,25 +34,20 @@ func TestFIPSMode(t *testing.T) {
 				t.Errorf("fips140=%s: %s reveals the seed %s, want %s", mode, d.AuditID, revealed.Seed, d.Seed)
 			}
 		}
-		if a := s.useCommitment(committed.ID); a.status != http.StatusOK {
-			t.Errorf("fips140=%s: the commitment is used with %v", mode, a)
-		}
+		a := s.useCommitment(committed.ID)
+		assert.Equalf(t, http.StatusOK, a.status, "fips140=%s: the commitment is used with %v", mode, a)
 		committed = s.commit(smallShuffle)
 		retries = append(retries,
 			&keyed{path: "/shuffle", body: smallShuffle, key: "shuffle-" + fmt.Sprint(i)},
 			&keyed{path: "/shoes/" + dealt.ID + "/draw?proof=true", body: `{"from": "random"}`, key: "draw-" + fmt.Sprint(i)})
 		for _, k := range retries {
-			if err := k.send(s); err != nil {
-				t.Errorf("fips140=%s: %s: %v", mode, k.path, err)
-			}
+			assert.NoErrorf(t, k.send(s), "fips140=%s: %s", mode, k.path)
 		}
 		answered = append(answered, s.shuffle(smallShuffle))
 		s.checkLog("fault", answered)
 		if i == 4 {
 			for _, a := range []*answer{s.post("/shoes/"+dealt.ID+"/close", `{}`), s.get("/shoes/" + dealt.ID + "/proof"), s.get("/audits/" + dealt.AuditID + "/verify")} {
-				if a.status != http.StatusOK {
-					t.Errorf("the shoe at its end is answered %v", a)
-				}
+				assert.Equalf(t, http.StatusOK, a.status, "the shoe at its end is answered %v", a)
 			}
 		}
 		s.stop()
@@ -61,24 +59,16 @@ func TestFIPSMode(t *testing.T) {
 func TestFIPSModeWithPostgreSQL(t *testing.T) {
 	t.Parallel()
 	folder, err := os.MkdirTemp("", "riffle-hba-") // not t.TempDir, which the user postgres cannot read
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	hba := filepath.Join(folder, "pg_hba.conf")
 	const rules = "host all md5 127.0.0.1/32 md5\nhost all scram 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"
-	if err := os.WriteFile(hba, []byte(rules), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(hba, []byte(rules), 0o644))
+	require.NoError(t, os.Chmod(folder, 0o755))
 	c := postgrestest.For(t, "hba_file="+hba)
 	for role, encryption := range map[string]string{"md5": "md5", "scram": "scram-sha-256"} {
 		sql := fmt.Sprintf("SET password_encryption = '%s'; CREATE ROLE %s SUPERUSER LOGIN PASSWORD '%s'", encryption, role, postgrestest.Password())
-		if err := c.Exec(t.Context(), sql); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.Exec(t.Context(), sql))
 	}
 	as := func(role string) *server {
 		store := strings.Replace(c.URL(c.NewDatabase(t)), "//riffle:", "//"+role+":", 1)

@@ -29,6 +29,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
@@ -145,9 +148,7 @@ func (s *server) url(path string) string {
 func (l launch) start(t *testing.T) *server {
 	t.Helper()
 	s := l.startOrExit(t)
-	if s.addr == "" {
-		t.Fatalf("the server exited with %d before it listened:\n%s", s.code(), s.log)
-	}
+	require.NotEqualf(t, "", s.addr, "the server exited with %d before it listened:\n%s", s.code(), s.log)
 	return s
 }
 
@@ -375,9 +376,8 @@ func newStore(t *testing.T) (data, store, wal string) {
 		launch{data: emptyStore.folder}.start(t).stop()
 	})
 	data = filepath.Join(t.TempDir(), "data")
-	if out, err := exec.Command("cp", "-a", emptyStore.folder, data).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out, err := exec.Command("cp", "-a", emptyStore.folder, data).CombinedOutput()
+	require.NoErrorf(t, err, "%v\n%s", err, out)
 	store = filepath.Join(data, "riffle.db")
 	return data, store, store + "-wal"
 }
@@ -456,9 +456,7 @@ func (s *server) losePower(log string) (lost int) {
 func straceOutput(t *testing.T, log string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return text
 }
 
@@ -479,12 +477,8 @@ func newDisk(t *testing.T, data, size string) disk {
 	}{{"-m", []string{"-m"}}, {"-Urm", []string{"-U", "-m", "--preserve-credentials"}}} { // as root, or as root of a new user namespace
 		holder := exec.Command(unshare, as.unshare, "sh", "-c", script, "sh", size, data)
 		out, err := holder.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := holder.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, holder.Start())
 		t.Cleanup(func() {
 			_ = holder.Process.Kill()
 			_ = holder.Wait()
@@ -506,15 +500,11 @@ func newDisk(t *testing.T, data, size string) disk {
 func (d disk) content(t *testing.T) string {
 	t.Helper()
 	entries, err := os.ReadDir(d.folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var list strings.Builder
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, _ = fmt.Fprintf(&list, "%s %d %s; ", e.Name(), info.Size(), info.ModTime())
 	}
 	return list.String()
@@ -556,9 +546,8 @@ func databaseOn(t *testing.T, c *postgrestest.Cluster) *database {
 // cutConnections closes all connections to the database from the server's side.
 func (d *database) cutConnections(t *testing.T) {
 	t.Helper()
-	if err := d.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+d.name+"'"); err != nil {
-		t.Error(err)
-	}
+	err := d.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+d.name+"'")
+	assert.NoError(t, err)
 }
 
 // replica describes how to start another server on the database, with its own data folder.

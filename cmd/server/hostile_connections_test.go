@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // attackSize returns the size of an attack: short, which takes seconds, or whole with everyHostile.
@@ -165,9 +167,7 @@ func TestHealthChecksBesideManyConnections(t *testing.T) {
 			}
 			s.kill() // its connections are held
 			s = launch{data: s.data}.start(t)
-			if index := s.shuffle(smallShuffle).LogIndex; index != before+1 {
-				t.Errorf("the next record is %d, want %d", index, before+1)
-			}
+			assert.Equal(t, before+1, s.shuffle(smallShuffle).LogIndex, "the next record")
 		})
 	}
 }
@@ -211,9 +211,9 @@ func TestRequestsAtOnceAreAnswered(t *testing.T) {
 			if statuses[200] < c.requests/10 || statuses[200]+statuses[503] != c.requests {
 				t.Errorf("%d requests at once are answered %v (0 is none)", c.requests, statuses)
 			}
-			if rejected := s.metric("riffle_rejected_requests_total", `reason="connections"`); rejected != float64(statuses[503]) {
-				t.Errorf("%v requests are counted as rejected, and %d were", rejected, statuses[503])
-			}
+			rejected := s.metric("riffle_rejected_requests_total", `reason="connections"`)
+			assert.Equalf(t, float64(statuses[503]), rejected,
+				"%v requests are counted as rejected, and %d were", rejected, statuses[503])
 			s.stop()
 			if log := s.log.String(); strings.Contains(log, `"dropped"`) || strings.Contains(log, `"route":"none","status":200`) {
 				t.Error("the access log has requests that were dropped")

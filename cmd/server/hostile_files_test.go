@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestLostFilesStopServer deletes, replaces or locks the files of a running server (H6). The server
@@ -21,9 +23,7 @@ func TestLostFilesStopServer(t *testing.T) {
 		if err == nil {
 			err = os.Rename(other, path)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	for _, c := range []struct {
 		name, file, want string // file is relative to the data folder
@@ -52,16 +52,12 @@ func TestLostFilesStopServer(t *testing.T) {
 				if err == nil {
 					err = os.WriteFile(filepath.Join(data, name+".copy"), content, 0o600)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 			}
 			s := launch{data: data}.start(t)
 			s.shuffle(smallShuffle)
 			path := filepath.Join(data, c.file)
-			if err := c.lose(t, path); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, c.lose(t, path))
 			code := s.wait()
 			if text := s.log.String(); code != 1 || !strings.Contains(text, c.want) || !strings.Contains(text, path) {
 				t.Errorf("the server exited with %d, want 1 and %q about %s:\n%s", code, c.want, path, text)

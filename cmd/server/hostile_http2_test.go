@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 )
@@ -97,9 +99,7 @@ func TestHTTP2Limits(t *testing.T) {
 	window := uint32(65_535) // RFC 9113, 6.9.2
 	for acknowledged := false; !acknowledged; {
 		frame, err := c.ReadFrame()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		switch f := frame.(type) {
 		case *http2.SettingsFrame:
 			acknowledged = f.IsAck()
@@ -114,9 +114,7 @@ func TestHTTP2Limits(t *testing.T) {
 	for id, want := range map[http2.SettingID]uint32{
 		http2.SettingMaxConcurrentStreams: 16, http2.SettingMaxFrameSize: 16 << 10, http2.SettingInitialWindowSize: 64 << 10, http2.SettingMaxHeaderListSize: 8<<10 + 320,
 	} {
-		if limits[id] != want {
-			t.Errorf("%v is %d, want %d", id, limits[id], want)
-		}
+		assert.Equalf(t, want, limits[id], "%v", id)
 	}
 	if window > 64<<10 {
 		t.Errorf("a connection may send %d bytes, want at most %d", window, 64<<10)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // attacked returns a launch with default settings, and the README's promise of its memory in MiB.
@@ -61,9 +63,8 @@ func TestHeldAnswersStayWithinMemory(t *testing.T) {
 	s := l.start(t)
 	dealt := s.from("127.0.0.2", true)
 	deck := textMember(t, dealt.post("/shoes", `{"size": 4096}`), "shoe_id")
-	if a := dealt.post("/shoes/"+deck+"/draw", `{"count": 4096}`); a.status != http.StatusOK {
-		t.Fatalf("a draw was answered %v", a)
-	}
+	a := dealt.post("/shoes/"+deck+"/draw", `{"count": 4096}`)
+	require.Equalf(t, http.StatusOK, a.status, "a draw was answered %v", a)
 	for range 300 {
 		dealt.shuffle(largeShuffle)
 	}

@@ -6,6 +6,9 @@ import (
 	"os"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // descriptors returns the number of open file descriptors of the server.
@@ -28,9 +31,8 @@ func TestManyReadersShareFewConnections(t *testing.T) {
 	dealt := s.shuffle(smallShuffle)
 	body := fmt.Sprintf(`{"seed":%q}`, dealt.Seed)
 	path := "/audits/" + dealt.AuditID + "/reveal"
-	if a := s.post(path, body); a.status != http.StatusOK {
-		t.Fatalf("a reveal was answered %v", a)
-	}
+	a := s.post(path, body)
+	require.Equalf(t, http.StatusOK, a.status, "a reveal was answered %v", a)
 	statuses := map[int]int{} // 0 is no answer
 	var mu sync.Mutex
 	var group sync.WaitGroup
@@ -60,9 +62,9 @@ func TestManyReadersShareFewConnections(t *testing.T) {
 	if statuses[http.StatusOK] == 0 || statuses[http.StatusOK]+statuses[http.StatusServiceUnavailable] != callers*requests {
 		t.Errorf("reveals were answered %s; want 200, or 503 when there are too many:\n%.2000s", formatCounts(statuses), s.log)
 	}
-	if rejected := s.metric("riffle_rejected_requests_total", `reason="readers"`); int(rejected) != statuses[http.StatusServiceUnavailable] {
-		t.Errorf("%v rejected requests were counted, and %d were answered 503", rejected, statuses[http.StatusServiceUnavailable])
-	}
+	rejected := s.metric("riffle_rejected_requests_total", `reason="readers"`)
+	assert.Equalf(t, statuses[http.StatusServiceUnavailable], int(rejected),
+		"%v rejected requests were counted, and", rejected)
 	for _, caller := range append(addresses, s) {
 		caller.client.CloseIdleConnections()
 	}

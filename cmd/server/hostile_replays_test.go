@@ -10,6 +10,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // longShuffles are small requests near the permitted cost: a replay takes a processor several seconds.
@@ -145,12 +148,10 @@ func TestLongRequestsAreBounded(t *testing.T) {
 	s.crowd(half+1, "127.0.0.1", getText("/audits/"+id+"/verify"))
 	until(t, "one is rejected and all others have begun", func() bool { return rejected() == before+1 })
 	s.get("/audits/"+medium+"/verify").problem(t, http.StatusServiceUnavailable)
-	if after := rejected(); after != before+2 {
-		t.Errorf("%v rejected requests were counted, and two were answered 503", after-before)
-	}
-	if a := s.post("/shuffle", `{"size":1000000}`); a.status != http.StatusServiceUnavailable {
-		t.Errorf("a long shuffle beyond the bound is answered %d", a.status)
-	}
+	after := rejected()
+	assert.Equalf(t, before+2, after, "%v rejected requests were counted, and two were answered 503", after-before)
+	assert.Equal(t, http.StatusServiceUnavailable, s.post("/shuffle", `{"size":1000000}`).status,
+		"a long shuffle beyond the bound")
 	s.shuffle(smallShuffle)
 	// Other addresses find room, each less than the last.
 	local := func(n int) string { return fmt.Sprintf("127.0.1.%d", n) }
@@ -170,9 +171,7 @@ func TestStoppingEndsReplays(t *testing.T) {
 	answered := make(chan *answer, 1)
 	go func() {
 		a, err := s.ask(http.MethodGet, path, "")
-		if err != nil {
-			t.Errorf("the caller of a replay has no answer: %v", err)
-		}
+		assert.NoError(t, err, "the caller of a replay has no answer")
 		answered <- a
 	}()
 	s.busy()
@@ -202,15 +201,13 @@ func TestProofsOfShoesEndWithTheirCallers(t *testing.T) {
 	s := launch{}.start(t)
 	path := "/shoes/" + s.newShoe(`{"deck":"standard52","decks":16}`).ID
 	for range versions - 1 {
-		if a := s.post(path+"/draw", `{"count":1}`); a.status != http.StatusOK {
-			t.Fatalf("a draw is answered %v", a)
-		}
+		a := s.post(path+"/draw", `{"count":1}`)
+		require.Equalf(t, http.StatusOK, a.status, "a draw is answered %v", a)
 	}
 	medium := s.shuffle(mediumShuffle).AuditID
 	proof := s.get(path + "/proof")
-	if lines := strings.Count(string(proof.body), "\n"); proof.status != http.StatusOK || lines != versions {
-		t.Fatalf("the proof of the shoe is %.200s with %d lines, want %d", proof, lines, versions)
-	}
+	require.Equalf(t, http.StatusOK, proof.status, "the proof of the shoe is %.200s", proof)
+	require.Equalf(t, versions, strings.Count(string(proof.body), "\n"), "the proof of the shoe is %.200s", proof)
 	leave := s.crowd(40, "127.0.0.1", getText(path+"/proof"))
 	s.busy()
 	s.verified(medium)

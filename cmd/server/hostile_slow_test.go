@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // longest is a request with one of the longest answers: ten times a million items, 80 MB.
@@ -55,9 +57,7 @@ func TestAnswersHaveALeastRate(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-write-timeout", fmt.Sprintf("%dms", attackSize(300, 3_000))}}.start(t)
 	slow := s.attack(1, "127.0.0.3", wire(longest))
-	if len(slow) != 1 {
-		t.Fatal("no connection")
-	}
+	require.Len(t, slow, 1, "no connection")
 	if everyHostile {
 		go readSlowly(slow[0], 25_000)
 	}

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // The callers of TestExpensiveWritesDelayNobody, and the time that they call for.
@@ -197,9 +199,8 @@ func TestExpensiveWritesDelayNobody(t *testing.T) {
 			if n := a.metric("riffle_commit_conflicts_total", ""); n > 0 {
 				t.Errorf("%v commits were in conflict, want none", n)
 			}
-			if ready := a.get("/readyz"); ready.status != http.StatusOK {
-				t.Errorf("/readyz is answered %v", ready)
-			}
+			ready := a.get("/readyz")
+			assert.Equalf(t, http.StatusOK, ready.status, "/readyz is answered %v", ready)
 		})
 	}
 }

@@ -5,11 +5,13 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/access"
 )
@@ -44,22 +46,17 @@ func TestKeys(t *testing.T) {
 		{"a deck of deckofcardsapi without a token", status("", http.MethodGet, "/api/deck/new/", ""), 401},
 		{"a picture without a token", status("", http.MethodGet, "/static/img/AS.svg", ""), 200},
 	} {
-		if v.got != v.want {
-			t.Errorf("%s: %d, want %d", v.name, v.got, v.want)
-		}
+		assert.Equal(t, v.want, v.got, v.name)
 	}
 	writeConfig(t, path, text(other))
 	s.signal(syscall.SIGHUP)
 	until(t, "the new key is known", func() bool { return shuffleAs(other) == 200 })
-	if got := shuffleAs(token); got != 401 {
-		t.Errorf("the old token is answered %d", got)
-	}
+	assert.Equal(t, 401, shuffleAs(token), "the old token")
 	s.stop()
 	log := s.log.String()
 	for _, secret := range []access.Token{token, other} {
-		if strings.Contains(log, string(secret)) || strings.Contains(log, string(secret[4:])) {
-			t.Errorf("a token is in the log:\n%s", log)
-		}
+		assert.NotContains(t, log, string(secret), "a token is in the log")
+		assert.NotContains(t, log, string(secret[4:]), "a token is in the log")
 	}
 	if !strings.Contains(log, `"key":"table","audit_id":"`) || strings.Count(log, `"msg":"request"`) < 13 {
 		t.Errorf("the access log does not have every request:\n%s", log)
@@ -75,18 +72,14 @@ func TestTrustedProxies(t *testing.T) {
 	for _, from := range []string{"198.51.100.1", "198.51.100.1", "198.51.100.2", "203.0.113.9, 198.51.100.2", "", "198.51.100.3:4711", "198.51.100.3:4712", "[2001:db8::1]:443", "[2001:db8::1]:444"} {
 		got = append(got, s.get("/decks", "X-Forwarded-For", from).status)
 	}
-	if want := []int{200, 429, 200, 429, 200, 200, 429, 200, 429}; !slices.Equal(got, want) {
-		t.Errorf("requests through the proxy: %v, want %v", got, want)
-	}
+	assert.Equal(t, []int{200, 429, 200, 429, 200, 200, 429, 200, 429}, got, "requests through the proxy")
 	l, _ = configured(t, "anonymous: {may: [read], rate: 0.001, burst: 1}\n")
 	s = l.start(t)
 	got = nil
 	for _, from := range []string{"198.51.100.1", "198.51.100.2"} {
 		got = append(got, s.get("/decks", "X-Forwarded-For", from).status)
 	}
-	if want := []int{200, 429}; !slices.Equal(got, want) {
-		t.Errorf("requests that say they come from elsewhere: %v, want %v", got, want)
-	}
+	assert.Equal(t, []int{200, 429}, got, "requests that say they come from elsewhere")
 }
 
 // TestCallersOfTheFacade has clients of deckofcardsapi send each other's Idempotency-Key, and tokens
@@ -116,13 +109,10 @@ func TestCallersOfTheFacade(t *testing.T) {
 	for _, path := range []string{
 		"/pile/" + string(a) + "/list/", "/pile/" + string(a) + "/draw/?count=2", "/pile/x/draw/?cards=" + string(a), "/draw/?count=" + string(a), "/draw/?" + string(a)[:30],
 	} {
-		if refused := ask(a, "/api/deck/"+deck.ID+path); strings.Contains(string(refused.body), string(a)[4:14]) {
-			t.Errorf("%s is answered %v", path, refused)
-		}
+		refused := ask(a, "/api/deck/"+deck.ID+path)
+		assert.NotContainsf(t, string(refused.body), string(a)[4:14], "%s is answered %v", path, refused)
 	}
-	if strings.Contains(s.log.String(), string(a)[4:14]) {
-		t.Errorf("a token is in the log:\n%s", s.log)
-	}
+	assert.NotContainsf(t, s.log.String(), string(a)[4:14], "a token is in the log:\n%s", s.log)
 	picture := ask(a, "/static/img/AS.svg")
 	if caching := picture.header.Get("Cache-Control"); picture.status != http.StatusOK || caching != "private, max-age=86400" {
 		t.Errorf("without anonymous readers, a picture is answered %d with Cache-Control %q", picture.status, caching)
@@ -139,18 +129,13 @@ func TestPagesAreLimited(t *testing.T) {
 		s := l.start(t)
 		for i := range 4 {
 			got := s.get(path, "Accept", "text/html").status
-			if limited := got == http.StatusTooManyRequests; limited != (i >= 2) {
-				t.Errorf("request %d for %s is answered %d", i, path, got)
-			}
+			assert.Equalf(t, (i >= 2), got == http.StatusTooManyRequests,
+				"request %d for %s is answered %d", i, path, got)
 		}
 		for _, free := range []string{"/healthz", "/readyz"} {
-			if got := s.get(free).status; got != http.StatusOK {
-				t.Errorf("%s is answered %d", free, got)
-			}
+			assert.Equal(t, http.StatusOK, s.get(free).status, free)
 		}
-		if got := s.get("/decks", with(token)...).status; got != http.StatusOK {
-			t.Errorf("a key is answered %d", got)
-		}
+		assert.Equal(t, http.StatusOK, s.get("/decks", with(token)...).status, "a key")
 		s.stop()
 	}
 }
@@ -172,17 +157,14 @@ func TestCallersWhoLeaveAreCharged(t *testing.T) {
 			string(tokens[0])+"\r\nContent-Length: 17\r\n\r\n"+`{"size": 1000000}`); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.ReadFull(c, make([]byte, 12)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.ReadFull(c, make([]byte, 12))
+		require.NoError(t, err)
 		_ = c.Close()
 	}
-	if status := s.post("/shuffle", `{"size":3}`, with(tokens[0])...).status; status != http.StatusTooManyRequests {
-		t.Errorf("after ten answers that were hung up on, the next is %d, want 429", status)
-	}
-	if a := s.get("/api/deck/new/draw/", with(tokens[1])...); a.status != http.StatusOK {
-		t.Errorf("a new deck that is drawn from is answered %v", a)
-	}
+	assert.Equal(t, http.StatusTooManyRequests, s.post("/shuffle", `{"size":3}`, with(tokens[0])...).status,
+		"after ten answers that were hung up on, the next")
+	a := s.get("/api/deck/new/draw/", with(tokens[1])...)
+	assert.Equalf(t, http.StatusOK, a.status, "a new deck that is drawn from is answered %v", a)
 	// One record would be made up for after at most 1,000 seconds.
 	refused := s.get("/api/deck/new/", with(tokens[1])...)
 	if wait, _ := strconv.Atoi(refused.header.Get("Retry-After")); refused.status != http.StatusTooManyRequests || wait <= 1000 {

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestShutdownAnswersRequestsInFlight stops the server under load. The answered shuffles are
@@ -32,12 +35,10 @@ func TestShutdownAnswersRequestsInFlight(t *testing.T) {
 			go func() { done <- s.load(16, 1<<30, smallShuffle) }()
 			until(t, "200 shuffles are answered", func() bool { return s.metric("riffle_items_shuffled_total", "") >= 20*200 })
 			s.signal(c.signal)
-			if code := s.wait(); code != 0 {
-				t.Errorf("the server exited with %d:\n%s", code, s.log)
-			}
-			if _, err := os.Stat(filepath.Join(s.data, "riffle.db-wal")); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("the write-ahead log was not copied into the database: %v", err)
-			}
+			code := s.wait()
+			assert.Equalf(t, 0, code, "the server exited with %d:\n%s", code, s.log)
+			_, err := os.Stat(filepath.Join(s.data, "riffle.db-wal"))
+			assert.ErrorIs(t, err, os.ErrNotExist, "the write-ahead log was not copied into the database")
 			results := <-done
 			for _, err := range results.failed {
 				if errors.Is(err, errCutOff) {
@@ -47,9 +48,7 @@ func TestShutdownAnswersRequestsInFlight(t *testing.T) {
 			if len(results.rejected) > 0 {
 				t.Errorf("requests in flight were rejected: %s", formatCounts(results.rejected))
 			}
-			if size := l.start(t).checkLog("fault", results.answered); size != len(results.answered) {
-				t.Errorf("%d shuffles were answered, and the log has %d", len(results.answered), size)
-			}
+			assert.Equal(t, len(results.answered), l.start(t).checkLog("fault", results.answered))
 			t.Logf("%d answers", len(results.answered))
 		})
 	}
@@ -61,9 +60,7 @@ func TestShutdownFinishesStreamedAnswer(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	response, err := s.client.Post("http://"+s.addr+"/shuffle", "application/json", strings.NewReader(`{"size": 1000000, "repeat": 5}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
 	s.signal(syscall.SIGTERM)
 	until(t, "no new connection is accepted", func() bool {
@@ -74,9 +71,8 @@ func TestShutdownFinishesStreamedAnswer(t *testing.T) {
 	if _, err := text.ReadFrom(response.Body); err != nil || !bytes.HasSuffix(text.Bytes(), []byte("\"}\n")) {
 		t.Errorf("after %d bytes: %v", text.Len(), err)
 	}
-	if code := s.wait(); code != 0 {
-		t.Errorf("the server exited with %d:\n%s", code, s.log)
-	}
+	code := s.wait()
+	assert.Equalf(t, 0, code, "the server exited with %d:\n%s", code, s.log)
 }
 
 // TestShutdownGivesUpAfterGrace does not read an answer. The server exits with an error after -grace.
@@ -84,17 +80,14 @@ func TestShutdownGivesUpAfterGrace(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-grace", "100ms"}}.start(t)
 	response, err := s.client.Post("http://"+s.addr+"/shuffle", "application/json", strings.NewReader(`{"size": 1000000, "repeat": 10}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
 	s.signal(syscall.SIGTERM)
 	if code := s.wait(); code != 1 || !strings.Contains(s.log.String(), "still in flight after 100ms") {
 		t.Errorf("the server exited with %d:\n%s", code, s.log)
 	}
-	if _, err := new(bytes.Buffer).ReadFrom(response.Body); err == nil {
-		t.Error("an answer that was cut off looks complete")
-	}
+	_, err = new(bytes.Buffer).ReadFrom(response.Body)
+	assert.Error(t, err, "an answer that was cut off looks complete")
 }
 
 func TestSecondSignalKills(t *testing.T) {
@@ -112,9 +105,7 @@ func TestSecondSignalKills(t *testing.T) {
 			return false
 		}
 	})
-	if s.code() == 0 {
-		t.Errorf("the server exited with 0 before -drain was over:\n%s", s.log)
-	}
+	assert.NotEqualf(t, 0, s.code(), "the server exited with 0 before -drain was over:\n%s", s.log)
 	s = launch{data: s.data}.start(t)
 	s.checkLog("fault", answered)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"riffle/internal/access"
 )
 
@@ -57,7 +59,5 @@ func TestLogOutput(t *testing.T) {
 		_, message, _ := strings.Cut(line, `"msg":"`)
 		messages = append(messages, strings.TrimSuffix(message, "\"}\n"))
 	}
-	if got := strings.Join(messages, " "); got != "first second third fourth" {
-		t.Errorf("the log has %q", got)
-	}
+	assert.Equal(t, "first second third fourth", strings.Join(messages, " "), "the log")
 }

@@ -9,6 +9,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/access"
 	"riffle/internal/ledger/postgres/postgrestest"
 )
@@ -39,15 +42,12 @@ keys: [{name: k, sha256: %x, may: [shuffle, deal, read], logs: [poker]}]
 			}
 		}
 	}
-	if _, err := os.Stat(filepath.Join(l.data, "seed.key")); err == nil {
-		t.Error("the main log has the key of RIFFLE_SEED_KEY, and a file")
-	}
+	_, err := os.Stat(filepath.Join(l.data, "seed.key"))
+	assert.Error(t, err, "the main log has the key of RIFFLE_SEED_KEY, and a file")
 	keys := map[string]bool{}
 	for _, name := range []string{"main", "poker", "bridge"} {
 		made := s.in(name).load(2, 5, smallShuffle)
-		if len(made.answered) != 10 {
-			t.Fatalf("%s: %d answers, %v", name, len(made.answered), made.failed)
-		}
+		require.Lenf(t, made.answered, 10, "%s: %d answers, %v", name, len(made.answered), made.failed)
 		s.in(name).checkLog("fault", made.answered)
 		keys[string(s.in(name).get("/log/key").body)] = true
 	}
@@ -55,9 +55,8 @@ keys: [{name: k, sha256: %x, may: [shuffle, deal, read], logs: [poker]}]
 		t.Errorf("the keys of the logs: %v", keys)
 	}
 	for name, want := range map[string]int{"main": http.StatusForbidden, "poker": http.StatusOK, "bridge": http.StatusForbidden} {
-		if a := s.in(name).post("/shuffle", `{"size": 5}`, "Authorization", "Bearer "+string(token)); a.status != want {
-			t.Errorf("a key for poker in %s: %v", name, a)
-		}
+		a := s.in(name).post("/shuffle", `{"size": 5}`, "Authorization", "Bearer "+string(token))
+		assert.Equalf(t, want, a.status, "a key for poker in %s: %v", name, a)
 	}
 
 	// The other API has the decks of a log, and pictures at its paths.
@@ -65,18 +64,16 @@ keys: [{name: k, sha256: %x, may: [shuffle, deal, read], logs: [poker]}]
 	id := textMember(t, deck, "deck_id")
 	for _, path := range []string{"/api/deck/" + id + "/", "/api/deck/" + id + "/draw/?count=1", "/api/deck/" + id + "/pile/p/list/", "/api/deck/" + id + "/shuffle/"} {
 		for name, want := range map[string]int{"main": http.StatusNotFound, "bridge": http.StatusNotFound, "poker": http.StatusOK} {
-			if a := s.in(name).get(path); a.status != want {
-				t.Errorf("%s of a deck of poker in %s: %v", path, name, a)
-			}
+			a := s.in(name).get(path)
+			assert.Equalf(t, want, a.status, "%s of a deck of poker in %s: %v", path, name, a)
 		}
 	}
 	at := "http://" + s.addr + "/logs/poker/static/img/"
 	if strings.Count(string(deck.body), at) != 3 || strings.Contains(string(s.get("/api/deck/new/draw/?count=1").body), "/logs/") {
 		t.Errorf("the pictures of a card of poker: %s", deck.body)
 	}
-	if a := s.in("poker").get("/static/img/back.png"); a.status != http.StatusOK {
-		t.Errorf("a picture: %v", a)
-	}
+	a := s.in("poker").get("/static/img/back.png")
+	assert.Equalf(t, http.StatusOK, a.status, "a picture: %v", a)
 	s.stop() // which writes the lines that wait
 	for _, name := range []string{"main", "poker", "bridge"} {
 		if !strings.Contains(s.log.String(), fmt.Sprintf(`"msg":"request","log":%q,"method":"POST","route":"/shuffle","status":200`, name)) {
@@ -127,9 +124,8 @@ func TestNoLogOpens(t *testing.T) {
 	s := l.start(t)
 	s.in("bridge").shuffle(smallShuffle)
 	s.post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable)
-	if a := s.get("/readyz"); a.status != http.StatusOK {
-		t.Errorf("/readyz with one log of three: %v", a)
-	}
+	a := s.get("/readyz")
+	assert.Equalf(t, http.StatusOK, a.status, "/readyz with one log of three: %v", a)
 	s.stop()
 }
 
@@ -152,9 +148,8 @@ func TestRemovedLog(t *testing.T) {
 	if text := fmt.Sprint(line["mistakes"]); !strings.Contains(text, path+": the log poker is not named any more, and has 1 open shoes; name it with retired: true") {
 		t.Errorf("the mistakes are %s", text)
 	}
-	if s.answersUnder("other.example") || s.answersUnder("riffle.example") {
-		t.Error("a part of the refused file was applied")
-	}
+	assert.False(t, s.answersUnder("other.example"), "a part of the refused file was applied")
+	assert.False(t, s.answersUnder("riffle.example"), "a part of the refused file was applied")
 	poker.post("/shoes/"+shoe+"/draw", `{}`)
 	s.stop()
 	l.refused(t, filepath.Join(l.data, "logs", "poker")+" has a log that the configuration does not name, with 1 open shoes. Name it with retired: true")
@@ -165,14 +160,11 @@ func TestRemovedLog(t *testing.T) {
 	if a := poker.get("/shoes/" + shoe); a.status != http.StatusOK || !strings.Contains(string(a.body), `"remaining":51`) {
 		t.Errorf("the shoe: %v", a)
 	}
-	if detail := poker.post("/shoes/"+shoe+"/draw", `{}`).problem(t, http.StatusForbidden); !strings.Contains(detail, "retired") {
-		t.Errorf("a draw: %s", detail)
-	}
+	assert.Contains(t, poker.post("/shoes/"+shoe+"/draw", `{}`).problem(t, http.StatusForbidden), "retired", "a draw")
 	poker.post("/shuffle", smallShuffle).problem(t, http.StatusForbidden)
 	deck := strings.ReplaceAll(shoe, "-", "")
-	if a := poker.get("/api/deck/" + deck + "/shuffle/"); a.status == http.StatusOK {
-		t.Errorf("the other API: %v", a)
-	}
+	a := poker.get("/api/deck/" + deck + "/shuffle/")
+	assert.NotEqualf(t, http.StatusOK, a.status, "the other API: %v", a)
 	if a := poker.get("/api/deck/new/"); a.status != http.StatusForbidden || !strings.Contains(string(a.body), "retired") {
 		t.Errorf("the other API: %v", a)
 	}
@@ -189,9 +181,8 @@ func TestRemovedLog(t *testing.T) {
 	s.stop()
 	s = l.start(t)
 	s.in("bridge").get("/decks").problem(t, http.StatusNotFound)
-	if _, ok := s.logged("WARN", "a folder has a log that the configuration does not name, and that is not served"); !ok {
-		t.Errorf("no warning of the folder:\n%s", s.log)
-	}
+	_, ok := s.logged("WARN", "a folder has a log that the configuration does not name, and that is not served")
+	assert.Truef(t, ok, "no warning of the folder:\n%s", s.log)
 }
 
 // TestDatabaseServerDownAmongOthers runs four logs on two PostgreSQL servers through two replicas,
@@ -205,9 +196,7 @@ func TestDatabaseServerDownAmongOthers(t *testing.T) {
 	var file strings.Builder
 	for i, name := range names {
 		folder := filepath.Join(keys, name)
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(folder, 0o700))
 		store, key := clusters[i/2].URL(clusters[i/2].NewDatabase(t)), filepath.Join(folder, "log.key")
 		if name == "main" {
 			fmt.Fprintf(&file, "patience: 2s\nstore: %q\nkey: %s\nlogs:\n", store, key)
@@ -232,9 +221,7 @@ func TestDatabaseServerDownAmongOthers(t *testing.T) {
 		}
 	}
 	proceed(names...)
-	if err := clusters[1].Stop(postgrestest.Immediate); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, clusters[1].Stop(postgrestest.Immediate))
 	for _, s := range replicas {
 		for _, name := range []string{"bridge", "mahjong"} {
 			until(t, name+" is closed", func() bool {
@@ -245,9 +232,7 @@ func TestDatabaseServerDownAmongOthers(t *testing.T) {
 		}
 	}
 	proceed("main", "poker")
-	if err := clusters[1].Restart(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, clusters[1].Restart())
 	for _, s := range replicas {
 		for _, name := range names {
 			until(t, name+" is ready", func() bool { return s.in(name).get("/readyz").status == http.StatusOK })

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"errors"
 	"net"
 	"net/http"
 	"os"
@@ -13,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestVersionAndHelp(t *testing.T) {
@@ -32,18 +34,12 @@ func TestVersionAndHelp(t *testing.T) {
 func TestRejectsBadSettings(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = taken.Close() }()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	garbage := t.TempDir()
-	if err := os.WriteFile(filepath.Join(garbage, "riffle.db"), bytes.Repeat([]byte("garbage "), 1000), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(garbage, "riffle.db"), bytes.Repeat([]byte("garbage "), 1000), 0o600))
 	for _, c := range []struct {
 		args []string
 		env  []string
@@ -101,9 +97,7 @@ func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	env := []string{"RIFFLE_QUEUE=77", "RIFFLE_DATA=/dev/null/not-a-folder", "RIFFLE_HEALTHCHECK=true", "RIFFLE_VERSION=true", "RIFFLE_DECKOFCARDS=false"}
 	s := launch{env: env}.start(t)
-	if capacity := s.metric("riffle_queue_capacity", ""); capacity != 77 {
-		t.Errorf("RIFFLE_QUEUE=77 gives a queue of %v", capacity)
-	}
+	assert.EqualValues(t, 77, s.metric("riffle_queue_capacity", ""), "RIFFLE_QUEUE=77 gives a queue of")
 	s.get("/api/deck/new/").problem(t, http.StatusNotFound)
 	s.get("/static/img/AS.png").problem(t, http.StatusNotFound)
 }
@@ -124,9 +118,8 @@ func TestDefaults(t *testing.T) {
 	}
 	s.shuffle(`{"size": 5}`)
 	info, err := os.Stat(filepath.Join(folder, "data"))
-	if err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the data folder: %v, %v; want mode 0700", info, err)
-	}
+	require.NoErrorf(t, err, "the data folder: %v", info)
+	assert.EqualValuesf(t, 0o700, info.Mode().Perm(), "the data folder: %v", info)
 	s.stop()
 }
 
@@ -171,17 +164,14 @@ func TestOperatorDeckTypes(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	write("coins.json", coinsDeck)
 	s := launch{args: []string{"--decks", folder}}.start(t)
 	var list struct{ Decks []struct{ Type string } }
 	s.read(s.get("/decks"), &list)
-	if !slices.ContainsFunc(list.Decks, func(d struct{ Type string }) bool { return d.Type == "coins" }) {
-		t.Errorf("GET /decks does not list coins: %v", list)
-	}
+	assert.Truef(t, slices.ContainsFunc(list.Decks, func(d struct{ Type string }) bool { return d.Type == "coins" }),
+		"GET /decks does not list coins: %v", list)
 	var toss struct{ Items []string }
 	s.read(s.get("/decks/coins"), &toss)
 	if slices.Sort(toss.Items); !slices.Equal(toss.Items, []string{"H", "T"}) {
@@ -204,35 +194,25 @@ func TestCreateNever(t *testing.T) {
 	}
 	data := filepath.Join(t.TempDir(), "data")
 	refuses(data, "there is no log")
-	if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the data folder was created: %v", err)
-	}
+	_, err := os.Stat(data)
+	assert.ErrorIs(t, err, os.ErrNotExist, "the data folder was created")
 
 	s := launch{data: data}.start(t)
 	before := s.shuffle(`{"size": 5}`)
 	s.stop()
 	s = launch{data: data, args: never}.start(t)
-	if after := s.shuffle(`{"size": 5}`); after.LogIndex != before.LogIndex+1 {
-		t.Errorf("the log goes on with record %d, want %d", after.LogIndex, before.LogIndex+1)
-	}
+	assert.Equal(t, before.LogIndex+1, s.shuffle(`{"size": 5}`).LogIndex, "the log goes on with record")
 	s.stop()
 
 	for _, name := range []string{"checkpoint", "riffle.db"} {
 		path := filepath.Join(data, name)
-		if err := os.Rename(path, path+".moved"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Rename(path, path+".moved"))
 		refuses(data, path+" is missing")
-		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s was created: %v", name, err)
-		}
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		_, err := os.Stat(path)
+		assert.ErrorIsf(t, err, os.ErrNotExist, "%s was created", name)
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
 		refuses(data, "there is no log")
-		if err := os.Rename(path+".moved", path); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Rename(path+".moved", path))
 	}
 	launch{data: data, args: never}.start(t).stop()
 }

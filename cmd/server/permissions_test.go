@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestFilesOfOthersAreProtected starts the program on a data folder that others may read. The
@@ -16,12 +19,8 @@ func TestFilesOfOthersAreProtected(t *testing.T) {
 	l := launch{data: data, args: []string{"-key", key, "-seed-key", filepath.Join(data, "seed.key")}}
 	s := l.start(t)
 	s.stop()
-	if mode := modeOf(t, data); mode != 0o700 {
-		t.Errorf("the data folder has mode %#o, want 0700", mode)
-	}
-	if strings.Contains(s.log.String(), "others") {
-		t.Errorf("a new folder causes a warning:\n%s", s.log)
-	}
+	assert.EqualValues(t, 0o700, modeOf(t, data), "the data folder has mode")
+	assert.NotContainsf(t, s.log.String(), "others", "a new folder causes a warning:\n%s", s.log)
 	ours := []string{"riffle.db", "checkpoint", "seed.key"}
 	for _, name := range ours {
 		chmod(t, filepath.Join(data, name), 0o644)
@@ -45,16 +44,12 @@ func TestFilesOfOthersAreProtected(t *testing.T) {
 
 func chmod(t *testing.T, path string, mode os.FileMode) {
 	t.Helper()
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(path, mode))
 }
 
 func modeOf(t *testing.T, path string) os.FileMode {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return info.Mode().Perm()
 }

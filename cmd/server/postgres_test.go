@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/ledger/postgres/postgrestest"
 )
@@ -30,9 +32,7 @@ func TestReplicasShareOneLog(t *testing.T) {
 	}
 	starting.Wait()
 	for i, s := range servers {
-		if s.addr == "" {
-			t.Fatalf("replica %d exited with %d:\n%s", i, s.code(), s.log)
-		}
+		require.NotEqualf(t, "", s.addr, "replica %d exited with %d:\n%s", i, s.code(), s.log)
 	}
 	loads := make(chan *loadResult)
 	for i, s := range servers {
@@ -95,9 +95,7 @@ func TestKilledReplicaHarmsNoOther(t *testing.T) {
 		}
 	}
 	size := other.checkLog("fault", answered)
-	if hit == 0 {
-		t.Error("no replica was killed under load")
-	}
+	assert.NotEqual(t, 0, hit, "no replica was killed under load")
 	t.Logf("%d replicas killed under load, %d answers, the log has %d", hit, len(answered), size)
 }
 
@@ -125,12 +123,8 @@ func TestReconcilesLostDatabase(t *testing.T) {
 			db.cutConnections(t)
 			continue
 		}
-		if err := db.Stop(postgrestest.Immediate); err != nil {
-			t.Error(err)
-		}
-		if err := db.Restart(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, db.Stop(postgrestest.Immediate))
+		assert.NoError(t, db.Restart())
 	}
 	recovered()
 	load.stop()
@@ -148,9 +142,7 @@ func TestFailedFsyncOfDatabaseStopsServer(t *testing.T) {
 	db := databaseOn(t, postgrestest.For(t))
 	fault := exec.CommandContext(t.Context(), requireTool(t, "strace"), "-f", "-qq", "-o", "/dev/null",
 		"-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=20", "-p", fmt.Sprint(db.Pid()))
-	if err := fault.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, fault.Start())
 	until(t, "the database is traced", func() bool {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", db.Pid()))
 		return err == nil && !bytes.Contains(status, []byte("TracerPid:\t0\n"))
@@ -167,9 +159,7 @@ func TestFailedFsyncOfDatabaseStopsServer(t *testing.T) {
 	}
 	until(t, "the database has restarted", func() bool { return strings.Count(db.Log(), "ready to accept connections") == 2 })
 	// Only a tracer that detaches leaves the database's processes able to end.
-	if err := fault.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, fault.Process.Signal(os.Interrupt))
 	_ = fault.Wait() // it was interrupted
 	size := db.replica().start(t).checkLog("fault", l.answered)
 	t.Logf("%d answers, rejections %s; the log has %d", len(l.answered), formatCounts(l.rejected), size)
@@ -183,20 +173,13 @@ func TestSlowDatabaseShedsLoad(t *testing.T) {
 	const queue, callers = 16, 64
 	s := db.replica("-queue", fmt.Sprint(queue)).start(t)
 	hold, err := pgx.Connect(t.Context(), db.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	tx, err := hold.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Exec(t.Context(), "SELECT size FROM head FOR UPDATE"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "SELECT size FROM head FOR UPDATE")
+	require.NoError(t, err)
 	release := func() {
-		if err := errors.Join(tx.Rollback(context.Background()), hold.Close(context.Background())); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, errors.Join(tx.Rollback(context.Background()), hold.Close(context.Background())))
 	}
 	s.checkShedding(queue, callers, release)
 }

@@ -18,6 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/access"
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
@@ -126,13 +129,9 @@ func (a *answer) problem(t *testing.T, status int) string {
 func textMember(t *testing.T, a *answer, name string) string {
 	t.Helper()
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(a.body, &members); err != nil {
-		t.Fatalf("answered %v: %v", a, err)
-	}
+	require.NoErrorf(t, json.Unmarshal(a.body, &members), "answered %v", a)
 	var text string
-	if err := json.Unmarshal(members[name], &text); err != nil {
-		t.Fatalf("answered %v: %v", a, err)
-	}
+	require.NoErrorf(t, json.Unmarshal(members[name], &text), "answered %v", a)
 	return text
 }
 
@@ -140,13 +139,9 @@ func textMember(t *testing.T, a *answer, name string) string {
 func (s *server) dial(t *testing.T) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", s.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetReadDeadline(time.Now().Add(waitLimit)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.SetReadDeadline(time.Now().Add(waitLimit)))
 	return c
 }
 
@@ -172,9 +167,7 @@ func readAnswers(t *testing.T, c net.Conn) (answers []*answer) {
 			return answers
 		}
 		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatalf("%v: status %d, then: %v", errCutOff, response.StatusCode, err)
-		}
+		require.NoErrorf(t, err, "%v: status %d, then", errCutOff, response.StatusCode)
 		answers = append(answers, &answer{response.StatusCode, response.Header, text})
 	}
 }
@@ -250,9 +243,8 @@ func loadSteadily(t *testing.T, clients int, servers ...*server) *steadyLoad {
 				l.mu.Lock()
 				l.answered[s.prefix] = append(l.answered[s.prefix], got.answered...)
 				for status, n := range got.rejected {
-					if l.rejected[s.prefix] += n; status != http.StatusServiceUnavailable {
-						t.Errorf("%s: %d requests were answered %d", s.prefix, n, status)
-					}
+					l.rejected[s.prefix] += n
+					assert.Equalf(t, http.StatusServiceUnavailable, status, "%s: %d requests", s.prefix, n)
 				}
 				l.mu.Unlock()
 				for _, err := range got.failed {

@@ -10,6 +10,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestRetryAfterFaultHasOneResult kills the server, or fails its disk, at steps of a commit, and repeats
@@ -44,24 +47,19 @@ func TestRetryAfterFaultHasOneResult(t *testing.T) {
 				}
 			}
 			for range 2 {
-				if done := sendAll(list, (*keyed).send, s); done != len(list) {
-					t.Errorf("%s: %d of %d retries are answered", fmt.Sprintf(fault, n), done, len(list))
-				}
+				assert.Equal(t, len(list), sendAll(list, (*keyed).send, s), fmt.Sprintf(fault, n))
 				s.stop()
 				s = launch{data: data}.start(t)
 			}
 			for _, k := range list {
-				if there := len(s.records(k.reference)); there != 1 {
-					t.Errorf("%s: %d records of one key", fmt.Sprintf(fault, n), there)
-				}
+				assert.Equal(t, 1, len(s.records(k.reference)), fmt.Sprintf(fault, n))
 			}
 			s.stop()
 		}
 	}
 	t.Logf("%d answered before the fault; of the others %d were in the log and %d were not", answered, persisted, lost)
-	if answered == 0 || lost == 0 {
-		t.Error("no fault happened after an answer, or none before a record was durable")
-	}
+	assert.NotEqual(t, 0, answered, "no fault happened after an answer, or none before a record was durable")
+	assert.NotEqual(t, 0, lost, "no fault happened after an answer, or none before a record was durable")
 }
 
 // TestRetryThroughOtherReplicaHasOneResult sends each request to two replicas concurrently, while
@@ -96,13 +94,10 @@ func TestRetryThroughOtherReplicaHasOneResult(t *testing.T) {
 		}
 	}
 	for _, s := range append(replicas, db.replica().start(t)) {
-		if done := sendAll(list, (*keyed).send, s); done != len(list) {
-			t.Errorf("%d of %d retries are answered", done, len(list))
-		}
+		assert.Equal(t, len(list), sendAll(list, (*keyed).send, s))
 		for _, k := range list {
-			if there := len(s.records(k.reference)); there != 1 {
-				t.Errorf("%d records of the key %s", there, k.key)
-			}
+			there := len(s.records(k.reference))
+			assert.Equalf(t, 1, there, "%d records of the key %s", there, k.key)
 		}
 	}
 }
@@ -145,14 +140,10 @@ func TestCommitmentSurvivesRestart(t *testing.T) {
 	if got := s.commitment(c.ID); got.Status != "open" || got.Hash != c.Hash {
 		t.Errorf("after a restart the commitment is %+v, and was %+v", got, c)
 	}
-	if n := s.metric("riffle_commitments", `status="open"`); n != 1 {
-		t.Errorf("%v commitments are open after a restart, want 1", n)
-	}
+	assert.EqualValues(t, 1, s.metric("riffle_commitments", `status="open"`))
 	var d shuffled
 	s.read(s.useCommitment(c.ID), &d)
-	if d.Commitment != c.Hash {
-		t.Errorf("the shuffle %+v is not the one of the commitment %+v", d, c)
-	}
+	assert.Equalf(t, c.Hash, d.Commitment, "the shuffle %+v is not the one of the commitment %+v", d, c)
 	s.kill()
 	s = launch{data: s.data}.start(t)
 	if got := s.commitment(c.ID); got.Status != "used" || got.AuditID != d.AuditID {
@@ -169,12 +160,9 @@ func TestCommitmentSurvivesRestart(t *testing.T) {
 	s.useCommitment(short.ID).problem(t, http.StatusConflict)
 	until(t, "the commitment is void", func() bool { return s.commitment(short.ID).Status == "void" })
 	s.useCommitment(short.ID).problem(t, http.StatusConflict)
-	if late, void := s.metric("riffle_commitments_total", `event="late"`), s.metric("riffle_commitments_total", `event="void"`); late != 2 || void != 1 {
-		t.Errorf("%v uses were late and %v commitments are void, want 2 and 1", late, void)
-	}
-	if n := len(s.records("fault")); n != 4 {
-		t.Errorf("the reference has %d records, want 4: two commitments, a shuffle and a void", n)
-	}
+	assert.EqualValues(t, 2, s.metric("riffle_commitments_total", `event="late"`))
+	assert.EqualValues(t, 1, s.metric("riffle_commitments_total", `event="void"`))
+	assert.Equal(t, 4, len(s.records("fault")), "the reference")
 }
 
 // TestRequiresSeedKey starts the server without the key that encrypts seeds, with a wrong one, and
@@ -186,12 +174,8 @@ func TestRequiresSeedKey(t *testing.T) {
 	s.stop()
 	file := filepath.Join(s.data, "seed.key")
 	key, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(file))
 	refused := func(text string, l launch) {
 		t.Helper()
 		l.data = s.data
@@ -201,18 +185,15 @@ func TestRequiresSeedKey(t *testing.T) {
 	refused("are encrypted under the key", launch{env: []string{"RIFFLE_SEED_KEY=" + strings.Repeat("00", 32)}})
 	refused("64 hex digits", launch{env: []string{"RIFFLE_SEED_KEY=00"}})
 	moved := filepath.Join(t.TempDir(), "moved.key")
-	if err := os.WriteFile(moved, key, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(moved, key, 0o600))
 	refused("set twice", launch{args: []string{"-seed-key", moved}, env: []string{"RIFFLE_SEED_KEY=" + string(bytes.TrimSpace(key))}})
 	for _, l := range []launch{
 		{env: []string{"RIFFLE_SEED_KEY=" + string(bytes.TrimSpace(key))}}, {args: []string{"-seed-key", moved}}, {env: []string{"RIFFLE_SEED_KEY_FILE=" + moved}},
 	} {
 		l.data = s.data
 		again := l.start(t)
-		if a := again.post("/audits/"+d.AuditID+"/reveal", `{"seed": "`+d.Seed+`"}`); a.status != http.StatusOK {
-			t.Errorf("with the seed key a reveal is answered %v", a)
-		}
+		a := again.post("/audits/"+d.AuditID+"/reveal", `{"seed": "`+d.Seed+`"}`)
+		assert.Equalf(t, http.StatusOK, a.status, "with the seed key a reveal is answered %v", a)
 		again.stop()
 	}
 	db := newDatabase(t)

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestRunInProcess runs the program within the test. The other tests run a binary that they build,
@@ -13,9 +16,8 @@ func TestRunInProcess(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
 	none := func(string) string { return "" }
-	if err := run(t.Context(), []string{"-version"}, none, &stdout, &stderr); err != nil || stdout.String() != "riffle "+version+" "+revision()+"\n" {
-		t.Errorf("-version: %v, %q", err, stdout.String())
-	}
+	require.NoError(t, run(t.Context(), []string{"-version"}, none, &stdout, &stderr), "-version")
+	assert.Equal(t, "riffle "+version+" "+revision()+"\n", stdout.String(), "-version")
 	if err := run(t.Context(), []string{"-queue", "0"}, none, &stdout, &stderr); err == nil || !strings.Contains(err.Error(), "-queue") {
 		t.Errorf("-queue 0: %v", err)
 	}

@@ -8,6 +8,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // A shoe is an answer about a shoe or a draw.
@@ -60,13 +63,9 @@ func (h *drawnCards) add(cards []card) {
 func (h *drawnCards) requireEachOnce(t *testing.T, size int) {
 	t.Helper()
 	for n := range size {
-		if h.drawn[n] != 1 {
-			t.Errorf("card %d was drawn %d times", n, h.drawn[n])
-		}
+		assert.Equalf(t, 1, h.drawn[n], "card %d was drawn", n)
 	}
-	if len(h.drawn) != size {
-		t.Errorf("%d different cards were drawn from a shoe of %d", len(h.drawn), size)
-	}
+	assert.Len(t, h.drawn, size)
 }
 
 // newDraws returns n draws of two cards from a shoe, each with its own idempotency key.
@@ -83,9 +82,8 @@ func dealtOnce(t *testing.T, list []*keyed, size int) {
 	h := &drawnCards{drawn: map[int]int{}}
 	for _, d := range list {
 		var drawn shoe
-		if err := json.Unmarshal(d.first, &drawn); err != nil || len(drawn.Cards) != 2 {
-			t.Fatalf("a draw was answered %s: %v", d.first, err)
-		}
+		require.NoErrorf(t, json.Unmarshal(d.first, &drawn), "a draw was answered %s", d.first)
+		require.Lenf(t, drawn.Cards, 2, "a draw was answered %s", d.first)
 		h.add(drawn.Cards)
 	}
 	h.requireEachOnce(t, size)
@@ -113,18 +111,15 @@ func TestKilledDuringDrawsDealsEachCardOnce(t *testing.T) {
 			}
 			s.kill()
 			s = launch{data: data}.start(t)
-			if done := sendAll(list, (*keyed).sendAgain, s); done != len(list) {
-				t.Errorf("%s: %d of %d retries are answered", fmt.Sprintf(fault, n), done, len(list))
-			}
+			assert.Equal(t, len(list), sendAll(list, (*keyed).sendAgain, s), fmt.Sprintf(fault, n))
 			after += len(list)
 			dealtOnce(t, list, 52)
 			s.stop()
 		}
 	}
 	t.Logf("%d of %d draws were answered before the fault", before, after)
-	if before == 0 || before == after {
-		t.Error("no fault happened between two draws")
-	}
+	assert.NotEqual(t, 0, before, "no fault happened between two draws")
+	assert.NotEqual(t, after, before, "no fault happened between two draws")
 }
 
 // TestDrawsThroughFailingReplicas draws from one shoe through three replicas, kills one and cuts
@@ -143,9 +138,7 @@ func TestDrawsThroughFailingReplicas(t *testing.T) {
 	wait.Wait()
 	replicas[0] = db.replica().start(t)
 	for range 3 {
-		if done := sendAll(list, (*keyed).sendAgain, replicas...); done != len(list) {
-			t.Errorf("%d of %d retries are answered", done, len(list))
-		}
+		assert.Equal(t, len(list), sendAll(list, (*keyed).sendAgain, replicas...))
 		replicas = append(replicas[1:], replicas[0]) // so that each draw goes to another replica
 	}
 	dealtOnce(t, list, 104)
@@ -174,7 +167,5 @@ func TestShoeSurvivesRestart(t *testing.T) {
 	s.post("/shoes/"+short.ID+"/draw", `{}`).problem(t, http.StatusGone)
 	until(t, "the expiry is logged", func() bool { return s.metric("riffle_shoe_changes_total", `kind="expire"`) == 1 })
 	s.post("/shoes/"+short.ID+"/draw", `{}`).problem(t, http.StatusGone)
-	if n := s.metric("riffle_shoes", ""); n != 1 {
-		t.Errorf("%v shoes are open, want 1", n)
-	}
+	assert.EqualValues(t, 1, s.metric("riffle_shoes", ""))
 }

@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/net/http2"
 )
 
@@ -43,13 +45,9 @@ func newCertificate(t *testing.T, validFor time.Duration) certificate {
 func (c *certificate) issue(t *testing.T, validFor time.Duration) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
@@ -57,25 +55,18 @@ func (c *certificate) issue(t *testing.T, validFor time.Duration) {
 		IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.leaf, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	c.leaf, err = x509.ParseCertificate(der)
+	require.NoError(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c.write(t, c.cert, "CERTIFICATE", der)
 	c.write(t, c.key, "PRIVATE KEY", secret)
 }
 
 func (c *certificate) write(t *testing.T, path, kind string, der []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 }
 
 // overTLS starts the program with a certificate, and returns the server as a client sees it that
@@ -120,28 +111,23 @@ func TestServesTLS(t *testing.T) {
 	for _, v := range []struct{ flag, version string }{{"--http1.1", "1.1"}, {"--http2", "2"}} {
 		out, err := exec.CommandContext(t.Context(), requireTool(t, "curl"), "-sS", v.flag, "--cacert", c.cert, "-o", os.DevNull, "-w", "%{http_code} %{http_version}",
 			"--json", smallShuffle, s.url("/shuffle")).CombinedOutput()
-		if string(out) != "200 "+v.version || err != nil {
-			t.Errorf("curl %s: %s, %v", v.flag, out, err)
-		}
+		assert.Equalf(t, "200 "+v.version, string(out), "curl %s: %s", v.flag, out)
+		assert.NoErrorf(t, err, "curl %s: %s", v.flag, out)
 	}
 	response, err := s.client.Post(s.url("/shuffle"), "application/json", strings.NewReader(smallShuffle))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = response.Body.Close()
 	if response.ProtoMajor != 2 || response.StatusCode != http.StatusOK || response.TLS.Version < tls.VersionTLS13 {
 		t.Errorf("a client of Go is answered %s %s with TLS %x", response.Proto, response.Status, response.TLS.Version)
 	}
-	if a := s.get("/decks"); a.header.Get("Strict-Transport-Security") != "" {
-		t.Errorf("with a port in its name, the service asks to be reached over TLS alone: %v", a.header)
-	}
+	a := s.get("/decks")
+	assert.Equalf(t, "", a.header.Get("Strict-Transport-Security"),
+		"with a port in its name, the service asks to be reached over TLS alone: %v", a.header)
 	deck := s.get("/api/deck/new/draw/", "Host", "game.example")
 	if text := string(deck.body); !strings.Contains(text, `"https://game.example/`) || strings.Contains(text, "http://") {
 		t.Errorf("the pictures of cards over TLS are at %s", text)
 	}
-	if got := deck.header.Get("Strict-Transport-Security"); got != "max-age=31536000" {
-		t.Errorf("Strict-Transport-Security is %q", got)
-	}
+	assert.Equal(t, "max-age=31536000", deck.header.Get("Strict-Transport-Security"), "Strict-Transport-Security")
 	if answers := s.sendRaw(t, idleRequest); len(answers) != 1 || answers[0].status != http.StatusBadRequest {
 		t.Errorf("plain HTTP is answered %v", answers)
 	}
@@ -193,9 +179,7 @@ func TestHTTP2TakesPlaces(t *testing.T) {
 	}
 	polite := s.from("127.0.0.3", true)
 	response, err := polite.client.Get(s.url("/decks"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = response.Body.Close()
 	if response.ProtoMajor != 1 || response.StatusCode != http.StatusOK {
 		t.Errorf("another connection is answered %s over %s", response.Status, response.Proto)
@@ -244,45 +228,33 @@ func TestReloadCertificates(t *testing.T) {
 	second := c.leaf
 	other := newCertificate(t, 3*time.Hour)
 	text, err := os.ReadFile(other.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(c.key, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(c.key, text, 0o600))
 	until(t, "the wrong key is logged", func() bool { return failures() > 0 })
 	<-time.After(2500 * time.Millisecond) // the server looks again, and says no more
 	s.signal(syscall.SIGHUP)
 	until(t, "the reload fails", func() bool { _, ok := s.logged("ERROR", "reloading failed, and nothing was changed"); return ok })
-	if !s.shown("").Equal(second) {
-		t.Error("a key that does not match changes the certificate")
-	}
+	assert.True(t, s.shown("").Equal(second), "a key that does not match changes the certificate")
 	writeConfig(t, path, settings(other))
 	s.signal(syscall.SIGHUP)
 	until(t, "the certificate in other files is shown", func() bool { return s.shown("").Equal(other.leaf) })
 	until(t, "the reload is logged", func() bool { _, ok := s.logged("INFO", "reloaded"); return ok })
-	if m, _ := s.logged("INFO", "reloaded"); fmt.Sprint(m["changed"]) != "map[certificate:true]" {
-		t.Errorf("the reload is logged as %v", m)
-	}
-	if failures() != 2 {
-		t.Errorf("%d errors are logged, want that of the files and that of the reload\n%s", failures(), s.log)
-	}
+	m, _ := s.logged("INFO", "reloaded")
+	assert.Equalf(t, "map[certificate:true]", fmt.Sprint(m["changed"]), "the reload is logged as %v", m)
+	assert.Equalf(t, 2, failures(),
+		"%d errors are logged, want that of the files and that of the reload\n%s", failures(), s.log)
 	writeConfig(t, path, "queue: 5")
 	s.signal(syscall.SIGHUP)
 	until(t, "it is logged that TLS cannot be turned off", func() bool {
 		_, ok := s.logged("WARN", "tls changed in "+path+"; it applies after a restart")
 		return ok
 	})
-	if !s.shown("").Equal(other.leaf) || first.Equal(second) {
-		t.Error("the certificate is gone")
-	}
-	if _, err := io.WriteString(send, `5}`); err != nil {
-		t.Fatal(err)
-	}
+	assert.True(t, s.shown("").Equal(other.leaf), "the certificate is gone")
+	assert.False(t, first.Equal(second), "the certificate is gone")
+	_, err = io.WriteString(send, `5}`)
+	require.NoError(t, err)
 	_ = send.Close()
-	if err := <-answered; err != nil {
-		t.Errorf("the request in flight: %v", err)
-	}
+	assert.NoError(t, <-answered, "the request in flight")
 	s.stop()
 }
 
@@ -305,9 +277,8 @@ func TestCheckConfigReadsCertificates(t *testing.T) {
 		l, path := configured(t, "queue: 5\ntls: {cert: "+c.cert+", key: "+c.key+"}\n")
 		code, _, stderr := runToExit(t, nil, append(l.args, "--check-config")...)
 		want := strings.NewReplacer("PATH", path, "CERT", c.cert, "KEY", c.key).Replace(c.stderr)
-		if code != c.code || stderr != want {
-			t.Errorf("%s with %s: %d and\n%s\nwant %d and\n%s", c.cert, c.key, code, stderr, c.code, want)
-		}
+		assert.Equalf(t, c.code, code, "%s with %s", c.cert, c.key)
+		assert.Equalf(t, want, stderr, "%s with %s", c.cert, c.key)
 		if c.code != 0 { // and the service does not start
 			if code, _, stderr := runToExit(t, nil, append(l.args, "--addr", "127.0.0.1:0")...); code != c.code || stderr != want {
 				t.Errorf("a start ends with %d and\n%s", code, stderr)

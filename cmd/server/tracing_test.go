@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"riffle/internal/access"
@@ -86,9 +86,8 @@ func TestSpans(t *testing.T) {
 		"http.request.method": "POST", "http.route": "/shuffle", "http.response.status_code": "int_value:200", "client.address": "127.0.0.1",
 		"riffle.log": "main", "riffle.request_id": requestID, "riffle.key": "table", "riffle.audit_id": id,
 	}
-	if got := tracingtest.Attributes(request); !maps.Equal(got, want) || request.GetKind() != tracepb.Span_SPAN_KIND_SERVER {
-		t.Errorf("the request is described as %v, want %v", got, want)
-	}
+	assert.Equal(t, want, tracingtest.Attributes(request), "the request is described as")
+	assert.Equal(t, tracepb.Span_SPAN_KIND_SERVER, request.GetKind(), "the request is described as")
 	if got := tracingtest.Attributes(write); got["db.system.name"] != "sqlite" || got["db.operation.name"] != "Append" || got["db.operation.batch.size"] != "int_value:1" {
 		t.Errorf("the commit is described as %v", got)
 	}
@@ -99,9 +98,7 @@ func TestSpans(t *testing.T) {
 		read: {"GET /audits/{id}", "store.ByID", "store.ByClaim"}, shoe: {"GET /shoes/{id}"}, refused: {"GET /decks"}, unsampled: nil, malformed: nil,
 	} {
 		got := ofTrace(t, collector, trace)
-		if len(got) != len(names) {
-			t.Errorf("the trace %s has the spans %v, want %q", trace, got, names)
-		}
+		assert.Lenf(t, got, len(names), "the trace %s has the spans %v, want %q", trace, got, names)
 		for _, name := range names {
 			if got[name] == nil {
 				t.Errorf("the trace %s has no span %q: %v", trace, name, got)
@@ -109,14 +106,11 @@ func TestSpans(t *testing.T) {
 		}
 	}
 	for trace, logged := range map[string]bool{shuffle: true, read: true, unsampled: true, malformed: false} {
-		if got := strings.Contains(s.log.String(), `"trace_id":"`+trace+`"`); got != logged {
-			t.Errorf("the access log has the trace %s: %t, want %t", trace, got, logged)
-		}
+		assert.Equalf(t, logged, strings.Contains(s.log.String(), `"trace_id":"`+trace+`"`),
+			"the access log has the trace %s", trace)
 	}
 	for _, secret := range []string{string(token), idempotencyKey, shoeID, "token=x"} {
-		if bytes.Contains(collector.Received(), []byte(secret)) {
-			t.Errorf("the spans have %s", secret)
-		}
+		assert.Falsef(t, bytes.Contains(collector.Received(), []byte(secret)), "the spans have %s", secret)
 	}
 }
 
@@ -168,9 +162,8 @@ func TestSpansOfACommit(t *testing.T) {
 			t.Errorf("%v is not linked with its commit, %v", span, commit)
 		}
 	}
-	if got := len(commitOf) + linked; got != callers || linked == 0 {
-		t.Errorf("%d of %d requests lead to a commit, %d of them by a link", got, callers, linked)
-	}
+	assert.Equal(t, callers, len(commitOf)+linked)
+	assert.NotEqual(t, 0, linked)
 }
 
 // TestSampling has callers sample all their requests, and then asks without a trace context and at
@@ -206,12 +199,10 @@ func TestSampling(t *testing.T) {
 	if n, _ := ask(nil, 3000); n < 1 || n > 100 { // 30 are expected; either bound is beyond six deviations, or a chance of 1e-13
 		t.Errorf("of 3000 requests %d are sampled", n)
 	}
-	if n, _ := ask([]string{"OTEL_TRACES_SAMPLER=always_on"}, 300); n != 300 {
-		t.Errorf("of 300 requests %d are sampled, want all", n)
-	}
-	if n, _ := ask([]string{"OTEL_SDK_DISABLED=true", "OTEL_TRACES_SAMPLER=always_on"}, 10); n != 0 {
-		t.Errorf("%d spans are exported although that is disabled", n)
-	}
+	n, _ := ask([]string{"OTEL_TRACES_SAMPLER=always_on"}, 300)
+	assert.Equal(t, 300, n, "of 300 requests")
+	n, _ = ask([]string{"OTEL_SDK_DISABLED=true", "OTEL_TRACES_SAMPLER=always_on"}, 10)
+	assert.Equal(t, 0, n)
 }
 
 // TestCollectorFails has a collector reject spans and accept them again. Both changes are logged once.
@@ -264,8 +255,7 @@ func TestTracingMistakes(t *testing.T) {
 	} {
 		env := []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:1", "OTEL_TRACES_SAMPLER=traceidratio", v.variable}
 		code, _, log := runToExit(t, env, "-addr", "localhost:0", "-data", t.TempDir())
-		if code != 1 || !strings.Contains(log, v.want) {
-			t.Errorf("%s: the service exits with %d and says %s", v.variable, code, log)
-		}
+		assert.Equalf(t, 1, code, "%s: the service exits", v.variable)
+		assert.Containsf(t, log, v.want, "%s: the service exits", v.variable)
 	}
 }

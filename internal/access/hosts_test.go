@@ -4,6 +4,9 @@ import (
 	"maps"
 	"net"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestHostsAllow(t *testing.T) {
@@ -51,12 +54,9 @@ func TestHostsAllow(t *testing.T) {
 		{"[FD00::7]", outside, "[fd00::7]:8080", true},
 	} {
 		h, err := ParseHosts(v.hosts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := h.Allow(v.local, v.host); got != v.want {
-			t.Errorf("hosts %q, on %v: Host %q is allowed: %t, want %t", v.hosts, v.local, v.host, got, v.want)
-		}
+		require.NoError(t, err)
+		assert.Equalf(t, v.want, h.Allow(v.local, v.host),
+			"hosts %q, on %v: Host %q is allowed", v.hosts, v.local, v.host)
 	}
 	if !(Hosts{}).Allow(loopback, "localhost") || (Hosts{}).Allow(loopback, "evil.example") {
 		t.Error("the zero value does not allow local names alone on loopback")
@@ -67,13 +67,10 @@ func TestHostsAllow(t *testing.T) {
 func TestHostsMarshalText(t *testing.T) {
 	for list, want := range map[string]string{"": "", "riffle.example": "riffle.example", "[FD00::7], b.Example. ,a.example": "a.example,b.example,fd00::7"} {
 		h, err := ParseHosts(list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		text, err := h.MarshalText()
-		if err != nil || string(text) != want {
-			t.Errorf("%q is formatted as %q, %v, want %q", list, text, err, want)
-		}
+		require.NoErrorf(t, err, "%q is formatted as %q", list, text)
+		assert.Equalf(t, want, string(text), "%q is formatted as %q", list, text)
 		var again Hosts
 		if err := again.UnmarshalText(text); err != nil || !maps.Equal(again.set, h.set) {
 			t.Errorf("%q is parsed as %v, %v, want %v", text, again, err, h)
@@ -83,8 +80,7 @@ func TestHostsMarshalText(t *testing.T) {
 
 func TestParseHostsRejects(t *testing.T) {
 	for _, list := range []string{"https://riffle.example", "riffle.example:8080", "*.riffle.example", "a b", "riffle.example,/", "*", "."} {
-		if h, err := ParseHosts(list); err == nil {
-			t.Errorf("ParseHosts(%q) = %v, want an error", list, h)
-		}
+		h, err := ParseHosts(list)
+		assert.Errorf(t, err, "ParseHosts(%q) = %v, want an error", list, h)
 	}
 }

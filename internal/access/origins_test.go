@@ -1,24 +1,24 @@
 package access
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
 
 func TestOrigins(t *testing.T) {
 	o, err := ParseOrigins(" https://game.example, http://localhost:5173 ,")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for origin, want := range map[string]bool{
 		"https://game.example": true, "http://localhost:5173": true,
 		"http://game.example": false, "https://game.example:443": false, "https://a.game.example": false,
 		"https://game.example.evil": false, "null": false, "": false, "*": false,
 	} {
-		if o.Allow(origin) != want {
-			t.Errorf("%q may write: %v, want %v", origin, !want, want)
-		}
+		assert.Equalf(t, want, o.Allow(origin), "%q may write: %v, want", origin, !want)
 	}
 	for _, list := range []string{"*", "null", "game.example", "https://game.example/", "https://Game.example", "https://*.example", "ftp://a", "https://a?b", "https://u@a"} {
-		if o, err := ParseOrigins(list); err == nil {
-			t.Errorf("%q is taken for an origin: %v", list, o)
-		}
+		o, err := ParseOrigins(list)
+		assert.Errorf(t, err, "%q is taken for an origin: %v", list, o)
 	}
 }

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/quota"
 )
 
@@ -32,30 +35,23 @@ func TestTokens(t *testing.T) {
 	}
 	// Digest computed with sha256sum.
 	const token, want = Token("rfl_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), "5d729c0acb45d8e442f565ec3f80fa9002cf2e9ee261c2535501bb71a1bc186d"
-	if d := token.Digest(); hex.EncodeToString(d[:]) != want {
-		t.Errorf("the digest is %x, want %s", d, want)
-	}
+	d := token.Digest()
+	assert.Equalf(t, want, hex.EncodeToString(d[:]), "the digest is %x, want", d)
 	for _, text := range []string{
 		"", "rfl_", "rfl_" + strings.Repeat("A", 42), "rfl_" + strings.Repeat("A", 44),
 		"rfl_" + strings.Repeat("A", 42) + "B", // bits beyond the last byte
 		"RFL_" + strings.Repeat("A", 43), "rfl_" + strings.Repeat("A", 42) + "=", "rfl_" + strings.Repeat("+", 43), strings.Repeat("A", 10_000),
 	} {
-		if isToken(text) {
-			t.Errorf("%.60q is taken for a token", text)
-		}
+		assert.Falsef(t, isToken(text), "%.60q is taken for a token", text)
 	}
 }
 
 func TestCheckName(t *testing.T) {
 	for _, name := range []string{"a", "Table_server-1.2", strings.Repeat("x", 64)} {
-		if err := CheckName(name); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, CheckName(name))
 	}
 	for _, name := range []string{"", ".", "..", ".a", "a/b", "a b", "ä", "a\n", strings.Repeat("x", 65)} {
-		if CheckName(name) == nil {
-			t.Errorf("%q is taken for a name", name)
-		}
+		assert.Errorf(t, CheckName(name), "%q is taken for a name", name)
 	}
 }
 
@@ -126,12 +122,9 @@ func TestTakeFollowsTheGrant(t *testing.T) {
 			r = request("/", v.header)
 		}
 		c, err := NewPolicy(v.keys, v.anonymous).Identify(r, home)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Take(time.Now(), v.scope, v.log, false); !errors.Is(err, v.err) {
-			t.Errorf("%s: %v, want %v", v.name, err, v.err)
-		}
+		require.NoError(t, err)
+		err = c.Take(time.Now(), v.scope, v.log, false)
+		assert.ErrorIs(t, err, v.err, v.name)
 	}
 }
 
@@ -146,41 +139,24 @@ func TestLimits(t *testing.T) {
 		return taken
 	}
 	l := newLimiter(Rates{Requests: 2, Burst: 5})
-	if n := take(l, 10, true); n != 5 {
-		t.Errorf("%d of 10 requests at once are let through, want 5", n)
-	}
-	if wait := l.take(now, true); wait != 500*time.Millisecond {
-		t.Errorf("the next one waits %s, want 500ms", wait)
-	}
-	if r := l.remaining(now); r != (Remaining{0, 2500 * time.Millisecond, 5, 2500 * time.Millisecond}) {
-		t.Errorf("left are %+v", r)
-	}
+	assert.Equal(t, 5, take(l, 10, true))
+	assert.Equal(t, 500*time.Millisecond, l.take(now, true), "the next one waits")
+	assert.Equal(t, (Remaining{0, 2500 * time.Millisecond, 5, 2500 * time.Millisecond}), l.remaining(now), "left")
 	now = now.Add(time.Second)
-	if n := take(l, 10, true); n != 2 {
-		t.Errorf("a second later %d pass, want 2", n)
-	}
+	assert.Equal(t, 2, take(l, 10, true), "a second later")
 
 	l = newLimiter(Rates{Records: 10, Bytes: 1000})
-	if n := take(l, 100, true); n != 100 {
-		t.Errorf("%d of 100 requests pass without a limit for requests", n)
-	}
+	assert.Equal(t, 100, take(l, 100, true))
 	l.charge(now, 35, 0)
-	if wait := l.take(now, true); wait != 2600*time.Millisecond {
-		t.Errorf("after 35 records of 10 a second the next one waits %s, want 2.6s", wait)
-	}
-	if wait := l.take(now, false); wait != 0 {
-		t.Errorf("a read waits %s for records", wait)
-	}
+	assert.Equal(t, 2600*time.Millisecond, l.take(now, true), "after 35 records of 10 a second the next one waits")
+	assert.EqualValues(t, 0, l.take(now, false), "a read waits")
 	l.charge(now, 0, 5_000_000)
 	if wait := l.take(now, false); wait < 4998*time.Second || wait > 5001*time.Second {
 		t.Errorf("after 5 MB of 1 kB a second the next one waits %s", wait)
 	}
-	if r := l.remaining(now); r != (Remaining{}) {
-		t.Errorf("without a limit for requests, left are %+v", r)
-	}
-	if l := newLimiter(Rates{Requests: 0.1}); take(l, 3, true) != 1 {
-		t.Error("a rate below one does not let one request through at once")
-	}
+	assert.Equal(t, (Remaining{}), l.remaining(now), "without a limit for requests, left")
+	assert.Equal(t, 1, take(newLimiter(Rates{Requests: 0.1}), 3, true),
+		"a rate below one does not let one request through at once")
 }
 
 // The addresses of one customer are one peer, and a million peers are not kept.
@@ -189,9 +165,7 @@ func TestPeers(t *testing.T) {
 	now := time.Now()
 	ask := func(address string) error {
 		c, err := p.Identify(request("/"), quota.Peer(net.JoinHostPort(address, "1")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return c.Take(now, Read, "main", false)
 	}
 	for _, v := range []struct {
@@ -217,9 +191,7 @@ func TestPeers(t *testing.T) {
 		_ = p.Stranger(many)
 		many = many.Next()
 	}
-	if err := ask("192.0.2.7"); err != nil {
-		t.Errorf("a peer is remembered longer than a million others: %v", err)
-	}
+	assert.NoError(t, ask("192.0.2.7"), "a peer is remembered longer than a million others")
 }
 
 func TestSucceed(t *testing.T) {
@@ -230,16 +202,12 @@ func TestSucceed(t *testing.T) {
 	now, one := time.Now(), Rates{Requests: 1}
 	ask := func(p *Policy, headers ...string) error {
 		c, err := p.Identify(request("/", headers...), home)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return c.Take(now, Read, "main", false)
 	}
 	old := policy(one)
 	for _, headers := range [][]string{{}, {"Bearer " + string(token)}} {
-		if err := ask(old, headers...); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, ask(old, headers...))
 		same, changed := policy(one), policy(Rates{Requests: 2})
 		same.Succeed(old)
 		changed.Succeed(old)

@@ -1,28 +1,26 @@
 package access
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
 
 func TestProxies(t *testing.T) {
 	var p Proxies
-	if err := p.UnmarshalText([]byte("10.0.0.0/8, ::1,192.0.2.7 ,")); err != nil {
-		t.Fatal(err)
-	}
-	if text, _ := p.MarshalText(); string(text) != "10.0.0.0/8,::1/128,192.0.2.7/32" {
-		t.Errorf("the proxies are %s", text)
-	}
+	require.NoError(t, p.UnmarshalText([]byte("10.0.0.0/8, ::1,192.0.2.7 ,")))
+	text, _ := p.MarshalText()
+	assert.Equalf(t, "10.0.0.0/8,::1/128,192.0.2.7/32", string(text), "the proxies are %s", text)
 	for _, list := range []string{"10.0.0.1/8", "proxy.example", "10.0.0.0/33", "*", "10.0.0.7:80"} {
-		if p.UnmarshalText([]byte(list)) == nil {
-			t.Errorf("%q is taken for proxies: %v", list, p)
-		}
+		assert.Errorf(t, p.UnmarshalText([]byte(list)), "%q is taken for proxies: %v", list, p)
 	}
 }
 
 // The peer is found behind proxies, however they write addresses, and no caller can choose it.
 func TestProxiesClient(t *testing.T) {
 	var p Proxies
-	if err := p.UnmarshalText([]byte("10.0.0.0/8,fd00::/8")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.UnmarshalText([]byte("10.0.0.0/8,fd00::/8")))
 	for _, v := range []struct {
 		from      string
 		forwarded []string
@@ -43,8 +41,7 @@ func TestProxiesClient(t *testing.T) {
 		{"10.0.0.1:80", []string{"203.0.113.7, 1.2.3.4:5:6"}, "invalid IP"},
 		{"@", []string{"203.0.113.7"}, "invalid IP"},
 	} {
-		if got := p.Client(v.from, v.forwarded).String(); got != v.want {
-			t.Errorf("from %s, forwarded for %q: %s, want %s", v.from, v.forwarded, got, v.want)
-		}
+		assert.Equalf(t, v.want, p.Client(v.from, v.forwarded).String(),
+			"from %s, forwarded for %q", v.from, v.forwarded)
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/access"
 )
 
@@ -32,9 +35,8 @@ func TestRejectsCrossSiteDeals(t *testing.T) {
 		}
 		answer := s.do(r)
 		readBody(t, answer)
-		if wrote := s.logSize() > before; answer.StatusCode != want || wrote != (want == http.StatusOK) {
-			t.Errorf("Sec-Fetch-Site %q: %d, want %d; a record was written: %t", site, answer.StatusCode, want, wrote)
-		}
+		assert.Equalf(t, want, answer.StatusCode, "Sec-Fetch-Site %q", site)
+		assert.Equalf(t, (want == http.StatusOK), s.logSize() > before, "Sec-Fetch-Site %q", site)
 	}
 	for _, path := range []string{"/decks", "/decks/standard52/cards", "/log/checkpoint", "/audits?reference=a"} { // read only
 		r := get(t, path)
@@ -50,9 +52,7 @@ func TestRejectsCrossSiteDeals(t *testing.T) {
 // its name to this machine writes nothing.
 func TestRejectsForeignHosts(t *testing.T) {
 	hosts, err := access.ParseHosts("riffle.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := start(t, setup{hosts: hosts})
 	for host, want := range map[string]int{
 		"localhost:8080": http.StatusOK, "127.0.0.1:8080": http.StatusOK, "[::1]:8080": http.StatusOK,
@@ -61,9 +61,8 @@ func TestRejectsForeignHosts(t *testing.T) {
 		before := s.logSize()
 		answer := s.do(onLoopback(post(t, "/shuffle", `{"size":2}`), host))
 		readBody(t, answer)
-		if wrote := s.logSize() > before; answer.StatusCode != want || wrote != (want == http.StatusOK) {
-			t.Errorf("Host %q: %d, want %d; a record was written: %t", host, answer.StatusCode, want, wrote)
-		}
+		assert.Equalf(t, want, answer.StatusCode, "Host %q", host)
+		assert.Equalf(t, (want == http.StatusOK), s.logSize() > before, "Host %q", host)
 	}
 	answer := s.do(onLoopback(get(t, "/nowhere"), "evil.example"))
 	if readBody(t, answer); answer.StatusCode != http.StatusMisdirectedRequest {
@@ -75,9 +74,7 @@ func TestRejectsForeignHosts(t *testing.T) {
 // asks nobody.
 func TestRejectsCrossSiteWrites(t *testing.T) {
 	origins, err := access.ParseOrigins("https://game.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := start(t, setup{origins: origins})
 	shoe := mustCreateShoe(t, s, `{"size":40}`).path()
 	for path, body := range map[string]string{"/shuffle": `{"size":3}`, "/commitments": `{"size":3}`, "/shoes": `{"size":3}`, shoe + "/draw": `{}`} {
@@ -98,7 +95,6 @@ func TestRejectsCrossSiteWrites(t *testing.T) {
 	}
 	r := post(t, "/shuffle", `{"size":3}`)
 	r.Header.Del("Content-Type")
-	if a := s.send(t, r); a.status != http.StatusOK {
-		t.Errorf("a program's request without a type: %d %s", a.status, a.body)
-	}
+	a := s.send(t, r)
+	assert.Equalf(t, http.StatusOK, a.status, "a program's request without a type: %d %s", a.status, a.body)
 }

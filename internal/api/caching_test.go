@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/access"
 )
 
@@ -31,9 +33,8 @@ func readTargets(t *testing.T, s *service, logs map[string]string) (targets []st
 		made := func(path, body, member string) string {
 			var answer map[string]any
 			a := s.send(t, post(t, prefix+path, body))
-			if err := json.Unmarshal([]byte(a.body), &answer); err != nil || a.status != http.StatusOK {
-				t.Fatalf("%s: %d %s", path, a.status, a.body)
-			}
+			require.NoErrorf(t, json.Unmarshal([]byte(a.body), &answer), "%s: %d %s", path, a.status, a.body)
+			require.Equalf(t, http.StatusOK, a.status, "%s: %d %s", path, a.status, a.body)
 			id, _ := answer[member].(string)
 			return id
 		}

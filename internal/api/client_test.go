@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // request returns a request without a body.
@@ -106,9 +109,7 @@ func ask[T any](t testing.TB, s *service, r *http.Request) (answer T) {
 func readBody(t testing.TB, r *http.Response) []byte {
 	t.Helper()
 	body, err := io.ReadAll(r.Body)
-	if err := errors.Join(err, r.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(err, r.Body.Close()))
 	return body
 }
 
@@ -126,9 +127,8 @@ func (r response) problem(t testing.TB) (pointer, audit string) {
 		AuditID string `json:"audit_id"`
 		Errors  []struct{ Pointer string }
 	}
-	if err := json.Unmarshal([]byte(r.body), &p); err != nil || r.header.Get("Content-Type") != "application/problem+json" {
-		t.Fatalf("not a problem document: %s (%v)", r.body, err)
-	}
+	require.NoErrorf(t, json.Unmarshal([]byte(r.body), &p), "not a problem document: %s", r.body)
+	require.Equalf(t, "application/problem+json", r.header.Get("Content-Type"), "not a problem document: %s", r.body)
 	if len(p.Errors) > 0 {
 		pointer = p.Errors[0].Pointer
 	}
@@ -282,9 +282,7 @@ func (s *service) checkMetrics(t testing.TB, lines ...string) string {
 	t.Helper()
 	got := s.send(t, get(t, "/metrics"))
 	for _, line := range lines {
-		if !strings.Contains(got.body, "\n"+line+"\n") {
-			t.Errorf("the metrics do not have %s: %d %s", line, got.status, got.body)
-		}
+		assert.Containsf(t, got.body, "\n"+line+"\n", "the metrics do not have %s: %d", line, got.status)
 	}
 	return got.body
 }

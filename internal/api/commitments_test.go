@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/ledger"
 )
@@ -77,9 +79,7 @@ func TestUnknownCommitmentIDsAreRejected(t *testing.T) {
 			t.Errorf("%.100s: %d %s, want %d", id, got.status, got.body, status)
 		}
 	}
-	if s.logSize() != size {
-		t.Errorf("rejected requests made %d records", s.logSize()-size)
-	}
+	assert.Equalf(t, size, s.logSize(), "rejected requests made %d records", s.logSize()-size)
 }
 
 // Pages have limit commitments and name the one that the next begins after.
@@ -123,14 +123,11 @@ func TestCommitmentsArePaged(t *testing.T) {
 				if page.Next == nil {
 					break
 				}
-				if len(page.Commitments) != limit || *page.Next != got[len(got)-1] {
-					t.Fatalf("a page of %d: %s", limit, body)
-				}
+				require.Lenf(t, page.Commitments, limit, "a page of %d: %s", limit, body)
+				require.Equalf(t, got[len(got)-1], *page.Next, "a page of %d: %s", limit, body)
 				after = "&after=" + *page.Next
 			}
-			if !slices.Equal(got, ids) {
-				t.Errorf("status %q in pages of %d: %v, want %v", status, limit, got, ids)
-			}
+			assert.Equalf(t, ids, got, "status %q in pages of %d", status, limit)
 		}
 	}
 }
@@ -157,7 +154,7 @@ func TestCommitmentMetrics(t *testing.T) {
 	s.checkMetrics(t, `riffle_commitments_total{event="made",log="main"} 3`, `riffle_commitments_total{event="void",log="main"} 1`, `riffle_commitments{log="main",status="open"} 1`, `riffle_commitments{log="main",status="late"} 0`)
 	s.waitPublished(t)
 	unavailable = true
-	if text := s.checkMetrics(t, `riffle_commitments_total{event="made",log="main"} 3`); strings.Contains(text, "riffle_commitments{") {
-		t.Error("the metrics count open commitments while the store is unavailable")
-	}
+	text := s.checkMetrics(t, `riffle_commitments_total{event="made",log="main"} 3`)
+	assert.NotContains(t, text, "riffle_commitments{",
+		"the metrics count open commitments while the store is unavailable")
 }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/dealer"
 	"riffle/internal/ledger"
@@ -88,14 +90,10 @@ func replayExamples(t *testing.T, c *contract, cover func(operation string, stat
 		t.Run("example "+pair, func(t *testing.T) {
 			status, want := c.expectedResponse(t, operation, name)
 			request, ok := c.request(t, operation, name)
-			if !ok {
-				t.Fatal("the contract has no example of the request")
-			}
+			require.True(t, ok, "the contract has no example of the request")
 			write := func(seed string, id uuid.UUID) {
 				bytes, err := hex.DecodeString(seed)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				random.Write(append(bytes, id[6:]...))
 			}
 			switch {
@@ -149,9 +147,7 @@ func replayExamples(t *testing.T, c *contract, cover func(operation string, stat
 			if answer.StatusCode != status || random.Len() > 0 {
 				t.Fatalf("%d, want %d, and %d random bytes were not drawn: %s", answer.StatusCode, status, random.Len(), body)
 			}
-			if err := c.check(operation, answer, body); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, c.check(operation, answer, body))
 			if !equalsExample(t, body, want) {
 				text, err := json.Marshal(want)
 				t.Errorf("the response is\n%s\nand the example\n%s (%v)", body, text, err)
@@ -163,9 +159,7 @@ func replayExamples(t *testing.T, c *contract, cover func(operation string, stat
 		"hashes": "getTile", "records": "getTile", "card": "getCardPicture", "back": "getCardPicture", "sheet": "getDeckPicture",
 	} {
 		request, ok := c.request(t, operation, name)
-		if !ok {
-			t.Fatalf("the contract has no example of the request %s", name)
-		}
+		require.Truef(t, ok, "the contract has no example of the request %s", name)
 		answer := s.do(request)
 		body := readBody(t, answer)
 		if err := c.check(operation, answer, body); err != nil || answer.StatusCode != http.StatusOK || len(body) == 0 {
@@ -189,9 +183,7 @@ func recordExamples(t *testing.T, c *contract) map[string]recordExample {
 	for _, example := range c.examples("getAudit", http.StatusOK) {
 		record := example.(map[string]any)["record"]
 		at, err := time.Parse(time.RFC3339Nano, member(record, "time"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		of := member(record, "id")
 		switch member(record, "kind") {
 		case "reveal":
@@ -231,9 +223,7 @@ func (c *contract) seedOfUse(commitment string) string {
 func deadlineOf(t *testing.T, shown any) time.Time {
 	t.Helper()
 	deadline, err := time.Parse(time.RFC3339Nano, member(shown, "deadline"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return deadline
 }
 
@@ -327,9 +317,7 @@ func (c *contract) request(t *testing.T, operation, name string) (_ *http.Reques
 			return nil, false
 		}
 		body, err := json.Marshal(value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r = post(t, path, string(body))
 	}
 	maps.Copy(r.Header, header)
@@ -341,19 +329,13 @@ func (c *contract) expectedResponse(t *testing.T, operation, name string) (statu
 	t.Helper()
 	for text := range c.operations[operation].Operation.Responses.Map() {
 		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if example, ok := c.examples(operation, n)[name]; ok {
-			if status != 0 {
-				t.Fatalf("the responses %d and %d both have the example", status, n)
-			}
+			require.Equalf(t, 0, status, "the responses %d and %d both have the example", status, n)
 			status, value = n, example
 		}
 	}
-	if status == 0 {
-		t.Fatal("no response has an example of this name")
-	}
+	require.NotEqual(t, 0, status, "no response has an example of this name")
 	return status, value
 }
 

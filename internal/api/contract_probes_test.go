@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/access"
 )
@@ -205,9 +206,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"revealAudit", 500, "failed", fixed(post(t, reveal, `{"seed":"`+audit.Seed+`"}`)), unreadableStore},
 		{"revealAudit", 503, "stopping", func(s *service) *http.Request {
 			made := mustShuffle(t, s, `{"size":3}`)
-			if err := s.log.Close(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.log.Close())
 			return post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`)
 		}, readableAfterClose},
 

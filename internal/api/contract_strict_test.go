@@ -20,6 +20,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle"
 	"riffle/internal/dealer"
 )
@@ -53,36 +56,26 @@ func TestContractCheckRejectsMutatedBodies(t *testing.T) {
 			}
 			shared[response.Ref] = response.Ref != ""
 			status, err := strconv.Atoi(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for name, example := range c.examples(operation, status) {
 				if _, isText := example.(string); isText {
 					continue
 				}
 				text, err := json.Marshal(example)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				t.Run(fmt.Sprint(operation, " ", status, " ", name), func(t *testing.T) {
 					t.Parallel()
 					example := decodeExample(t, text) // others may share the contract's
 					answer := responseFor(t, c, operation, status)
 					passes := func(v any) bool {
 						body, err := json.Marshal(v)
-						if err != nil {
-							t.Fatal(err)
-						}
+						require.NoError(t, err)
 						return c.check(operation, answer, body) == nil
 					}
-					if !passes(example) {
-						t.Fatal("it does not pass unchanged")
-					}
+					require.True(t, passes(example), "it does not pass unchanged")
 					mutate(example, "", func(pointer, what string) {
 						mutants.Add(1)
-						if passes(example) {
-							t.Errorf("it passes with %s at %s", what, pointer)
-						}
+						assert.Falsef(t, passes(example), "it passes with %s at %s", what, pointer)
 					})
 				})
 			}
@@ -93,9 +86,7 @@ func TestContractCheckRejectsMutatedBodies(t *testing.T) {
 // decodeExample decodes JSON into the types that the contract's examples have.
 func decodeExample(t *testing.T, text []byte) (v any) {
 	t.Helper()
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(text, &v))
 	return v
 }
 
@@ -212,9 +203,7 @@ func responseFor(t *testing.T, c *contract, operation string, status int) *http.
 func TestContractCheckRejectsMutatedHeaders(t *testing.T) {
 	c := loadContract(t)
 	body, err := json.Marshal(c.examples("shuffle", http.StatusServiceUnavailable)["queueFull"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for what, change := range map[string]func(*http.Response){
 		"another status":      func(r *http.Response) { r.StatusCode = http.StatusInternalServerError },
 		"an unknown status":   func(r *http.Response) { r.StatusCode = http.StatusTeapot },
@@ -226,13 +215,9 @@ func TestContractCheckRejectsMutatedHeaders(t *testing.T) {
 		"another cache entry": func(r *http.Response) { r.Header.Set("Cache-Control", "public") },
 	} {
 		answer := responseFor(t, c, "shuffle", http.StatusServiceUnavailable)
-		if err := c.check("shuffle", answer, body); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.check("shuffle", answer, body))
 		change(answer)
-		if c.check("shuffle", answer, body) == nil {
-			t.Errorf("a response with %s passes", what)
-		}
+		assert.Errorf(t, c.check("shuffle", answer, body), "a response with %s passes", what)
 	}
 }
 
@@ -257,9 +242,7 @@ func TestOnlyDocumentedNamesAreAccepted(t *testing.T) {
 			target := fillPath(c.operations[operation].Path, made.AuditID)
 			rejected := func(word string) string {
 				name, err := json.Marshal(word)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				answer := s.do(post(t, target, `{`+string(name)+`:null}`))
 				return detail(t, answer)
 			}
@@ -308,18 +291,15 @@ func compare(t *testing.T, operation string, words []string, rejected func(strin
 	t.Helper()
 	// The error for an unknown word, after the word and before the hint.
 	unknown := regexp.MustCompile(`"(\.\.\.)? is not a (member of this request|parameter of this path); (did you mean|it takes) `)
-	if said := rejected("no-such-word"); !unknown.MatchString(said) {
-		t.Fatalf("%s: an unknown word is answered with %s", operation, said)
-	}
+	said := rejected("no-such-word")
+	require.Truef(t, unknown.MatchString(said), "%s: an unknown word is answered with %s", operation, said)
 	var accepted []string
 	for _, word := range words {
 		if !unknown.MatchString(rejected(word)) {
 			accepted = append(accepted, word)
 		}
 	}
-	if !slices.Equal(accepted, documented) {
-		t.Errorf("%s accepts %q, and the contract has %q", operation, accepted, documented)
-	}
+	assert.Equalf(t, documented, accepted, "%s accepts", operation)
 }
 
 // detail returns the status and the detail of a problem document.
@@ -330,9 +310,8 @@ func detail(t *testing.T, answer *http.Response) string {
 		Detail string
 	}
 	body := readBody(t, answer)
-	if err := json.Unmarshal(body, &problem); err != nil {
-		t.Fatalf("%v: %s", err, body)
-	}
+	err := json.Unmarshal(body, &problem)
+	require.NoErrorf(t, err, "%v: %s", err, body)
 	return fmt.Sprint(problem.Status, problem.Detail)
 }
 
@@ -342,17 +321,14 @@ func wordsOf(t *testing.T, patterns ...string) (words []string) {
 	word := regexp.MustCompile(`[A-Za-z][A-Za-z0-9_-]*(\[\])?`)
 	for _, pattern := range patterns {
 		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
-		}
+		require.NoError(t, err, pattern)
+		require.NotEqual(t, 0, len(files), pattern)
 		for _, name := range files {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			ast.Inspect(file, func(n ast.Node) bool {
 				if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
 					words = append(words, word.FindAllString(literal.Value, -1)...)
@@ -381,33 +357,25 @@ func contractWords(c *contract) (words []string) {
 // flags that set them.
 func TestDocumentedLimitsAreTheDefaults(t *testing.T) {
 	source, err := os.ReadFile("../../cmd/server/options.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defaults := map[string]uint64{"--deadline": uint64(dealer.DefaultDeadline.Seconds())}
 	for _, flag := range regexp.MustCompile(`, "([a-z-]+)", ([0-9_<* ]+), "`).FindAllStringSubmatch(string(source), -1) {
 		value, err := types.Eval(token.NewFileSet(), nil, token.NoPos, flag[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defaults["--"+flag[1]], _ = constant.Uint64Val(constant.ToInt(value.Value))
 	}
-	if !strings.Contains(string(source), `"deadline", dealer.DefaultDeadline, `) {
-		t.Error("the default of --deadline is not dealer.DefaultDeadline")
-	}
+	assert.Contains(t, string(source), `"deadline", dealer.DefaultDeadline, `,
+		"the default of --deadline is not dealer.DefaultDeadline")
 	rows := regexp.MustCompile("(?m)^ *\\| `(--[a-z-]+)` \\| ([0-9,]+) \\|").FindAllStringSubmatch(string(riffle.Contract), -1)
 	for _, row := range rows {
 		documented, err := strconv.ParseUint(strings.ReplaceAll(row[2], ",", ""), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if value, ok := defaults[row[1]]; !ok || value != documented {
 			t.Errorf("the contract says that %s is %d, the default is %d", row[1], documented, value)
 		}
 	}
 	for _, name := range []string{"--max-items", "--max-results", "--max-body", "--memory", "--queue", "--deadline"} {
-		if !slices.ContainsFunc(rows, func(row []string) bool { return row[1] == name }) {
-			t.Errorf("the contract does not document %s", name)
-		}
+		assert.Truef(t, slices.ContainsFunc(rows, func(row []string) bool { return row[1] == name }),
+			"the contract does not document %s", name)
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/go-chi/chi/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle"
 )
@@ -57,9 +59,7 @@ var parseContract = sync.OnceValues(func() (*contract, error) {
 func loadContract(t testing.TB) *contract {
 	t.Helper()
 	c, err := parseContract()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -145,9 +145,7 @@ func equalsExample(t testing.TB, body []byte, example any) bool {
 		return text == string(body)
 	}
 	want, err := json.Marshal(example)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return reflect.DeepEqual(decodeJSON(t, body), decodeJSON(t, want))
 }
 
@@ -156,9 +154,8 @@ func decodeJSON(t testing.TB, text []byte) (v any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
+	err := d.Decode(&v)
+	require.NoErrorf(t, err, "%v: %s", err, text)
 	return v
 }
 
@@ -173,17 +170,14 @@ func TestRoutesMatchTheContract(t *testing.T) {
 		routes = append(routes, method+" "+strings.Replace(route, "*", "{tile}", 1)) // OpenAPI has no wildcards
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, op := range c.operations {
 		documented = append(documented, op.Method+" "+op.Path)
 	}
 	slices.Sort(routes)
 	slices.Sort(documented)
-	if !slices.Equal(routes, documented) {
-		t.Errorf("the router has\n%s\nand the contract\n%s", strings.Join(routes, "\n"), strings.Join(documented, "\n"))
-	}
+	assert.Equalf(t, documented, routes,
+		"the router has\n%s\nand the contract\n%s", strings.Join(routes, "\n"), strings.Join(documented, "\n"))
 }
 
 // Every response that the contract documents is provoked, equals its example and is valid; and
@@ -202,18 +196,14 @@ func TestResponsesMatchTheContract(t *testing.T) {
 			s := p.on(t)
 			answer := s.do(p.request(s))
 			body := readBody(t, answer)
-			if answer.StatusCode != p.status {
-				t.Fatalf("%d, not %d: %.500s", answer.StatusCode, p.status, body)
-			}
-			if err := c.check(p.operation, answer, body); err != nil {
-				t.Errorf("%v\n%.500s", err, body)
-			}
+			require.Equalf(t, p.status, answer.StatusCode, "%d, not %d: %.500s", answer.StatusCode, p.status, body)
+			err := c.check(p.operation, answer, body)
+			assert.NoErrorf(t, err, "%v\n%.500s", err, body)
 			example, isExample := c.examples(p.operation, p.status)[p.says]
 			switch {
 			case isExample:
-				if !equalsExample(t, body, example) {
-					t.Errorf("the response is\n%s\nand the example\n%v", body, example)
-				}
+				assert.Truef(t, equalsExample(t, body, example),
+					"the response is\n%s\nand the example\n%v", body, example)
 				cover(p.operation, p.status, p.says)
 			case p.says != "" && member(decodeJSON(t, body), "detail") != p.says:
 				t.Errorf("the response is\n%s\nand neither an example nor a problem with the detail\n%s", body, p.says)
@@ -228,17 +218,12 @@ func TestResponsesMatchTheContract(t *testing.T) {
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
 		for status := range c.operations[operation].Operation.Responses.Map() {
 			pair := operation + " " + status
-			if !responses[pair] {
-				t.Errorf("no request is answered %s", pair)
-			}
+			assert.Truef(t, responses[pair], "no request is answered %s", pair)
 			n, err := strconv.Atoi(status)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for example := range c.examples(operation, n) {
-				if !examples[exampleKey(c, operation, n, example)] {
-					t.Errorf("no request is answered with the example %s of %s", example, pair)
-				}
+				assert.Truef(t, examples[exampleKey(c, operation, n, example)],
+					"no request is answered with the example %s of %s", example, pair)
 			}
 		}
 	}
@@ -292,9 +277,9 @@ func checkUnroutedRequests(t *testing.T, c *contract) {
 			if err := c.checkComponent("MethodNotAllowed", answer, body); err != nil || answer.StatusCode != http.StatusMethodNotAllowed {
 				t.Errorf("%s %s: %d (%v) %s", method, path, answer.StatusCode, err, body)
 			}
-			if got := answer.Header.Get("Allow"); got != strings.Join(methods, ", ") {
-				t.Errorf("%s %s is answered with Allow: %s, and the contract has %v", method, path, got, methods)
-			}
+			got := answer.Header.Get("Allow")
+			assert.Equalf(t, strings.Join(methods, ", "), got,
+				"%s %s is answered with Allow: %s, and the contract has %v", method, path, got, methods)
 		}
 	}
 }

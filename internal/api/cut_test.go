@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
@@ -48,9 +51,7 @@ func TestCutCard(t *testing.T) {
 		}
 		cut(ask(at+"/reshuffle", `{"cards":"all"}`))
 	}
-	if fixed := ask(at+"/reshuffle", `{"cards":"all","cut":103}`); *fixed.Cut != 103 {
-		t.Errorf("the cut is %d, want 103", *fixed.Cut)
-	}
+	assert.EqualValues(t, 103, *ask(at+"/reshuffle", `{"cards":"all","cut":103}`).Cut, "the cut")
 	ask(at+"/draw", `{"count":4}`)
 	if got := s.send(t, post(t, at+"/reshuffle", `{}`)); got.status != http.StatusUnprocessableEntity || !strings.Contains(got.body, "past the end of these 100 cards") {
 		t.Errorf("a cut card where no card lies: %d %s", got.status, got.body)
@@ -75,9 +76,7 @@ func TestCutCard(t *testing.T) {
 func verifyCuts(t *testing.T, s *service, at string) {
 	t.Helper()
 	decks, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	proof := readBody(t, s.do(get(t, at+"/proof")))
 	result := prooffile.VerifyShoe(prooffile.Split(proof), &prooffile.Given{Decks: decks})
 	if result.Failed() != nil || !result.Closed {
@@ -86,13 +85,9 @@ func verifyCuts(t *testing.T, s *service, at string) {
 	cuts := 0
 	for _, line := range prooffile.Split(proof) {
 		var file struct{ Record string }
-		if err := json.Unmarshal(line, &file); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(line, &file))
 		r, err := audit.ParseRecord([]byte(file.Record))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if r.Cut == nil {
 			continue
 		}
@@ -101,9 +96,7 @@ func verifyCuts(t *testing.T, s *service, at string) {
 			t.Errorf("the replay does not check the cut: %s", got)
 		}
 	}
-	if cuts != 6 {
-		t.Errorf("%d records have a cut, want 6", cuts)
-	}
+	assert.Equal(t, 6, cuts)
 }
 
 // A shoe that uses a commitment has its cut drawn with the client seed that came later, and a retry
@@ -114,7 +107,6 @@ func TestCutOfACommittedShoe(t *testing.T) {
 	body := fmt.Sprintf(`{"commitment_id":%q,"client_seed":"Ines","cut":[1,51]}`, id)
 	first := readBody(t, s.do(keyed(post(t, "/shoes", body), "a")))
 	again := readBody(t, s.do(keyed(post(t, "/shoes", body), "a")))
-	if !bytes.Equal(first, again) || !bytes.Contains(first, []byte(`"cut":`)) {
-		t.Errorf("%s is not %s", again, first)
-	}
+	assert.Equal(t, again, first)
+	assert.True(t, bytes.Contains(first, []byte(`"cut":`)))
 }

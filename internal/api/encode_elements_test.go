@@ -1,9 +1,11 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/deck"
 	"riffle/internal/httpjson"
@@ -24,9 +26,7 @@ func plainElements(t *testing.T, d *deck.Deck, positions []uint64, details bool)
 			value = card
 		}
 		text, err := json.Marshal(value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out = append(append(out, text...), ',')
 	}
 	return out
@@ -36,9 +36,7 @@ func plainElements(t *testing.T, d *deck.Deck, positions []uint64, details bool)
 // deck.
 func TestEncodedDecksMatchEncodingJSON(t *testing.T) {
 	catalogue, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, kind := range catalogue.Types() {
 		decks := []*deck.Deck{}
 		for _, parameters := range []map[string]int{nil, {"players": 9}} {
@@ -46,9 +44,7 @@ func TestEncodedDecksMatchEncodingJSON(t *testing.T) {
 				continue
 			}
 			d, err := kind.Deck(parameters)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			decks = append(decks, d)
 		}
 		for _, d := range decks {
@@ -59,12 +55,10 @@ func TestEncodedDecksMatchEncodingJSON(t *testing.T) {
 				}
 				for range 2 { // the second time from the cache
 					r := encodedDeck(d)
-					if got, want := r.codes()(nil, positions), plainElements(t, d, positions, false); !bytes.Equal(got, want) {
-						t.Errorf("%s, %d codes: %.200s, want %.200s", kind.Name, n, got, want)
-					}
-					if got, want := r.cards()(nil, positions), plainElements(t, d, positions, true); !bytes.Equal(got, want) {
-						t.Errorf("%s, %d cards: %.200s, want %.200s", kind.Name, n, got, want)
-					}
+					assert.Equalf(t, plainElements(t, d, positions, false), r.codes()(nil, positions),
+						"%s, %d codes", kind.Name, n)
+					assert.Equalf(t, plainElements(t, d, positions, true), r.cards()(nil, positions),
+						"%s, %d cards", kind.Name, n)
 				}
 			}
 		}
@@ -88,9 +82,7 @@ func TestCodeElementsMatchTheReference(t *testing.T) {
 	}
 	for n := range len(positions) + 1 {
 		got, want := codeElements(codes)([]byte("x"), positions[:n]), codeElementsPlain(codes)([]byte("x"), positions[:n])
-		if !bytes.Equal(got, want) {
-			t.Errorf("%d codes: %s, want %s", n, got, want)
-		}
+		assert.Equalf(t, want, got, "%d codes", n)
 	}
 }
 
@@ -99,26 +91,20 @@ func TestItemsAreCopied(t *testing.T) {
 	body := []byte(`["a", 1,{"b":[]} ,""]`)
 	items := []httpjson.Span{{From: 18, To: 20}, {From: 1, To: 4}, {From: 8, To: 16}, {From: 6, To: 7}, {From: 1, To: 4}}
 	want := `"",` + `"a",` + `{"b":[]},` + `1,` + `"a",`
-	if got := itemsOf(body)([]byte("x"), items); string(got) != "x"+want {
-		t.Errorf("%s", got)
-	}
+	got := itemsOf(body)([]byte("x"), items)
+	assert.Equalf(t, "x"+want, string(got), "%s", got)
 }
 
 // Only decks without parameters are cached: requests can make any number of decks with parameters.
 func TestOnlySharedDecksAreCached(t *testing.T) {
 	catalogue, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	kind, _ := catalogue.Type("undercover")
 	for _, parameters := range []map[string]int{nil, {"players": 9}} {
 		d, err := kind.Deck(parameters)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		encodedDeck(d)
-		if _, cached := encodedDecks.Load(d); cached != (parameters == nil) {
-			t.Errorf("undercover with %v: cached is %v", parameters, cached)
-		}
+		_, cached := encodedDecks.Load(d)
+		assert.Equalf(t, (parameters == nil), cached, "undercover with %v: cached", parameters)
 	}
 }

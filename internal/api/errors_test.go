@@ -7,6 +7,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // Errors say what was sent, what is accepted, and what may have been meant. Requests are sent over
@@ -79,9 +82,7 @@ func TestErrorsHelp(t *testing.T) {
 			if answer.StatusCode != c.status || problem.Status != c.status || problem.Detail != c.detail || at != c.at {
 				t.Errorf("%d at %q: %s", answer.StatusCode, at, body)
 			}
-			if !strings.HasPrefix(body, `{"detail":`) {
-				t.Errorf("the detail is not first: %s", body)
-			}
+			assert.Truef(t, strings.HasPrefix(body, `{"detail":`), "the detail is not first: %s", body)
 		})
 	}
 }
@@ -91,26 +92,21 @@ func TestErrorsHelp(t *testing.T) {
 func overHTTP(t *testing.T, server *httptest.Server, method, path, media, body string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if media != "" {
 		r.Header.Set("Content-Type", media)
 	}
 	client := *server.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	answer, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return answer, string(readBody(t, answer))
 }
 
 func decodeInto(t *testing.T, text string, v any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), v); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
+	err := json.Unmarshal([]byte(text), v)
+	require.NoErrorf(t, err, "%v: %s", err, text)
 }
 
 // A path that ends in slashes too many is redirected to the one without, relative to where it is,
@@ -136,22 +132,16 @@ func TestTrailingSlashesAreRedirected(t *testing.T) {
 		{"GET", "/decks%2F", "", 404},
 	} {
 		answer, _ := overHTTP(t, server, c.method, c.path, "", "")
-		if got := answer.Header.Get("Location"); answer.StatusCode != c.status || got != c.location {
-			t.Errorf("%s %s: %d %q, want %d %q", c.method, c.path, answer.StatusCode, got, c.status, c.location)
-		}
+		assert.Equalf(t, c.status, answer.StatusCode, "%s %s", c.method, c.path)
+		assert.Equalf(t, c.location, answer.Header.Get("Location"), "%s %s", c.method, c.path)
 		from, err := url.Parse(server.URL + c.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		to, err := from.Parse(answer.Header.Get("Location"))
-		if err != nil || to.Host != from.Host {
-			t.Errorf("%s leads to %v (%v)", c.path, to, err)
-		}
+		require.NoErrorf(t, err, "%s leads to %v", c.path, to)
+		assert.Equalf(t, from.Host, to.Host, "%s leads to %v", c.path, to)
 	}
 	followed, err := server.Client().Post(server.URL+"/shuffle/", "application/json", strings.NewReader(`{"size":3}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	readBody(t, followed)
 	if followed.StatusCode != http.StatusOK || followed.Request.URL.Path != "/shuffle" {
 		t.Errorf("POST /shuffle/ ends with %d at %s", followed.StatusCode, followed.Request.URL)
@@ -168,9 +158,8 @@ func TestBodyWithoutAType(t *testing.T) {
 		if origin != "" {
 			r.Header.Set("Origin", origin)
 		}
-		if got := s.send(t, r); got.status != status {
-			t.Errorf("from %q: %d %s", origin, got.status, got.body)
-		}
+		got := s.send(t, r)
+		assert.Equalf(t, status, got.status, "from %q: %d %s", origin, got.status, got.body)
 	}
 }
 

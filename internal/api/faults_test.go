@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
@@ -146,9 +147,8 @@ func withLongShuffle(t testing.TB, o setup) *service {
 	s := start(t, o)
 	s.sendCanceled(t, post(t, "/shuffle", longShuffle))
 	found, err := s.Disclosure.Audits(t.Context(), "long", 0, 1)
-	if err != nil || len(found) != 1 {
-		t.Fatalf("%d records of the long shuffle, %v", len(found), err)
-	}
+	require.NoError(t, err)
+	require.Len(t, found, 1)
 	s.first.AuditID = found[0].ID.String()
 	return s
 }
@@ -231,9 +231,7 @@ func fullDisk(t testing.TB) *service {
 // closedLog returns a service that is stopping.
 func closedLog(t testing.TB) *service {
 	s := start(t, setup{})
-	if err := s.log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.log.Close())
 	return s
 }
 
@@ -312,9 +310,8 @@ func deckTypeChanged(first func(testing.TB) *http.Request) func(testing.TB) *ser
 			random: rand.NewChaCha8([32]byte{}), // so that the contract can show the id of the record
 			now:    func() time.Time { return time.Date(2026, 11, 21, 9, 55, 0, 0, time.UTC) },
 		})
-		if answer := s.replica(t, fmt.Sprintf(ownDeck, "A")).do(first(t)); answer.StatusCode != http.StatusOK {
-			t.Fatalf("%s", readBody(t, answer))
-		}
+		answer := s.replica(t, fmt.Sprintf(ownDeck, "A")).do(first(t))
+		require.Equalf(t, http.StatusOK, answer.StatusCode, "%s", readBody(t, answer))
 		return s.replica(t, fmt.Sprintf(ownDeck, "B"))
 	}
 }

@@ -3,11 +3,13 @@ package api_test
 import (
 	"fmt"
 	"net/http"
-	"reflect"
 	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/access"
 	"riffle/internal/ledger"
@@ -51,25 +53,17 @@ func TestRetriesAreReplayedByteForByte(t *testing.T) {
 	size := s.logSize()
 	replay := func(who string, s *service) {
 		for name, request := range requests {
-			if got := s.send(t, keyed(request(t), keyOf(name))); !reflect.DeepEqual(got, first[name]) {
-				t.Errorf("%s, %s: %.500v, want %.500v", name, who, got, first[name])
-			}
+			assert.Equalf(t, first[name], s.send(t, keyed(request(t), keyOf(name))), "%s, %s", name, who)
 		}
-		if s.logSize() != size {
-			t.Errorf("%s: retries made %d records", who, s.logSize()-size)
-		}
+		assert.Equalf(t, size, s.logSize(), "%s: retries made %d records", who, s.logSize()-size)
 	}
 	replay("the same process", s)
 	use := mustShuffle(t, s, `{"commitment_id":"`+commitmentID(t, first["commitment"].body)+`","client_seed":"x"}`)
-	if use.AuditID == "" {
-		t.Fatal("the commitment could not be used")
-	}
+	require.NotEqual(t, "", use.AuditID, "the commitment could not be used")
 	size++
 	replay("after the commitment was used", s)
 	replay("a replica", s.replica(t))
-	if err := s.log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.log.Close())
 	replay("a restarted process", start(t, setup{folder: s.setup.folder}))
 }
 
@@ -80,9 +74,8 @@ func keyOf(name string) string { return "key-of-" + strings.ReplaceAll(name, " "
 func keyPattern(t *testing.T) *regexp.Regexp {
 	t.Helper()
 	schema := loadContract(t).Components.Parameters["IdempotencyKey"].Value.Schema.Value
-	if *schema.MaxLength != 512 || schema.MinLength != 1 {
-		t.Errorf("the contract has keys of %d to %d characters, want 1 to 512", schema.MinLength, *schema.MaxLength)
-	}
+	assert.EqualValues(t, 512, *schema.MaxLength, "the contract has keys of")
+	assert.EqualValues(t, 1, schema.MinLength, "the contract has keys of")
 	return regexp.MustCompile(schema.Pattern)
 }
 
@@ -108,9 +101,8 @@ func TestQuotedAndBareKeysAreEqual(t *testing.T) {
 		if first.status != http.StatusOK || !pattern.MatchString(bare) {
 			t.Errorf("%s: %d %s; matches the contract's pattern: %t", bare, first.status, first.body, pattern.MatchString(bare))
 		}
-		if other, ok := keys[first.body]; ok {
-			t.Errorf("%s and %s are the same key", bare, other)
-		}
+		other, ok := keys[first.body]
+		assert.Falsef(t, ok, "%s and %s are the same key", bare, other)
 		keys[first.body] = bare
 		for _, other := range others {
 			got := s.send(t, keyed(post(t, "/shuffle", `{"size":52}`), other))
@@ -137,9 +129,7 @@ func TestMalformedKeysAreRejected(t *testing.T) {
 		"a\n", "é", `"é"`, "\xff", full + "k", `"` + full + `k"`, `"` + full + `\""`, ":YQ==: x",
 	} {
 		lists = append(lists, []string{key})
-		if pattern.MatchString(key) {
-			t.Errorf("the contract's pattern accepts %q", key)
-		}
+		assert.Falsef(t, pattern.MatchString(key), "the contract's pattern accepts %q", key)
 	}
 	for _, request := range requests {
 		for _, keys := range lists {
@@ -150,9 +140,7 @@ func TestMalformedKeysAreRejected(t *testing.T) {
 			}
 		}
 	}
-	if s.logSize() != 1 {
-		t.Errorf("rejected requests made %d records", s.logSize()-1)
-	}
+	assert.EqualValuesf(t, 1, s.logSize(), "rejected requests made %d records", s.logSize()-1)
 }
 
 // A key is bound to the path, the query and the body of the request that used it, to the byte.
@@ -170,9 +158,7 @@ func TestKeyOfAnotherRequestIsRejected(t *testing.T) {
 	}
 	for i, one := range requests[:11] {
 		first := s.send(t, keyed(one(t), fmt.Sprint("key", i)))
-		if first.status != http.StatusOK {
-			t.Fatalf("%d: %d %s", i, first.status, first.body)
-		}
+		require.Equalf(t, http.StatusOK, first.status, "%d: %d %s", i, first.status, first.body)
 		size := s.logSize()
 		for j, other := range requests {
 			if got := s.send(t, keyed(other(t), fmt.Sprint("key", i))); i != j && got.status != http.StatusUnprocessableEntity {
@@ -181,9 +167,7 @@ func TestKeyOfAnotherRequestIsRejected(t *testing.T) {
 				t.Errorf("the retry of %d: %s, want %s", i, got.body, first.body)
 			}
 		}
-		if s.logSize() != size {
-			t.Errorf("requests with the key of %d made %d records", i, s.logSize()-size)
-		}
+		assert.Equalf(t, size, s.logSize(), "requests with the key of %d made %d records", i, s.logSize()-size)
 	}
 }
 
@@ -200,9 +184,8 @@ func TestFailedRequestsDoNotUseUpTheirKey(t *testing.T) {
 	revealed := mustShuffle(t, s, `{"size":3,"reveal":"now"}`)
 	send := func(request requestFunc, status int) {
 		t.Helper()
-		if got := s.send(t, keyed(request(t), "key")); got.status != status {
-			t.Errorf("%d, want %d: %s", got.status, status, got.body)
-		}
+		got := s.send(t, keyed(request(t), "key"))
+		assert.Equalf(t, status, got.status, "%d, want %d: %s", got.status, status, got.body)
 	}
 	reveal := func(id, seed string) requestFunc {
 		return postFunc("/audits/"+id+"/reveal", `{"seed":"`+seed+`"}`)
@@ -267,9 +250,7 @@ func TestIdempotencyKeysBelongToTheirCallers(t *testing.T) {
 	for name, request := range requests {
 		s.SetPolicy(policy)
 		first := ask(request, name, "table")
-		if first.status != http.StatusOK {
-			t.Fatalf("%s: %d %s", name, first.status, first.body)
-		}
+		require.Equalf(t, http.StatusOK, first.status, "%s: %d %s", name, first.status, first.body)
 		for _, caller := range []string{"other", ""} {
 			for _, r := range []requestFunc{request, another} {
 				before := s.logSize()
@@ -280,9 +261,9 @@ func TestIdempotencyKeysBelongToTheirCallers(t *testing.T) {
 				}
 			}
 		}
-		if a := ask(another, name, "table"); a.status != http.StatusUnprocessableEntity {
-			t.Errorf("%s: another request of the same caller is answered %d %s", name, a.status, a.body)
-		}
+		a := ask(another, name, "table")
+		assert.Equalf(t, http.StatusUnprocessableEntity, a.status,
+			"%s: another request of the same caller is answered %d %s", name, a.status, a.body)
 		again, replaced := keysFor("table")
 		s.SetPolicy(access.NewPolicy(replaced, nil))
 		if a := s.send(t, keyed(authorized(request(t), again["table"]), name)); a.status != http.StatusOK || a.body != first.body {
@@ -292,9 +273,9 @@ func TestIdempotencyKeysBelongToTheirCallers(t *testing.T) {
 
 	s.SetPolicy(nil)
 	unnamed := ask(requests["shuffle"], "unnamed", "")
-	if a := ask(another, "unnamed", ""); a.status != http.StatusUnprocessableEntity {
-		t.Errorf("another request without keys is answered %d %s", a.status, a.body)
-	}
+	a := ask(another, "unnamed", "")
+	assert.Equalf(t, http.StatusUnprocessableEntity, a.status,
+		"another request without keys is answered %d %s", a.status, a.body)
 	s.SetPolicy(policy)
 	for _, caller := range []string{"", "table", "other"} {
 		if a := ask(requests["shuffle"], "unnamed", caller); a.status != http.StatusOK || a.body != unnamed.body {

@@ -3,9 +3,10 @@ package api_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 
 	"riffle/internal/access"
 )
@@ -62,9 +63,9 @@ func TestEveryRouteTakesItsScope(t *testing.T) {
 				if status != 0 && a.status != status || status == 0 && refused {
 					t.Errorf("%s %s %s: %d %s", op.Method, target, name, a.status, a.body)
 				}
-				if challenge := a.header.Get("WWW-Authenticate"); (a.status == http.StatusUnauthorized) != (challenge != "") {
-					t.Errorf("%s %s %s: %d with WWW-Authenticate %q", op.Method, target, name, a.status, challenge)
-				}
+				challenge := a.header.Get("WWW-Authenticate")
+				assert.Equalf(t, (challenge != ""), (a.status == http.StatusUnauthorized),
+					"%s %s %s: %d with WWW-Authenticate %q", op.Method, target, name, a.status, challenge)
 			}
 			if scope == access.Metrics && log != access.MainLog {
 				check("without a token", request(t, op.Method, target), http.StatusNotFound)
@@ -93,9 +94,7 @@ func TestEveryRouteTakesItsScope(t *testing.T) {
 		}
 	}
 	for _, scope := range append(access.Scopes(), "") {
-		if tried[scope] == 0 {
-			t.Errorf("no route takes the scope %q", scope)
-		}
+		assert.NotEqualf(t, 0, tried[scope], "no route takes the scope %q", scope)
 	}
 }
 
@@ -126,9 +125,7 @@ func TestRefusedTokens(t *testing.T) {
 			t.Errorf("%s: %d %s; want %d that says %q, without the token", v.name, a.status, a.body, v.status, v.says)
 		}
 	}
-	if strings.Contains(log.String(), string(token)) {
-		t.Errorf("the token is in the log:\n%s", log.String())
-	}
+	assert.NotContains(t, log.String(), string(token), "the token is in the log")
 }
 
 // TestLimitsOfCallers counts a caller's requests, records and bytes against its limits. Each answer says
@@ -149,24 +146,19 @@ func TestLimitsOfCallers(t *testing.T) {
 		return statuses
 	}
 	shuffle := func() *http.Request { return post(t, "/shuffle", `{"size":5}`) }
-	if got := statuses(slow, get(t, "/decks"), get(t, "/decks"), get(t, "/decks"), shuffle()); !slices.Equal(got, []int{200, 200, 429, 429}) {
-		t.Errorf("two requests of a burst, and two more: %v", got)
-	}
+	got := statuses(slow, get(t, "/decks"), get(t, "/decks"), get(t, "/decks"), shuffle())
+	assert.Equal(t, []int{200, 200, 429, 429}, got, "two requests of a burst, and two more")
 	refused := s.send(t, authorized(get(t, "/decks"), slow))
 	refused.problem(t)
 	for name, want := range map[string]string{
 		"Retry-After": "1000", "RateLimit-Policy": `"requests";q=2;w=2000`, "RateLimit": `"requests";r=0;t=2000`,
 	} {
-		if got := refused.header.Get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		assert.Equal(t, want, refused.header.Get(name), name)
 	}
-	if got := statuses(records, get(t, "/decks"), shuffle(), shuffle(), get(t, "/decks")); !slices.Equal(got, []int{200, 200, 429, 200}) {
-		t.Errorf("a read, two shuffles and a read with one record in 1,000 s: %v", got)
-	}
-	if got := statuses(bytes, get(t, "/decks"), get(t, "/decks")); !slices.Equal(got, []int{200, 429}) {
-		t.Errorf("two answers of more than ten bytes: %v", got)
-	}
+	got = statuses(records, get(t, "/decks"), shuffle(), shuffle(), get(t, "/decks"))
+	assert.Equal(t, []int{200, 200, 429, 200}, got, "a read, two shuffles and a read with one record in 1,000 s")
+	assert.Equal(t, []int{200, 429}, statuses(bytes, get(t, "/decks"), get(t, "/decks")),
+		"two answers of more than ten bytes")
 	s.checkMetrics(t, fmt.Sprintf(`riffle_requests_total{key=%q,log="main"} 5`, slowKey.Name), fmt.Sprintf(`riffle_requests_total{key=%q,log="main"} 4`, recordsKey.Name))
 }
 
@@ -223,19 +215,14 @@ func TestTokensAreNotEchoed(t *testing.T) {
 				}
 				a := s.send(t, r)
 				for field, values := range a.header {
-					if strings.Contains(strings.Join(values, " "), token[4:14]) {
-						t.Errorf("%s, %s %s is answered with %s: %q", name, r.Method, r.RequestURI, field, values)
-					}
+					assert.NotContainsf(t, strings.Join(values, " "), token[4:14],
+						"%s, %s %s is answered with %s: %q", name, r.Method, r.RequestURI, field, values)
 				}
-				if strings.Contains(a.body, token[4:14]) {
-					t.Errorf("%s, %s %s is answered %s", name, r.Method, r.RequestURI, a.body)
-				}
+				assert.NotContainsf(t, a.body, token[4:14], "%s, %s %s", name, r.Method, r.RequestURI)
 			}
 		}
 	}
-	if strings.Contains(string(log.bytes()), token[4:14]) {
-		t.Error("the token is in the log")
-	}
+	assert.NotContains(t, string(log.bytes()), token[4:14], "the token is in the log")
 }
 
 // A token as the name of a parameter is told from a misspelled one.

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"github.com/transparency-dev/merkle/rfc6962"
 	"github.com/transparency-dev/tessera/client"
 	"github.com/transparency-dev/tessera/fsck"
@@ -36,9 +38,8 @@ func (s *service) mustShuffleMany(t testing.TB, n int) []shuffleResult {
 		asking.Go(func() {
 			for i := first; i < n; i += 64 {
 				body, err := io.ReadAll(s.do(post(t, "/shuffle", `{"deck":"standard52"}`)).Body)
-				if err := errors.Join(err, json.Unmarshal(body, &made[i])); err != nil || made[i].AuditID == "" {
-					t.Errorf("%s (%v)", body, err)
-				}
+				require.NoErrorf(t, errors.Join(err, json.Unmarshal(body, &made[i])), "%s", body)
+				assert.NotEqualf(t, "", made[i].AuditID, "%s", body)
 			}
 		})
 	}
@@ -55,9 +56,8 @@ func (s *service) fill(t testing.TB, n int) {
 		var appending sync.WaitGroup
 		for i := done; i < min(n, done+atOnce); i++ {
 			appending.Go(func() {
-				if _, err := s.log.Append(ledger.Entry{ID: uuid.New(), Record: fmt.Append(nil, i)}); err != nil {
-					t.Error(err)
-				}
+				_, err := s.log.Append(ledger.Entry{ID: uuid.New(), Record: fmt.Append(nil, i)})
+				assert.NoError(t, err)
 			})
 		}
 		appending.Wait()
@@ -102,14 +102,10 @@ func (w *recordingServer) checkFetched(t *testing.T, paths ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, path := range paths {
-		if w.fetched[path] == 0 {
-			t.Errorf("%s was not fetched", path)
-		}
+		assert.NotEqualf(t, 0, w.fetched[path], "%s was not fetched", path)
 	}
 	for path, status := range w.fetched {
-		if status != http.StatusOK {
-			t.Errorf("%s was answered %d", path, status)
-		}
+		assert.Equal(t, http.StatusOK, status, path)
 	}
 }
 
@@ -117,13 +113,9 @@ func (w *recordingServer) checkFetched(t *testing.T, paths ...string) {
 func (w *recordingServer) get(t *testing.T, path string) []byte {
 	t.Helper()
 	answer, err := w.Client().Get(w.URL + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	body := readBody(t, answer)
-	if answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %d %s", path, answer.StatusCode, body)
-	}
+	require.Equalf(t, http.StatusOK, answer.StatusCode, "%s: %d %s", path, answer.StatusCode, body)
 	return body
 }
 
@@ -131,9 +123,7 @@ func (w *recordingServer) get(t *testing.T, path string) []byte {
 func (w *recordingServer) verifier(t *testing.T) note.Verifier {
 	t.Helper()
 	v, err := note.NewVerifier(strings.TrimSuffix(string(w.get(t, "/log/key")), "\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return v
 }
 
@@ -143,13 +133,9 @@ func TestTesseraClientVerifiesTheLog(t *testing.T) {
 	s := start(t, setup{})
 	server := serve(t, s)
 	root, err := url.Parse(server.URL + "/log/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fetcher, err := client.NewHTTPFetcher(root, server.Client())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	verifier := server.verifier(t)
 	hashEntries := func(data []byte) ([][]byte, error) {
 		var bundle tessera.EntryBundle
@@ -164,17 +150,14 @@ func TestTesseraClientVerifiesTheLog(t *testing.T) {
 	}
 	check := func() {
 		t.Helper()
-		if err := fsck.New(verifier.Name(), verifier, fetcher, hashEntries, fsck.Opts{N: 4}).Check(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		err := fsck.New(verifier.Name(), verifier, fetcher, hashEntries, fsck.Opts{N: 4}).Check(t.Context())
+		require.NoError(t, err)
 	}
 
 	s.mustShuffleMany(t, 300)
 	tracker, err := client.NewLogStateTracker(t.Context(), fetcher.ReadTile, nil, verifier, verifier.Name(),
 		client.UnilateralConsensus(fetcher.ReadCheckpoint))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	check()
 	checkGrowth := func(want uint64) {
 		t.Helper()
@@ -203,9 +186,7 @@ func TestTiles(t *testing.T) {
 	tile := func(name string) (*http.Response, []byte) {
 		answer := s.do(get(t, "/log/tile/"+name))
 		body := readBody(t, answer)
-		if err := c.check("getTile", answer, body); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.NoError(t, c.check("getTile", answer, body), name)
 		return answer, body
 	}
 	missing := func(name string) {
@@ -258,17 +239,14 @@ func TestTiles(t *testing.T) {
 		missing(name)
 	}
 	// Clients generated from OpenAPI escape the slashes of a path parameter.
-	if !bytes.Equal(found("0%2F001.p%2f44"), hashes) {
-		t.Error("an escaped path is answered with another tile")
-	}
+	assert.Equal(t, hashes, found("0%2F001.p%2f44"), "an escaped path is answered with another tile")
 
 	s.mustShuffleMany(t, 211)
 	missing("0/001") // incomplete by one record
 	missing("entries/001")
 	s.mustShuffleMany(t, 1)
-	if !bytes.Equal(found("0/001.p/44"), hashes) || !bytes.HasPrefix(found("0/001"), hashes) {
-		t.Error("a partial tile of hashes changed when the log grew")
-	}
+	assert.Equal(t, hashes, found("0/001.p/44"), "a partial tile of hashes changed when the log grew")
+	assert.True(t, bytes.HasPrefix(found("0/001"), hashes), "a partial tile of hashes changed when the log grew")
 	if !bytes.Equal(found("entries/001.p/44"), records) || !bytes.HasPrefix(found("entries/001"), records) {
 		t.Error("a partial bundle of records changed when the log grew")
 	}
@@ -305,22 +283,18 @@ func TestEntryBundlesAreCompressed(t *testing.T) {
 		answer := s.do(request)
 		got := readBody(t, answer)
 		bundle := strings.Contains(path, "entries")
-		if encoding := answer.Header.Get("Content-Encoding"); (encoding == "gzip") != bundle {
-			t.Fatalf("%s has the encoding %q", path, encoding)
-		}
+		encoding := answer.Header.Get("Content-Encoding")
+		require.Equalf(t, bundle, (encoding == "gzip"), "%s has the encoding %q", path, encoding)
 		if !bundle {
 			continue
 		}
 		unzipped, err := gzip.NewReader(bytes.NewReader(got))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if text, err := io.ReadAll(unzipped); err != nil || !bytes.Equal(text, want) || len(got) > len(want)/2 {
 			t.Errorf("%d bytes, decompressed to %d (%v), want %d", len(got), len(text), err, len(want))
 		}
-		if plain.Header.Get("Vary") != "Accept-Encoding" || answer.Header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("Vary is %q, and %q if compressed", plain.Header.Get("Vary"), answer.Header.Get("Vary"))
-		}
+		assert.Equal(t, "Accept-Encoding", plain.Header.Get("Vary"), "Vary")
+		assert.Equal(t, "Accept-Encoding", answer.Header.Get("Vary"), "Vary")
 		if plain.Header.Get("Content-Length") != fmt.Sprint(len(want)) || answer.Header.Get("Cache-Control") != plain.Header.Get("Cache-Control") {
 			t.Errorf("the headers are %v, and %v if compressed", plain.Header, answer.Header)
 		}
@@ -333,8 +307,7 @@ func TestCheckpointCoversAnsweredShuffles(t *testing.T) {
 	for want := range 5 {
 		mustShuffle(t, s, `{"size":3}`)
 		note := string(readBody(t, s.do(get(t, "/log/checkpoint"))))
-		if lines := strings.Split(note, "\n"); lines[1] != fmt.Sprint(want+1) {
-			t.Errorf("the checkpoint after %d shuffles has size %s", want+1, lines[1])
-		}
+		assert.Equalf(t, fmt.Sprint(want+1), strings.Split(note, "\n")[1],
+			"the checkpoint after %d shuffles has size", want+1)
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/access"
 	"riffle/internal/ledger"
 	"riffle/internal/services"
@@ -64,13 +67,10 @@ func TestLogsShareNothing(t *testing.T) {
 
 	for _, log := range []string{"", elsewhere} {
 		other := ask[created](t, s, keyed(post(t, log+"/shuffle", `{"size":5,"reference":"table-7","unique_reference":true}`), "k"))
-		if other.AuditID == shuffled.AuditID {
-			t.Errorf("the idempotency key of another log is known in %q", log)
-		}
+		assert.NotEqualf(t, shuffled.AuditID, other.AuditID, "the idempotency key of another log is known in %q", log)
 	}
-	if again := ask[created](t, s, keyed(post(t, at+"/shuffle", `{"size":5,"reference":"table-7"}`), "k")); again != shuffled {
-		t.Error("the retry of a request in a log is another shuffle")
-	}
+	again := ask[created](t, s, keyed(post(t, at+"/shuffle", `{"size":5,"reference":"table-7"}`), "k"))
+	assert.Equal(t, shuffled, again, "the retry of a request in a log is another shuffle")
 	text := s.checkMetrics(t, `riffle_log_size{log="main"} 1`, `riffle_log_size{log="poker"} 3`, `riffle_log_size{log="bridge"} 1`,
 		`riffle_shoes{log="main"} 0`, `riffle_shoes{log="poker"} 1`, `riffle_shoe_changes_total{kind="shoe",log="poker"} 1`,
 		`riffle_commitments{log="poker",status="open"} 1`, `riffle_commitments_total{event="made",log="main"} 0`,
@@ -94,9 +94,8 @@ func TestPathsOfLogs(t *testing.T) {
 		"//logs/poker/decks", "/logs/a%2Eb/decks", "/logs/..%2Fpoker/decks",
 	} {
 		a := s.send(t, get(t, path))
-		if want := s.send(t, get(t, "/nothing/at/all")); a.status != http.StatusNotFound || a.body != want.body {
-			t.Errorf("%s: %d %s", path, a.status, a.body)
-		}
+		assert.Equal(t, http.StatusNotFound, a.status, path)
+		assert.Equal(t, s.send(t, get(t, "/nothing/at/all")).body, a.body, path)
 	}
 	for path, want := range map[string]int{
 		"/logs/poker/": 200, "/logs/poker/decks": 200, "/logs/a.b/decks?": 200, "/logs/poker/decks?x=1": 400, "/logs/poker/shuffle": 405, "/logs/poker/openapi.yaml": 200,
@@ -104,9 +103,8 @@ func TestPathsOfLogs(t *testing.T) {
 		"/logs/poker/healthz": 200, "/logs/poker/readyz": 200,
 	} {
 		for _, method := range []string{"GET", "HEAD"} {
-			if a := s.send(t, request(t, method, path)); a.status != want {
-				t.Errorf("%s %s: %d %s", method, path, a.status, a.body)
-			}
+			a := s.send(t, request(t, method, path))
+			assert.Equalf(t, want, a.status, "%s %s: %d %s", method, path, a.status, a.body)
 		}
 	}
 	if a := s.send(t, post(t, "/logs/poker/shuffle", `{"size":5}`)); a.status != http.StatusOK {
@@ -116,18 +114,16 @@ func TestPathsOfLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	tile := "/logs/poker/log/tile/0%2F000.p/1" // clients that fill in templates escape the slashes
-	if a := s.send(t, get(t, tile)); a.status != http.StatusOK {
-		t.Errorf("%s: %d %s", tile, a.status, a.body)
-	}
+	a := s.send(t, get(t, tile))
+	assert.Equalf(t, http.StatusOK, a.status, "%s: %d %s", tile, a.status, a.body)
 	if a := s.send(t, get(t, "/logs/poker/decks/")); a.status != http.StatusPermanentRedirect || a.header.Get("Location") != "../decks" {
 		t.Errorf("a slash too many: %d, to %q", a.status, a.header.Get("Location"))
 	}
 	preflight := request(t, "OPTIONS", "/logs/poker/audits?reference=a")
 	preflight.Header.Set("Origin", "https://game.example")
 	preflight.Header.Set("Access-Control-Request-Method", "GET")
-	if a := s.send(t, preflight); a.header.Get("Access-Control-Allow-Origin") != "*" {
-		t.Errorf("preflight: %d %v", a.status, a.header)
-	}
+	a = s.send(t, preflight)
+	assert.Equalf(t, "*", a.header.Get("Access-Control-Allow-Origin"), "preflight: %d %v", a.status, a.header)
 	if text := requests.String(); !strings.Contains(text, `"log":"poker","method":"GET","route":"/decks","status":200`) || !strings.Contains(text, `"log":"main","method":"GET","route":"none","status":404`) {
 		t.Errorf("the access log:\n%s", text)
 	}
@@ -151,9 +147,8 @@ func TestClosedLog(t *testing.T) {
 	}
 	alive := func(log string, status int) {
 		t.Helper()
-		if a := s.send(t, get(t, log+"/healthz")); a.status != status {
-			t.Errorf("%s/healthz: %d %s, want %d", log, a.status, a.body, status)
-		}
+		a := s.send(t, get(t, log+"/healthz"))
+		assert.Equalf(t, status, a.status, "%s/healthz: %d %s, want %d", log, a.status, a.body, status)
 	}
 	ready("", 200, `"logs":[{"name":"main","status":"ready"},{"name":"poker","status":"ready"}]`)
 
@@ -170,9 +165,8 @@ func TestClosedLog(t *testing.T) {
 	unused := poker.Close()
 	a := s.send(t, post(t, "/logs/poker/shuffle", `{"size":5}`))
 	a.problem(t)
-	if a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") != "5" {
-		t.Errorf("%d %s", a.status, a.body)
-	}
+	assert.Equalf(t, http.StatusServiceUnavailable, a.status, "%d %s", a.status, a.body)
+	assert.Equalf(t, "5", a.header.Get("Retry-After"), "%d %s", a.status, a.body)
 	ready("", 200, `{"name":"poker","status":"closed"}`)
 	ready("/logs/poker", 503, "not open")
 	alive("/logs/poker", 503)
@@ -183,13 +177,11 @@ func TestClosedLog(t *testing.T) {
 		t.Error("a log is unused while a request uses it")
 	default:
 	}
-	if _, err := io.WriteString(sender, `5}`); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.WriteString(sender, `5}`)
+	require.NoError(t, err)
 	_ = sender.Close()
-	if a := <-answered; a.status != http.StatusOK {
-		t.Errorf("the request that was in flight: %d %s", a.status, a.body)
-	}
+	a = <-answered
+	assert.Equalf(t, http.StatusOK, a.status, "the request that was in flight: %d %s", a.status, a.body)
 	<-unused
 
 	<-s.LogNamed(access.MainLog).Close()
@@ -198,9 +190,8 @@ func TestClosedLog(t *testing.T) {
 	s.checkMetrics(t, `riffle_ready{log="poker"} 0`, `riffle_rejected_requests_total{log="poker",reason="log"} 2`, `riffle_http_shed_total{log="poker"} 3`)
 	poker.Open(s.served["poker"])
 	ready("", 200, `[{"name":"main","status":"closed"},{"name":"poker","status":"ready"}]`)
-	if a := s.send(t, get(t, "/decks")); a.status != http.StatusServiceUnavailable {
-		t.Errorf("the main log: %d %s", a.status, a.body)
-	}
+	a = s.send(t, get(t, "/decks"))
+	assert.Equalf(t, http.StatusServiceUnavailable, a.status, "the main log: %d %s", a.status, a.body)
 	s.Drain()
 	ready("", 503, "stopping")
 	ready("/logs/poker", 503, "stopping")
@@ -235,17 +226,14 @@ func TestRetiredLog(t *testing.T) {
 	shoe := ask[shoeResult](t, s, post(t, "/logs/old/shoes", `{"deck":"standard52"}`))
 	committed := ask[commitmentResult](t, s, post(t, "/logs/old/commitments", `{"size":5}`))
 	s.waitPublished(t)
-	if err := s.log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.log.Close())
 	s = open(true)
 	if again := s.send(t, shuffle()); again.status != http.StatusOK || again.body != first.body {
 		t.Errorf("a retry: %d %s, want %s", again.status, again.body, first.body)
 	}
 	for _, path := range []string{"/shoes/" + shoe.ShoeID, "/audits/" + shoe.AuditID, "/audits/" + shoe.AuditID + "/proof", "/commitments/" + committed.CommitmentID, "/log/checkpoint", "/readyz"} {
-		if a := s.send(t, get(t, "/logs/old"+path)); a.status != http.StatusOK {
-			t.Errorf("%s: %d %s", path, a.status, a.body)
-		}
+		a := s.send(t, get(t, "/logs/old"+path))
+		assert.Equalf(t, http.StatusOK, a.status, "%s: %d %s", path, a.status, a.body)
 	}
 	size := s.logSize()
 	for path, body := range map[string]string{
@@ -254,11 +242,8 @@ func TestRetiredLog(t *testing.T) {
 	} {
 		a := s.send(t, post(t, "/logs/old"+path, body))
 		a.problem(t)
-		if a.status != http.StatusForbidden || !strings.Contains(a.body, "retired") {
-			t.Errorf("POST %s: %d %s", path, a.status, a.body)
-		}
+		assert.Equalf(t, http.StatusForbidden, a.status, "POST %s", path)
+		assert.Containsf(t, a.body, "retired", "POST %s", path)
 	}
-	if s.logSize() != size {
-		t.Errorf("the log has %d records, had %d", s.logSize(), size)
-	}
+	assert.Equal(t, size, s.logSize(), "the log")
 }

@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/access"
 )
 
@@ -57,9 +60,8 @@ func TestAccessLog(t *testing.T) {
 			TraceID                       string `json:"trace_id"`
 		}
 		decoder := json.NewDecoder(strings.NewReader(line))
-		if err := decoder.Decode(&got); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
+		err := decoder.Decode(&got)
+		require.NoErrorf(t, err, "%v: %s", err, line)
 		attrs := []slog.Attr{
 			slog.String("log", got.Log), slog.String("method", got.Method), slog.String("route", got.Route), slog.Int("status", a.status), slog.Int("bytes", len(a.body)),
 			slog.Float64("seconds", got.Seconds), slog.String("peer", got.Peer), slog.String("request_id", got.RequestID),
@@ -72,9 +74,8 @@ func TestAccessLog(t *testing.T) {
 		var reference bytes.Buffer
 		record := slog.NewRecord(got.Time, slog.LevelInfo, "request", 0)
 		record.AddAttrs(attrs...)
-		if err := slog.NewJSONHandler(&reference, nil).Handle(t.Context(), record); err != nil || reference.String() != line {
-			t.Errorf("the access log has\n%swhere log/slog has\n%s%v", line, reference.String(), err)
-		}
+		require.NoError(t, slog.NewJSONHandler(&reference, nil).Handle(t.Context(), record), "the access log")
+		assert.Equal(t, line, reference.String(), "the access log")
 		for _, want := range v.want {
 			name, value, _ := strings.Cut(want, "=")
 			if text := `"` + name + `":`; !strings.Contains(line, text) || value != "" && !strings.Contains(strings.ReplaceAll(line, `"`, ""), name+":"+value) {
@@ -96,9 +97,8 @@ type loggedRequest struct {
 func lastLogged(t *testing.T, log string) (line loggedRequest) {
 	t.Helper()
 	lines := slices.Collect(strings.Lines(log))
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil {
-		t.Fatalf("%v: %s", err, log)
-	}
+	err := json.Unmarshal([]byte(lines[len(lines)-1]), &line)
+	require.NoErrorf(t, err, "%v: %s", err, log)
 	return line
 }
 
@@ -179,9 +179,7 @@ func TestCallerLeavesDuringCommit(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/shuffle", strings.NewReader(`{"size":5}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	go func() { <-committing; cancel() }()
 	if answer, err := server.Client().Do(authorized(r, token)); err == nil {
@@ -193,8 +191,7 @@ func TestCallerLeavesDuringCommit(t *testing.T) {
 	if line := lastLogged(t, output.String()); line.Status != 499 || line.AuditID == "" || s.logSize() != 1 {
 		t.Errorf("the log has %d records, and the request is logged as %+v", s.logSize(), line)
 	}
-	if a := s.send(t, authorized(post(t, "/shuffle", `{"size":5}`), token)); a.status != http.StatusTooManyRequests {
-		t.Errorf("the next record of the caller is answered %d, want 429", a.status)
-	}
+	assert.Equal(t, http.StatusTooManyRequests, s.send(t, authorized(post(t, "/shuffle", `{"size":5}`), token)).status,
+		"the next record of the caller")
 	s.checkMetrics(t, `riffle_http_request_duration_seconds_count{log="main",method="POST",route="/shuffle",status="499"} 1`)
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
@@ -65,16 +67,12 @@ func TestProofsVerifyOffline(t *testing.T) {
 		t.Helper()
 		file := fetchProof(t, s, made.AuditID)
 		record, err := audit.ParseRecord([]byte(file.Record))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		index, err := file.check()
 		if err != nil || index != made.LogIndex || record.ID.String() != made.AuditID || file.LogKey+"\n" != string(key) {
 			t.Errorf("record %d is proven at %d with the key %s, the log's is %s: %v: %s", made.LogIndex, index, file.LogKey, key, err, file.Record)
 		}
-		if *file.ClientSeed != record.ClientSeed {
-			t.Errorf("the client seed is %q, and %q in the record", *file.ClientSeed, record.ClientSeed)
-		}
+		assert.Equal(t, record.ClientSeed, *file.ClientSeed, "the client seed")
 		if shown := getAudit(t, s, made.AuditID); string(shown.Record) != file.Record || !reflect.DeepEqual(shown.Seed, file.Seed) {
 			t.Errorf("the proof has\n%s (%v)\nand the audit\n%s (%v)", file.Record, file.Seed, shown.Record, shown.Seed)
 		}
@@ -86,12 +84,9 @@ func TestProofsVerifyOffline(t *testing.T) {
 			t.Fatalf("the seed is %v, want %s", file.Seed, made.Seed)
 		}
 		seed, err := hex.DecodeString(*file.Seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v, _ := audit.Verify([]byte(file.Record), seed, 0, nil); !v.OK {
-			t.Errorf("the record does not replay: %+v", v.Steps)
-		}
+		require.NoError(t, err)
+		v, _ := audit.Verify([]byte(file.Record), seed, 0, nil)
+		assert.Truef(t, v.OK, "the record does not replay: %+v", v.Steps)
 	}
 
 	made := mustShuffle(t, s, `{"deck":"standard52","client_seed":"Nora & Erik ♥ <\u2028>","reference":"table 7"}`)
@@ -100,9 +95,8 @@ func TestProofsVerifyOffline(t *testing.T) {
 		t.Fatal("the seed is shown before it is revealed")
 	}
 	answer := s.do(post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`))
-	if body := readBody(t, answer); answer.StatusCode != http.StatusOK {
-		t.Fatalf("%d %s", answer.StatusCode, body)
-	}
+	body := readBody(t, answer)
+	require.Equalf(t, http.StatusOK, answer.StatusCode, "%d %s", answer.StatusCode, body)
 	s.waitPublished(t) // so that the checkpoint of the proof covers the reveal
 	revealed, _ := prove(made)
 	checkReplay(revealed, made)
@@ -115,9 +109,8 @@ func TestProofsVerifyOffline(t *testing.T) {
 	checkReplay(file, now)
 
 	var list struct{ Audits []shuffleResult }
-	if err := json.Unmarshal(readBody(t, s.do(get(t, "/audits?reference=table%207"))), &list); err != nil || len(list.Audits) != 2 {
-		t.Fatalf("%d audits of the reference, %v", len(list.Audits), err)
-	}
+	require.NoError(t, json.Unmarshal(readBody(t, s.do(get(t, "/audits?reference=table%207"))), &list))
+	require.Len(t, list.Audits, 2)
 	file, record := prove(list.Audits[1])
 	if record.Kind != audit.KindReveal || record.AuditID.String() != made.AuditID || file.Seed != nil || *file.ClientSeed != "" {
 		t.Errorf("the proof of the reveal is %+v", file)
@@ -141,9 +134,7 @@ func TestUnknownIDsAreIndistinguishable(t *testing.T) {
 	} {
 		unknown := s.do(ask("01890a5d-ac96-774b-bcce-b302099a8057"))
 		want := readBody(t, unknown)
-		if unknown.StatusCode != http.StatusNotFound {
-			t.Fatalf("%d %s", unknown.StatusCode, want)
-		}
+		require.Equalf(t, http.StatusNotFound, unknown.StatusCode, "%d %s", unknown.StatusCode, want)
 		for _, id := range []string{
 			foreign.AuditID, "1", "%20", "..", "proof", "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff",
 			strings.ReplaceAll(own.AuditID, "-", ""), "%7B" + own.AuditID + "%7D", "urn:uuid:" + own.AuditID,
@@ -169,21 +160,17 @@ func TestProofWaitsForTheCheckpoint(t *testing.T) {
 	t.Cleanup(publish)
 	made := mustShuffle(t, s, `{"size":3}`)
 	getAudit(t, s, made.AuditID)
-	if checkpoint := readBody(t, s.do(get(t, "/log/checkpoint"))); !bytes.Contains(checkpoint, []byte("\n0\n")) {
-		t.Errorf("the checkpoint covers a record that was not read back: %s", checkpoint)
-	}
-	if answer := s.do(get(t, "/log/tile/entries/000.p/1")); answer.StatusCode != http.StatusNotFound {
-		t.Errorf("an unpublished record is answered %d", answer.StatusCode)
-	}
+	checkpoint := readBody(t, s.do(get(t, "/log/checkpoint")))
+	assert.Truef(t, bytes.Contains(checkpoint, []byte("\n0\n")),
+		"the checkpoint covers a record that was not read back: %s", checkpoint)
+	assert.Equal(t, http.StatusNotFound, s.do(get(t, "/log/tile/entries/000.p/1")).StatusCode, "an unpublished record")
 	answered := make(chan *http.Response)
 	go func() { answered <- s.do(get(t, "/audits/"+made.AuditID+"/proof")) }()
 	publish()
 	answer := <-answered
 	var file proofFile
-	if err := json.Unmarshal(readBody(t, answer), &file); err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%d, %v", answer.StatusCode, err)
-	}
-	if _, err := file.check(); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, json.Unmarshal(readBody(t, answer), &file))
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	_, err := file.check()
+	assert.NoError(t, err)
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit/prooffile"
 )
 
@@ -60,9 +63,9 @@ func TestSaltOfACommitmentIsNeededAgain(t *testing.T) {
 		}
 		for _, wrong := range []string{`[1,2,3]`, `[1,2,3],"items_salt":"` + strings.ToUpper(itemsSalt) + `"`, `[1,3,2],"items_salt":"` + itemsSalt + `"`} {
 			answer := s.do(post(t, path, body(wrong)))
-			if text := readBody(t, answer); answer.StatusCode != http.StatusUnprocessableEntity {
-				t.Errorf("POST %s with %s: %d %s", path, wrong, answer.StatusCode, text)
-			}
+			text := readBody(t, answer)
+			assert.Equalf(t, http.StatusUnprocessableEntity, answer.StatusCode,
+				"POST %s with %s: %d %s", path, wrong, answer.StatusCode, text)
 		}
 		answer := s.do(post(t, path, body(`[1,2,3],"items_salt":"`+itemsSalt+`"`)))
 		if text := readBody(t, answer); answer.StatusCode != http.StatusOK || !strings.Contains(string(text), use) {
@@ -83,23 +86,17 @@ func TestSaltIsNotPublished(t *testing.T) {
 		return keyed(post(t, "/shuffle", `{"items":["4711","0815"],"reference":"a","reveal":"now","items_salt":"`+itemsSalt+`"}`), "key")
 	}
 	first := readBody(t, s.do(request()))
-	if again := readBody(t, s.do(request())); string(again) != string(first) {
-		t.Errorf("a retry is answered\n%s, want\n%s", again, first)
-	}
+	again := readBody(t, s.do(request()))
+	assert.Equalf(t, string(first), string(again), "a retry is answered\n%s, want\n%s", again, first)
 	var made shuffleResult
-	if err := json.Unmarshal(first, &made); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(first, &made))
 	s.waitPublished(t)
 	audit := "/audits/" + made.AuditID
 	for _, path := range []string{audit, audit + "/proof", audit + "/verify", "/audits?reference=a", "/log/tile/entries/000.p/1", "/metrics"} {
-		if body := readBody(t, s.do(get(t, path))); strings.Contains(string(body), itemsSalt) {
-			t.Errorf("GET %s has the salt: %s", path, body)
-		}
+		body := readBody(t, s.do(get(t, path)))
+		assert.NotContainsf(t, string(body), itemsSalt, "GET %s has the salt: %s", path, body)
 	}
-	if strings.Contains(string(first), itemsSalt) {
-		t.Errorf("the answer has the salt: %s", first)
-	}
+	assert.NotContainsf(t, string(first), itemsSalt, "the answer has the salt: %s", first)
 }
 
 // TestSaltedShoeVerifies checks the proof of a shoe of salted items, once it is closed.
@@ -111,18 +108,15 @@ func TestSaltedShoeVerifies(t *testing.T) {
 	proofs := prooffile.Split(readBody(t, s.do(get(t, path+"/proof"))))
 	key := strings.TrimSpace(string(readBody(t, s.do(get(t, "/log/key")))))
 	items, err := prooffile.ParseItems([]byte(`["4711", "0815", "1234"]`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for salt, want := range map[string]prooffile.State{
 		itemsSalt: prooffile.OK, "": prooffile.Unchecked, strings.ToUpper(itemsSalt): prooffile.Wrong,
 	} {
 		r := prooffile.VerifyShoe(proofs, &prooffile.Given{Key: key, Items: items, ItemsSalt: salt})
-		if !r.Has(prooffile.StepItems, want) || (r.Failed() != nil) != (want == prooffile.Wrong) {
-			t.Errorf("with the salt %q: %+v", salt, r.Steps)
-		}
-		if sealed := r.Has(prooffile.StepRoot, prooffile.OK); sealed != (want == prooffile.OK) {
-			t.Errorf("with the salt %q the cards are found to have the root: %t: %+v", salt, sealed, r.Steps)
-		}
+		assert.Truef(t, r.Has(prooffile.StepItems, want), "with the salt %q: %+v", salt, r.Steps)
+		assert.Equalf(t, (want == prooffile.Wrong), (r.Failed() != nil), "with the salt %q: %+v", salt, r.Steps)
+		sealed := r.Has(prooffile.StepRoot, prooffile.OK)
+		assert.Equalf(t, (want == prooffile.OK), sealed,
+			"with the salt %q the cards are found to have the root: %t: %+v", salt, sealed, r.Steps)
 	}
 }

@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/access"
 	"riffle/internal/audit"
@@ -38,9 +40,7 @@ type secret struct {
 func seedSecrets(t *testing.T, text string) (list []secret) {
 	t.Helper()
 	seed, err := hex.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for number := range len(seed) / 8 {
 		piece := seed[8*number : 8*number+8]
 		s := secret{what: fmt.Sprintf("bytes %d to %d of the seed %s", 8*number, 8*number+7, text)}
@@ -111,9 +111,8 @@ func sealedSecrets(t *testing.T, s *service, id string, seed []byte, after int) 
 	shown := getAudit(t, s, id)
 	v, _ := audit.Verify(shown.Record, seed, 52, nil)
 	deck := ask[struct{ Cards []struct{ Code string } }](t, s, get(t, "/decks/standard52/cards"))
-	if !v.OK || len(deck.Cards) != 52 {
-		t.Fatalf("%+v %+v", v, deck)
-	}
+	require.Truef(t, v.OK, "%+v %+v", v, deck)
+	require.Lenf(t, deck.Cards, 52, "%+v %+v", v, deck)
 	var texts [][]byte
 	var left []json.RawMessage
 	for i, position := range v.Orders[0] {
@@ -125,9 +124,7 @@ func sealedSecrets(t *testing.T, s *service, id string, seed []byte, after int) 
 	}
 	list := append(seedSecrets(t, hex.EncodeToString(seed)), orderSecret(left))
 	tree := audit.Seal(seed, v.Record.Commitment, texts)
-	if tree.Root() != *v.Record.Root {
-		t.Fatal("the seed does not give the root of the shoe")
-	}
+	require.Equal(t, *v.Record.Root, tree.Root(), "the seed does not give the root of the shoe")
 	for i := after; i < len(texts); i++ {
 		salt := tree.Open(uint64(i)).Salt
 		list = append(list, saltSecret(salt[:]))
@@ -162,16 +159,12 @@ func TestSecretsAreNotPublished(t *testing.T) {
 	p.addLogs()
 	for where, text := range p.public {
 		for _, secret := range append(p.digests, p.secrets...) {
-			if secret.in(text) {
-				t.Errorf("%s contains %s:\n%.2000q", where, secret.what, text)
-			}
+			assert.Falsef(t, secret.in(text), "%s contains %s:\n%.2000q", where, secret.what, text)
 		}
 	}
 	t.Logf("%d secrets in none of %d places", len(p.secrets), len(p.public))
 	p.searchFiles("riffle.db-wal")
-	if err := p.s.log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.s.log.Close())
 	p.searchFiles("riffle.db")
 }
 
@@ -218,9 +211,8 @@ func newPublication(t *testing.T) *publication {
 	t.Setenv("OTEL_TRACES_SAMPLER", "always_on")
 	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "1000000") // all spans
 	var err error
-	if p.tracer, err = tracing.New(t.Context(), os.Getenv, "test", slog.New(slog.NewTextHandler(p.logged, nil))); err != nil {
-		t.Fatal(err)
-	}
+	p.tracer, err = tracing.New(t.Context(), os.Getenv, "test", slog.New(slog.NewTextHandler(p.logged, nil)))
+	require.NoError(t, err)
 	policy := access.NewPolicy([]access.Key{
 		{Name: "limited", Digest: p.limited.Digest(), Grant: access.Grant{May: []access.Scope{access.Read}, Rates: access.Rates{Requests: 0.001, Burst: 1}}},
 	}, &access.Grant{May: access.Scopes()})
@@ -294,9 +286,7 @@ func (p *publication) shuffle() {
 		t.Fatal("the search does not find a seed and an order in the answers that have them")
 	}
 	seed, err := hex.DecodeString(p.made[0].Seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for shift := range 3 {
 		text := append(make([]byte, shift), seed...)
 		if !found[1].in([]byte(base64.StdEncoding.EncodeToString(text))) || !found[1].in([]byte(base64.URLEncoding.EncodeToString(text))) || !found[1].in(text) {
@@ -377,14 +367,10 @@ func (p *publication) dealFromShoe() {
 	hand := change(keyed(post(t, shoe.path()+"/draw?proof=true", `{"count":4,"to":"alice"}`), keyOfDraw))
 	for _, card := range hand.Cards {
 		salt, err := hex.DecodeString(card.Salt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p.secrets = append(p.secrets, saltSecret(salt))
 	}
-	if !p.secrets[len(p.secrets)-1].in(owners) {
-		t.Fatal("the search does not find a salt")
-	}
+	require.True(t, p.secrets[len(p.secrets)-1].in(owners), "the search does not find a salt")
 	change(post(t, shoe.path()+"/draw", `{}`))
 	change(post(t, shoe.path()+"/return", `{}`))
 	p.drawn.Reset()
@@ -413,9 +399,7 @@ func (p *publication) dealFromShoe() {
 	p.rejected(post(t, "/audits/"+shoe.AuditID+"/reveal", `{"seed":"`+hex.EncodeToString(first)+`"}`), 422)
 	p.public["proof of the shoe"] = readBody(t, p.s.do(get(t, shoe.path()+"/proof")))
 	for _, of := range sealed {
-		if of.in(owners) {
-			t.Errorf("the owner of the shoe was shown %s", of.what)
-		}
+		assert.Falsef(t, of.in(owners), "the owner of the shoe was shown %s", of.what)
 	}
 	p.secrets = append(p.secrets, sealed...)
 }
@@ -441,9 +425,8 @@ func (p *publication) showTokens() {
 	t.Helper()
 	unknown := access.NewToken()
 	p.secrets = append(p.secrets, tokenSecret(p.limited), tokenSecret(unknown))
-	if a := p.s.send(t, authorized(get(t, "/audits?reference=none"), p.limited)); a.status != http.StatusOK {
-		t.Errorf("with a token: %d %s", a.status, a.body)
-	}
+	a := p.s.send(t, authorized(get(t, "/audits?reference=none"), p.limited))
+	assert.Equalf(t, http.StatusOK, a.status, "with a token: %d %s", a.status, a.body)
 	p.rejected(authorized(get(t, "/audits?reference=none"), p.limited), 429)
 	p.rejected(authorized(post(t, "/shuffle", `{"size":3}`), p.limited), 403)
 	for _, token := range []access.Token{p.limited, unknown} {
@@ -583,9 +566,7 @@ func (p *publication) searchFiles(want string) {
 		files++
 		found = found || filepath.Base(path) == want && bytes.Contains(text, []byte(`"client_seed":"Nora"`))
 		for _, secret := range append(p.stored, p.secrets...) {
-			if secret.in(text) {
-				t.Errorf("%s contains %s", path, secret.what)
-			}
+			assert.Falsef(t, secret.in(text), "%s contains %s", path, secret.what)
 		}
 		return err
 	})

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle"
@@ -94,9 +95,7 @@ func openLog(t testing.TB, s setup, o ledger.Options) *ledger.Log {
 	t.Helper()
 	var store ledger.Store
 	store, err := sqlite.Open(context.Background(), filepath.Join(o.Folder, "riffle.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if s.store != nil {
 		store = s.store(store)
 	}
@@ -109,16 +108,10 @@ func openLog(t testing.TB, s setup, o ledger.Options) *ledger.Log {
 	}
 	// Every log has the same key, so that the signatures in the examples of the contract are right.
 	private, _, err := note.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{1}, ed25519.SeedSize)), "shuffles.example.com/2026")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(o.Folder, ledger.KeyName), []byte(private+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(o.Folder, ledger.KeyName), []byte(private+"\n"), 0o600))
 	log, err := ledger.Open(context.Background(), store, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := log.Close(); err != nil && !errors.Is(err, ledger.ErrClosed) {
 			t.Error(err)
@@ -139,13 +132,9 @@ func (s *service) replica(t testing.TB, files ...string) *service {
 func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Registry, metrics *api.Metrics, files ...string) *service {
 	t.Helper()
 	decks, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, file := range files {
-		if err := decks.Load(fstest.MapFS{"own.json": {Data: []byte(file)}}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, decks.Load(fstest.MapFS{"own.json": {Data: []byte(file)}}))
 	}
 	output, logging := s.output, slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: dropExpectedStacks}
 	accessLog := s.output
@@ -183,9 +172,8 @@ func (s *service) waitPublished(t testing.TB) {
 	if committed == 0 {
 		return
 	}
-	if _, err := s.log.Prove(t.Context(), committed-1); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.log.Prove(t.Context(), committed-1)
+	require.NoError(t, err)
 }
 
 // logSize returns the number of records.

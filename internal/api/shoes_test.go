@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/audit"
@@ -49,9 +51,7 @@ func TestShoeLifecycle(t *testing.T) {
 	if got, want := s.mustShoe(t, get(t, at+"/piles/alice")), append(first.cardNumbers(), alice.cardNumbers()...); !slices.Equal(got.cardNumbers(), want) || got.Pile != "alice" {
 		t.Errorf("the pile is %v, want %v", got.cardNumbers(), want)
 	}
-	if got := s.mustShoe(t, get(t, at+"/dealt")); !reflect.DeepEqual(got.Cards, dealt.Cards) {
-		t.Errorf("the dealt cards are %v, want %v", got.Cards, dealt.Cards)
-	}
+	assert.Equal(t, dealt.Cards, s.mustShoe(t, get(t, at+"/dealt")).Cards, "the dealt cards")
 	moved := fmt.Sprintf(`{"cards":[%d,%d],"put":"bottom"}`, dealt.Cards[1].Card, alice.Cards[0].Card)
 	expect(s.mustShoe(t, post(t, at+"/piles/discard/add", moved)), 306, 1, "alice 3, discard 2")
 	taken := s.mustShoe(t, post(t, at+"/piles/alice/draw", fmt.Sprintf(`{"cards":[%d],"to":"bob"}`, alice.Cards[1].Card)))
@@ -64,9 +64,8 @@ func TestShoeLifecycle(t *testing.T) {
 		t.Errorf("the shuffled pile is %+v", pile.Cards)
 	}
 	expect(s.mustShoe(t, post(t, at+"/piles/discard/return", `{"put":"top"}`)), 308, 3, "alice 0, bob 1, discard 0")
-	if top := s.mustShoe(t, post(t, at+"/draw", `{}`)); top.Cards[0].Card != alice.Cards[0].Card {
-		t.Errorf("card %d is on top of the deck, want %d", top.Cards[0].Card, alice.Cards[0].Card)
-	}
+	top := s.mustShoe(t, post(t, at+"/draw", `{}`))
+	assert.Equal(t, alice.Cards[0].Card, top.Cards[0].Card, "card")
 	expect(s.mustShoe(t, post(t, at+"/return", fmt.Sprintf(`{"cards":[%d]}`, taken.Cards[0].Card))), 308, 4, "alice 0, bob 0, discard 0")
 	expect(s.mustShoe(t, post(t, at+"/return", `{}`)), 312, 0, "alice 0, bob 0, discard 0")
 	expect(s.mustShoe(t, post(t, at+"/reshuffle", `{}`)), 312, 0, "alice 0, bob 0, discard 0")
@@ -82,12 +81,9 @@ func TestShoeLifecycle(t *testing.T) {
 	numbers := all.cardNumbers()
 	slices.Sort(numbers)
 	for i, c := range all.Cards {
-		if numbers[i] != uint64(i) || c.SealedBy != again.AuditID {
-			t.Fatalf("the cards have the numbers %v", numbers)
-		}
-		if want := 1 + int(c.Card)/52; c.Instance != want {
-			t.Errorf("%+v is of copy %d", c, want)
-		}
+		require.Equalf(t, uint64(i), numbers[i], "the cards have the numbers %v", numbers)
+		require.Equalf(t, again.AuditID, c.SealedBy, "the cards have the numbers %v", numbers)
+		assert.Equalf(t, 1+int(c.Card)/52, c.Instance, "%+v is of copy", c)
 		copies[c.Code] = append(copies[c.Code], c.Instance)
 	}
 	for code, instances := range copies {
@@ -96,9 +92,7 @@ func TestShoeLifecycle(t *testing.T) {
 		}
 	}
 	over := s.mustShoe(t, post(t, at+"/close", `{}`))
-	if over.Status != "closed" {
-		t.Errorf("the closed shoe is %+v", over)
-	}
+	assert.Equalf(t, "closed", over.Status, "the closed shoe is %+v", over)
 	if got := s.mustShoe(t, get(t, at)); got.Status != "closed" || got.ChangedBy != over.AuditID || got.AuditID != made.AuditID {
 		t.Errorf("the closed shoe is %+v", got)
 	}
@@ -112,14 +106,10 @@ func TestShoeItemsAreReturnedVerbatim(t *testing.T) {
 	for _, by := range []*service{s, s.replica(t)} {
 		drawn := by.mustShoe(t, post(t, made.path()+"/draw?proof=true", `{"count":7}`))
 		for _, c := range drawn.Cards {
-			if string(c.Item) != items[c.Card] {
-				t.Errorf("card %d is %s, want %s", c.Card, c.Item, items[c.Card])
-			}
+			assert.Equalf(t, items[c.Card], string(c.Item), "card %d is %s, want", c.Card, c.Item)
 		}
 		checkOpenings(t, by, made.shoeResult, drawn.Cards)
-		if len(drawn.Cards) != 7 {
-			t.Errorf("%d cards were drawn", len(drawn.Cards))
-		}
+		assert.Len(t, drawn.Cards, 7)
 		by.mustShoe(t, post(t, made.path()+"/return", `{}`))
 		made.shoeResult = by.mustShoe(t, post(t, made.path()+"/reshuffle", `{}`)).shoeResult
 	}
@@ -133,9 +123,8 @@ func TestShoeItemsAreReturnedVerbatim(t *testing.T) {
 	if slices.Sort(drawnItems); committed.Commitment != c.Commitment || !slices.Equal(drawnItems, []string{`"a"`, "2"}) {
 		t.Errorf("the committed shoe dealt %v", drawnItems)
 	}
-	if number := s.mustShoe(t, post(t, mustCreateShoe(t, s, `{"size":1}`).path()+"/draw", `{}`)); string(number.Cards[0].Item) != "0" {
-		t.Errorf("the only card of a shoe of one number is %+v", number.Cards)
-	}
+	number := s.mustShoe(t, post(t, mustCreateShoe(t, s, `{"size":1}`).path()+"/draw", `{}`))
+	assert.Equalf(t, "0", string(number.Cards[0].Item), "the only card of a shoe of one number is %+v", number.Cards)
 }
 
 // checkOpenings checks that the proof of each card leads to the root of the order and proves
@@ -157,14 +146,10 @@ func checkOpenings(t *testing.T, s *service, of shoeResult, cards []shoeCard) {
 		var item bytes.Buffer
 		text := []byte(c.Code)
 		if c.Code == "" {
-			if err := json.Compact(&item, c.Item); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Compact(&item, c.Item))
 			text = item.Bytes()
 		}
-		if err := o.Check(c.Position, of.Size, text, root); err != nil {
-			t.Errorf("%+v: %v", c, err)
-		}
+		assert.NoErrorf(t, o.Check(c.Position, of.Size, text, root), "%+v", c)
 		if o.Check(c.Position, of.Size, []byte("no card"), root) == nil || of.Size > 1 && o.Check((c.Position+1)%of.Size, of.Size, text, root) == nil {
 			t.Errorf("the proof of %+v also proves another card or position", c)
 		}
@@ -184,18 +169,14 @@ func TestCardProofs(t *testing.T) {
 	at := made.path()
 	hand := s.mustShoe(t, post(t, at+"/draw?proof=true", `{"count":13,"to":"east"}`))
 	checkOpenings(t, s, made, hand.Cards)
-	if got := s.mustShoe(t, get(t, at+"/piles/east?proof=true")); !reflect.DeepEqual(got.Cards, hand.Cards) {
-		t.Errorf("the pile is %+v, not %+v", got.Cards, hand.Cards)
-	}
+	assert.Equal(t, hand.Cards, s.mustShoe(t, get(t, at+"/piles/east?proof=true")).Cards, "the pile")
 	plain := s.send(t, get(t, at+"/piles/east?proof=false"))
-	if strings.Contains(plain.body, "salt") || plain.body != s.send(t, get(t, at+"/piles/east")).body {
-		t.Errorf("without proof the pile is %s", plain.body)
-	}
+	assert.NotContains(t, plain.body, "salt", "without proof the pile")
+	assert.Equal(t, s.send(t, get(t, at+"/piles/east")).body, plain.body, "without proof the pile")
 	next := func(status int, query string) { // the card at position 13, which follows the hand
 		t.Helper()
-		if got := s.send(t, get(t, at+"/cards/13/proof"+query)); got.status != status {
-			t.Errorf("%d, want %d: %s", got.status, status, got.body)
-		}
+		got := s.send(t, get(t, at+"/cards/13/proof"+query))
+		assert.Equalf(t, status, got.status, "%d, want %d: %s", got.status, status, got.body)
 	}
 	next(409, "")
 	pile := s.mustShoe(t, post(t, at+"/piles/east/shuffle", `{}`)).shoeResult
@@ -204,15 +185,13 @@ func TestCardProofs(t *testing.T) {
 	deck := s.mustShoe(t, post(t, at+"/reshuffle", `{}`)).shoeResult
 	next(409, "?sealed_by="+made.AuditID)
 	checkOpenings(t, s, deck, s.mustShoe(t, post(t, at+"/draw?proof=true", `{"count":14}`)).Cards)
-	if got := s.send(t, get(t, at+"/cards/0/proof")); !strings.Contains(got.body, `"sealed_by":"`+deck.AuditID) {
-		t.Errorf("by default the card is not of the last order: %s", got.body)
-	}
+	assert.Contains(t, s.send(t, get(t, at+"/cards/0/proof")).body, `"sealed_by":"`+deck.AuditID,
+		"by default the card is not of the last order")
 	next(200, "")
 	readBody(t, s.do(post(t, at+"/close", `{}`)))
 	next(200, "?sealed_by="+made.AuditID)
-	if got := s.send(t, get(t, at+"/cards/0/proof?sealed_by="+hand.AuditID)); got.status != 404 {
-		t.Errorf("a card sealed by the record of a draw: %d %s", got.status, got.body)
-	}
+	got := s.send(t, get(t, at+"/cards/0/proof?sealed_by="+hand.AuditID))
+	assert.Equalf(t, 404, got.status, "a card sealed by the record of a draw: %d %s", got.status, got.body)
 }
 
 func TestTypeOfJSONLines(t *testing.T) {
@@ -246,25 +225,19 @@ func TestShoeProof(t *testing.T) {
 		if got.status != 200 || got.header.Get("Content-Type") != "application/x-ndjson" || len(lines) != len(records)+2 || lines[len(lines)-1] != "" {
 			t.Fatalf("%d %v %d lines", got.status, got.header, len(lines))
 		}
-		if strings.Contains(got.body, made.ShoeID) {
-			t.Error("the proof contains the id of the shoe")
-		}
+		assert.NotContains(t, got.body, made.ShoeID, "the proof contains the id of the shoe")
 		for i, id := range append([]string{made.AuditID}, records...) {
 			file, err := prooffile.Parse([]byte(lines[i]))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			record, err := audit.ParseRecord(file.Record)
-			if err != nil || record.ID.String() != id {
-				t.Errorf("line %d is of %v, want %s (%v)", i, record, id, err)
-			}
+			require.NoErrorf(t, err, "line %d is of %v, want", i, record)
+			assert.Equalf(t, id, record.ID.String(), "line %d is of %v, want", i, record)
 			if r := prooffile.VerifyRecord([]byte(lines[i]), &prooffile.Given{}); r.Failed() != nil {
 				t.Errorf("line %d: %+v", i, r.Failed())
 			}
 			public := change.path == "/close" || record.Taken == "random"
-			if (file.Seed != nil) != (public && record.Deals()) {
-				t.Errorf("after %s line %d has the seed %x", change.path, i, file.Seed)
-			}
+			assert.Equalf(t, (public && record.Deals()), (file.Seed != nil),
+				"after %s line %d has the seed %x", change.path, i, file.Seed)
 		}
 	}
 }
@@ -297,9 +270,8 @@ func TestIfMatch(t *testing.T) {
 	rejected(twice, 400, "If-Match")
 	// A retry matches the version of the first attempt.
 	first := s.send(t, keyed(ifMatch(post(t, at+"/draw", `{}`), `"4"`), "k"))
-	if again := s.send(t, keyed(ifMatch(post(t, at+"/draw", `{}`), `"4"`), "k")); !reflect.DeepEqual(again, first) || first.status != 200 {
-		t.Errorf("the retry is answered %v, want %v", again, first)
-	}
+	assert.Equal(t, first, s.send(t, keyed(ifMatch(post(t, at+"/draw", `{}`), `"4"`), "k")), "the retry")
+	assert.Equal(t, 200, first.status, "the retry")
 	s.mustShoe(t, ifMatch(del(t, at), `"5"`))
 }
 
@@ -335,22 +307,17 @@ func TestShoeRetriesAreReplayedByteForByte(t *testing.T) {
 	size := s.logSize()
 	for who, s := range map[string]*service{"same process": s, "replica": s.replica(t)} {
 		for key, request := range requests {
-			if got := s.send(t, keyed(request(t), keyOf(key))); !reflect.DeepEqual(got, answers[key]) {
-				t.Errorf("%s, %s: %.500v, want %.500v", key, who, got, answers[key])
-			}
+			assert.Equalf(t, answers[key], s.send(t, keyed(request(t), keyOf(key))), "%s, %s", key, who)
 		}
 		for _, r := range []*http.Request{
 			keyed(post(t, "/shoes", `{"deck":"standard52","expires_in":61}`), keyOf("made")), keyed(post(t, at+"/draw?proof=true", `{"count":4}`), keyOf("draw")),
 			keyed(post(t, at+"/draw", `{"count":3}`), keyOf("draw")), keyed(del(t, noShoe), keyOf("end")), keyed(del(t, at), keyOf("close")),
 		} {
-			if got := s.send(t, r); got.status != 422 {
-				t.Errorf("%s: %d %s", who, got.status, got.body)
-			}
+			got := s.send(t, r)
+			assert.Equalf(t, 422, got.status, "%s: %d %s", who, got.status, got.body)
 		}
 	}
-	if s.logSize() != size {
-		t.Errorf("retries made %d records", s.logSize()-size)
-	}
+	assert.Equalf(t, size, s.logSize(), "retries made %d records", s.logSize()-size)
 }
 
 // Errors have the status and the pointer of their cause, and change nothing.
@@ -471,13 +438,9 @@ func TestLargestShoe(t *testing.T) {
 		t.Fatalf("%v, %d cards, %v", err, len(drawn.Cards), first.header)
 	}
 	checkOpenings(t, s, made, []shoeCard{drawn.Cards[0], drawn.Cards[4095]})
-	if again := s.replica(t).send(t, keyed(draw(t), "k")); !reflect.DeepEqual(again, first) {
-		t.Error("the retry of a long answer differs from it")
-	}
+	assert.Equal(t, first, s.replica(t).send(t, keyed(draw(t), "k")), "the retry of a long answer differs from it")
 	numbers, err := json.Marshal(drawn.cardNumbers())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.mustShoe(t, post(t, made.path()+"/piles/all/return", `{"cards":`+string(numbers)+`}`))
 }
 
@@ -501,9 +464,8 @@ func TestCanceledDrawIsNotLoggedAsFailed(t *testing.T) {
 	s.sendCanceled(t, draw(t))
 	close(release)
 	other.Wait()
-	if strings.Contains(string(logged.bytes()), "failed") {
-		t.Errorf("a canceled draw was logged as a failure: %s", logged.bytes())
-	}
+	assert.NotContainsf(t, string(logged.bytes()), "failed",
+		"a canceled draw was logged as a failure: %s", logged.bytes())
 }
 
 // The expiry is exact to the microsecond. Afterwards the shoe can be read, ended and closed.
@@ -528,15 +490,11 @@ func TestShoeExpiry(t *testing.T) {
 	if got := s.mustShoe(t, get(t, made.path())); got.Status != "expired" || got.Version != 2 {
 		t.Errorf("the expired shoe is %+v", got)
 	}
-	if got := s.mustShoe(t, get(t, made.path()+"/dealt")); len(got.Cards) != 1 {
-		t.Errorf("one card was dealt, and %+v are listed", got.Cards)
-	}
+	assert.Len(t, s.mustShoe(t, get(t, made.path()+"/dealt")).Cards, 1, "one card was dealt, and")
 	ended := s.mustShoe(t, del(t, made.path()))
 	rejected(del(t, made.path()), 410, ended.AuditID)
 	closed := s.mustShoe(t, post(t, made.path()+"/close", `{}`))
-	if closed.Status != "closed" {
-		t.Errorf("the closed shoe is %+v", closed)
-	}
+	assert.Equalf(t, "closed", closed.Status, "the closed shoe is %+v", closed)
 	rejected(post(t, made.path()+"/close", `{}`), 409, closed.AuditID)
 }
 

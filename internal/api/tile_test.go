@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/tlog"
 )
 
@@ -30,9 +31,7 @@ func FuzzParseTile(f *testing.F) {
 			return
 		}
 		want, err := tlog.ParseTilePath("tile/8/" + path)
-		if ok != (err == nil) {
-			t.Fatalf("%q is valid: %t; for tlog: %v", text, ok, err)
-		}
+		require.Equalf(t, (err == nil), ok, "%q is valid: %t; for tlog: %v", text, ok, err)
 		if ok && err == nil && (entries != (want.L < 0) || got != want) {
 			t.Errorf("%q is %+v; for tlog %+v", text, got, want)
 		}

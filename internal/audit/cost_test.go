@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
@@ -64,9 +67,7 @@ func TestCostIsProportionalToTime(t *testing.T) {
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
@@ -89,9 +90,8 @@ func TestInterruptEndsAShuffle(t *testing.T) {
 		best := time.Hour
 		for range 3 {
 			began := processorTime(t)
-			if _, err := audit.Verify(record, seed, 0, interrupt); !errors.Is(err, want) {
-				t.Fatalf("%v, want %v", err, want)
-			}
+			_, err := audit.Verify(record, seed, 0, interrupt)
+			require.ErrorIs(t, err, want)
 			best = min(best, processorTime(t)-began)
 		}
 		return best
@@ -146,9 +146,7 @@ func TestCostOfTheSpecification(t *testing.T) {
 		10_000_710:         {Algorithm: shuffle.AlgorithmSattolo, Size: 1_000_000, Repeat: 10},
 		684547143360315316: {Algorithm: shuffle.AlgorithmFisherYates, Size: 5, Repeat: audit.MaxSize},
 	} {
-		if got := s.Cost(); got != want {
-			t.Errorf("%+v costs %d, want %d", s, got, want)
-		}
+		assert.Equalf(t, want, s.Cost(), "%+v costs", s)
 		if want <= audit.MaxCost {
 			continue
 		}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 	"riffle/internal/rng"
 	"riffle/internal/shoe"
@@ -20,19 +22,13 @@ func TestDrawCut(t *testing.T) {
 			seed := make(rng.Seed, 2*rng.BlockSize)
 			seed[0], seed[1], seed[2], seed[3] = byte(i), byte(i>>8), byte(i>>16), 1
 			keys, err := rng.Keys(seed, audit.Commitment{}, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			stream, err := rng.NewStream(keys)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			stream.Seek(audit.CutStream)
 			at := audit.DrawCut(&c, stream)
 			reference, err := rng.NewReference(keys, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if want := audit.DrawCut(&c, reference); at != want || at < c.From || at > c.To {
 				t.Fatalf("the cut from %d to %d is %d, want %d", c.From, c.To, at, want)
 			}

@@ -179,8 +179,11 @@ func (r *Record) appendChange(b []byte) []byte {
 		name, value string
 		belongs     bool
 	}{
-		{"from", string(r.From), moves || r.Kind == KindReshuffle}, {"taken", string(r.Taken), moves},
-		{"cards", r.Cards.String(), moves}, {"to", string(r.To), moves}, {"put", string(r.Put), moves},
+		{"from", string(r.From), moves || r.Kind == KindReshuffle},
+		{"taken", string(r.Taken), moves},
+		{"cards", r.Cards.String(), moves},
+		{"to", string(r.To), moves},
+		{"put", string(r.Put), moves},
 	} {
 		if m.belongs && m.value != "" {
 			b = append(append(append(append(append(b, `,"`...), m.name...), `":"`...), m.value...), '"')

@@ -1,16 +1,16 @@
 package audit_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/shuffle"
@@ -67,9 +67,8 @@ func TestRecordBytes(t *testing.T) {
 		head + `"kind":"void","spec":"riffle/1",` + used + tail:                                                          void,
 		head + `"kind":"shuffle","spec":"riffle/1",` + statement + `"client_seed":"late",` + used + tail:                 committed,
 	} {
-		if got := r.Append([]byte("x")); string(got) != "x"+want {
-			t.Errorf("the record is\n%s, want\n%s", got[1:], want)
-		}
+		got := r.Append([]byte("x"))
+		assert.Equalf(t, "x"+want, string(got), "the record is\n%s, want\n%s", got[1:], want)
 	}
 }
 
@@ -78,13 +77,9 @@ func TestRecordDoesNotContainTheSeed(t *testing.T) {
 	r := fullRecord(t)
 	r.Kind = audit.KindShuffle
 	a := r.Append(nil)
-	if showsSeed(string(a), r.Statement.Seed) {
-		t.Errorf("the record shows its seed: %s", a)
-	}
+	assert.Falsef(t, showsSeed(string(a), r.Statement.Seed), "the record shows its seed: %s", a)
 	r.Statement.Seed = nil
-	if b := r.Append(nil); !bytes.Equal(a, b) {
-		t.Errorf("with another seed and the same commitment the record is\n%s, without\n%s", a, b)
-	}
+	assert.Equal(t, r.Append(nil), a, "with another seed and the same commitment the record")
 }
 
 func TestRecordsRoundTrip(t *testing.T) {
@@ -130,12 +125,8 @@ func TestRecordsRoundTrip(t *testing.T) {
 		}
 		text := r.Append(nil)
 		got, err := audit.ParseRecord(text)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		if !reflect.DeepEqual(got, r) {
-			t.Fatalf("%s\nreads as %+v, want %+v", text, got, r)
-		}
+		require.NoErrorf(t, err, "%s", text)
+		require.Equalf(t, r, got, "%s\nreads as", text)
 	}
 }
 
@@ -237,9 +228,7 @@ func TestInvalidRecordsAreRejected(t *testing.T) {
 func checkRejected(t *testing.T, record, old, new, reason string) {
 	t.Helper()
 	changed := strings.Replace(record, old, new, 1)
-	if changed == record {
-		t.Fatalf("%s is not in %s", old, record)
-	}
+	require.NotEqualf(t, record, changed, "%s is not in", old)
 	if got, err := audit.ParseRecord([]byte(changed)); err == nil || !strings.Contains(err.Error(), reason) {
 		t.Errorf("%s for %s: %+v, %v; want an error with %q", new, old, got, err, reason)
 	}
@@ -280,14 +269,12 @@ func TestInvalidCommitmentsAndVoidsAreRejected(t *testing.T) {
 
 func TestCheckCommitted(t *testing.T) {
 	commitment, _, used := committedRecords(t)
-	if err := used.CheckCommitted(&commitment); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, used.CheckCommitted(&commitment))
 	for reason, change := range map[string]func(c, u *audit.Record){
 		" is no commitment":         func(c, _ *audit.Record) { c.Kind = audit.KindShuffle },
 		"does not say that it used": func(_, u *audit.Record) { u.CommitmentID = u.AuditID },
 		"was committed to":          func(_, u *audit.Record) { u.Commitment[31] ^= 1 },
-		"states something else":     func(_, u *audit.Record) { u.Statement.Reference = "table 8" },
+		"states something other":     func(_, u *audit.Record) { u.Statement.Reference = "table 8" },
 		"the deadline was":          func(c, u *audit.Record) { u.Time = c.Deadline },
 		"e is no commitment":        func(c, _ *audit.Record) { c.Kind = audit.KindVoid },
 	} {
@@ -305,9 +292,8 @@ func TestUnknownMembersAreIgnored(t *testing.T) {
 	record := committed(r)
 	more := strings.Replace(record, `"size"`, `"size_of_table":{"legs":[4,null]},"Size":13,"size"`, 1)
 	v := verify(t, more, r.Statement.Seed, 0)
-	if !v.OK || v.OrderDigest != verify(t, record, r.Statement.Seed, 0).OrderDigest {
-		t.Errorf("%+v", v.Steps)
-	}
+	assert.Truef(t, v.OK, "%+v", v.Steps)
+	assert.Equalf(t, verify(t, record, r.Statement.Seed, 0).OrderDigest, v.OrderDigest, "%+v", v.Steps)
 }
 
 // Of an unknown kind only the members of all records are checked.
@@ -359,21 +345,15 @@ func FuzzParseRecord(f *testing.F) {
 			return
 		}
 		if r.Kind == audit.KindShuffle || r.Kind == audit.KindCommitment {
-			if err := r.Statement.Check(); err != nil {
-				t.Fatalf("parsed with an invalid statement: %v", err)
-			}
+			require.NoError(t, r.Statement.Check(), "parsed with an invalid statement")
 			if got, err := readStatement(string(r.Statement.Append(nil))); err != nil || !same(got, &r.Statement) {
 				t.Fatalf("the statement reads as %+v, %v", got, err)
 			}
 		}
 		first := r.Append(nil)
 		again, err := audit.ParseRecord(first)
-		if err != nil {
-			t.Fatalf("%s\ndoes not parse again: %v", first, err)
-		}
-		if second := again.Append(nil); !bytes.Equal(first, second) {
-			t.Fatalf("encoded again it is\n%s, was\n%s", second, first)
-		}
+		require.NoErrorf(t, err, "%s\ndoes not parse again", first)
+		require.Equal(t, again.Append(nil), first, "encoded again it")
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/rng"
@@ -22,20 +24,13 @@ import (
 func verify(t testing.TB, record string, seed []byte, keep uint64) *audit.Verification {
 	t.Helper()
 	v, err := audit.Verify([]byte(record), seed, keep, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i, step := range v.Steps {
 		last := i == len(v.Steps)-1
-		if step.OK != (v.OK || !last) {
-			t.Errorf("verified is %v, and step %d of %d is %+v", v.OK, i+1, len(v.Steps), step)
-		}
-		if step.Detail == "" {
-			t.Errorf("step %s says nothing", step.Name)
-		}
-		if showsSeed(step.Detail, seed) {
-			t.Errorf("step %s shows the seed: %s", step.Name, step.Detail)
-		}
+		assert.Equalf(t, (v.OK || !last), step.OK,
+			"verified is %v, and step %d of %d is %+v", v.OK, i+1, len(v.Steps), step)
+		assert.NotEqualf(t, "", step.Detail, "step %s says nothing", step.Name)
+		assert.Falsef(t, showsSeed(step.Detail, seed), "step %s shows the seed: %s", step.Name, step.Detail)
 	}
 	return v
 }
@@ -95,22 +90,17 @@ func fullRecord(t testing.TB) audit.Record {
 func memberAt(t testing.TB, record string, at int) string {
 	t.Helper()
 	d := jsontext.NewDecoder(strings.NewReader(record))
-	if _, err := d.ReadToken(); err != nil {
-		t.Fatal(err)
-	}
+	_, err := d.ReadToken()
+	require.NoError(t, err)
 	for d.PeekKind() == '"' {
 		start := int(d.InputOffset())
 		if record[start] == ',' {
 			start++
 		}
 		name, err := d.ReadToken()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		member := name.String()
-		if err := d.SkipValue(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, d.SkipValue())
 		if at >= start && at < int(d.InputOffset()) {
 			return member
 		}
@@ -136,9 +126,7 @@ func TestEveryByteOfTheRecordCounts(t *testing.T) {
 	r.CommitmentID = r.AuditID
 	record, seed := committed(r), r.Statement.Seed
 	original := verify(t, record, seed, 100)
-	if !original.OK {
-		t.Fatalf("the record does not verify: %+v", original.Steps)
-	}
+	require.Truef(t, original.OK, "the record does not verify: %+v", original.Steps)
 	survived, failed := map[string]int{}, map[string]int{}
 	for at := range len(record) {
 		member := memberAt(t, record, at)
@@ -154,9 +142,8 @@ func TestEveryByteOfTheRecordCounts(t *testing.T) {
 				continue
 			}
 			if bytes.Equal(v.Record.Append(nil), []byte(record)) {
-				if v.OrderDigest != original.OrderDigest {
-					t.Fatalf("byte %d as %q: the same record gives another order", at, byte(c))
-				}
+				require.Equalf(t, original.OrderDigest, v.OrderDigest,
+					"byte %d as %q: the same record gives another order", at, byte(c))
 				continue // another encoding of the same record
 			}
 			survived[member]++
@@ -164,17 +151,14 @@ func TestEveryByteOfTheRecordCounts(t *testing.T) {
 				v.Record.Kind != original.Record.Kind {
 				t.Errorf("byte %d as %q: verifies, and states something else: %+v", at, byte(c), v.Record)
 			}
-			if same := v.OrderDigest == original.OrderDigest; same != (v.Record.ClientSeed == original.Record.ClientSeed) {
-				t.Errorf("byte %d as %q, in %s: the order is the same: %v", at, byte(c), member, same)
-			}
+			assert.Equalf(t, (v.Record.ClientSeed == original.Record.ClientSeed), v.OrderDigest == original.OrderDigest,
+				"byte %d as %q, in %s: the order is the same", at, byte(c), member)
 		}
 	}
-	if got, want := slices.Sorted(maps.Keys(survived)), []string{"client_seed", "commitment_id", "id", "parameters", "reveal", "time"}; !slices.Equal(got, want) {
-		t.Errorf("members that can change are %v, want %v", survived, want)
-	}
-	if got, want := slices.Sorted(maps.Keys(failed)), []string{"commitment", "record"}; !slices.Equal(got, want) {
-		t.Errorf("steps that fail are %v, want %v", failed, want)
-	}
+	got, want := slices.Sorted(maps.Keys(survived)), []string{"client_seed", "commitment_id", "id", "parameters", "reveal", "time"}
+	assert.Equalf(t, want, got, "members that can change are %v, want", survived)
+	assert.Equalf(t, []string{"commitment", "record"}, slices.Sorted(maps.Keys(failed)),
+		"steps that fail are %v, want", failed)
 	t.Logf("%d bytes; failed at %v; verified with another value of %v", len(record), failed, survived)
 }
 
@@ -278,14 +262,10 @@ func TestOrderOfAnotherShuffleDiffers(t *testing.T) {
 	r := fixedRecord(t)
 	r.Statement = audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: 30, Draw: 30, Repeat: 3, Input: audit.RangeInput, Seed: testSeed(1)}
 	v := verify(t, committed(r), testSeed(1), 100)
-	if len(v.Orders) != 3 {
-		t.Fatalf("%d orders, want 3", len(v.Orders))
-	}
+	require.Len(t, v.Orders, 3)
 	seen := map[string]bool{}
 	for _, order := range v.Orders {
 		seen[fmt.Sprint(order)] = true
 	}
-	if len(seen) != 3 {
-		t.Errorf("orders repeat: %d", v.Orders)
-	}
+	assert.Lenf(t, seen, 3, "orders repeat: %d", v.Orders)
 }

@@ -8,6 +8,9 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 )
 
@@ -53,28 +56,22 @@ func TestSealMatchesTheSpecification(t *testing.T) {
 			}
 			sealed := audit.Seal(seed, c, cards)
 			root := sealed.Root()
-			if want := rootOf(leaves); !bytes.Equal(root[:], want) {
-				t.Fatalf("the root of %d is %x, want %x", n, root[:], want)
-			}
+			require.Equalf(t, rootOf(leaves), root[:], "the root of %d", n)
 			for i := range uint64(n) {
 				o := sealed.Open(i)
 				for k := range uint64(n) + 1 {
 					for _, card := range []string{"A5", "B5", "C5", "A6"} {
 						want := k == i && card == string(cards[i])
-						if err := o.Check(k, uint64(n), []byte(card), root); (err == nil) != want {
-							t.Fatalf("%s at %d, opened with %d of %d: %v", card, k, i, n, err)
-						}
+						err := o.Check(k, uint64(n), []byte(card), root)
+						require.Equalf(t, want, (err == nil), "%s at %d, opened with %d of %d: %v", card, k, i, n, err)
 					}
 				}
 				other := root
 				other[3] ^= 1
-				if o.Check(i, uint64(n), cards[i], other) == nil {
-					t.Fatalf("position %d of %d opens another root", i, n)
-				}
+				require.Errorf(t, o.Check(i, uint64(n), cards[i], other), "position %d of %d opens another root", i, n)
 				o.Salt[0] ^= 1
-				if o.Check(i, uint64(n), cards[i], root) == nil {
-					t.Fatalf("position %d of %d opens with another salt", i, n)
-				}
+				require.Errorf(t, o.Check(i, uint64(n), cards[i], root),
+					"position %d of %d opens with another salt", i, n)
 			}
 		}
 	}
@@ -83,7 +80,6 @@ func TestSealMatchesTheSpecification(t *testing.T) {
 // This root may never change.
 func TestGoldenRoot(t *testing.T) {
 	root := audit.Seal(testSeed(1), audit.Commitment{1}, [][]byte{[]byte("AS"), []byte("KH"), []byte(`"x"`)}).Root()
-	if got := hex.EncodeToString(root[:]); got != "0a69c950a1da432a67e949f2a454efbc1d34426541d92c086a762d84df748fca" {
-		t.Errorf("the root is %s", got)
-	}
+	assert.Equal(t, "0a69c950a1da432a67e949f2a454efbc1d34426541d92c086a762d84df748fca", hex.EncodeToString(root[:]),
+		"the root")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/audit"
@@ -73,9 +74,8 @@ func shoeRecords(t testing.TB) map[string]*audit.Record {
 // Records are stored, hashed and signed as these bytes.
 func TestBytesOfRecordsOfShoes(t *testing.T) {
 	for want, r := range shoeRecords(t) {
-		if got := r.Append(nil); string(got) != want {
-			t.Errorf("the record is\n%s, want\n%s", got, want)
-		}
+		got := r.Append(nil)
+		assert.Equalf(t, want, string(got), "the record is\n%s, want", got)
 		if got, err := audit.ParseRecord([]byte(want)); err != nil || !reflect.DeepEqual(got, r) {
 			t.Errorf("%s\nreads as %+v, %v, want %+v", want, got, err, r)
 		}
@@ -126,9 +126,8 @@ func TestMembersOfRecordsOfShoes(t *testing.T) {
 			has[name] = true
 			without := "{" + strings.Join(append(append([]string{}, list[:i]...), list[i+1:]...), ",") + "}"
 			want := optional[name] || name == "cards" && r.Kind == audit.KindAdd || name == "client_seed" && r.Kind == audit.KindReshuffle || name == "audit_id" && r.Kind == audit.KindShoe
-			if _, err := audit.ParseRecord([]byte(without)); (err == nil) != want {
-				t.Errorf("without %s: %v\n%s", name, err, without)
-			}
+			_, err := audit.ParseRecord([]byte(without))
+			assert.Equalf(t, want, (err == nil), "without %s: %v\n%s", name, err, without)
 			for _, nothing := range []string{`""`, "null", "{}", "[]", "-1", "1.0", `" "`, `"x"`, `"\u0000"`} {
 				if name == "reference" && (nothing == `"x"` || nothing == `" "`) || name == "client_seed" && (nothing == `"x"` || nothing == `" "`) {
 					continue
@@ -142,9 +141,8 @@ func TestMembersOfRecordsOfShoes(t *testing.T) {
 				}
 			}
 			twice := strings.Replace(text, m, m+","+m, 1)
-			if _, err := audit.ParseRecord([]byte(twice)); err == nil {
-				t.Errorf("a member twice: %s", twice)
-			}
+			_, err = audit.ParseRecord([]byte(twice))
+			assert.Errorf(t, err, "a member twice: %s", twice)
 		}
 		for name, m := range every {
 			if has[name] || name == "parameters" && r.Kind != audit.KindShoe && r.Deals() {
@@ -190,30 +188,30 @@ func TestInvalidRecordsOfShoesAreRejected(t *testing.T) {
 		{top, `"version":17`, `"version":9007199254740992`, "version"},
 		{top, `"cards":"1:4-5 3:0"`, `"cards":"1:4 1:5 3:0"`, "cards"},
 		{top, `"cards":"1:4-5 3:0"`, `"cards":"1:4-5 1:4"`, "cards"},
-		{top, `"from":"shoe"`, `"from":"out"`, "no such move"},
-		{top, `"from":"shoe"`, `"from":"dealt"`, "no such move"},
-		{top, `"to":"pile nils"`, `"to":"shoe"`, "no such move"},
-		{top, `"to":"pile nils"`, `"to":"pile a b"`, "no such move"},
+		{top, `"from":"shoe"`, `"from":"out"`, "not a move"},
+		{top, `"from":"shoe"`, `"from":"dealt"`, "not a move"},
+		{top, `"to":"pile nils"`, `"to":"shoe"`, "not a move"},
+		{top, `"to":"pile nils"`, `"to":"pile a b"`, "not a move"},
 		{top, `"put":"top"`, `"put":"random"`, "put"},
 		{top, `,"put":"top"`, ``, "put"},
 		{top, `"to":"pile nils"`, `"to":"dealt"`, "put"},
-		{top, `"taken":"top"`, `"taken":"middle"`, "no way to take cards"},
+		{top, `"taken":"top"`, `"taken":"middle"`, "not a way to take cards"},
 		{byName, `"to":"dealt"`, `"to":"dealt","put":"top"`, "put"},
-		{add, `"from":"out"`, `"from":"shoe"`, "no such move"},
-		{add, `"from":"out"`, `"from":"all"`, "no such move"},
-		{add, `"taken":"cards"`, `"taken":"top"`, "no such move"},
-		{add, `"to":"pile nils"`, `"to":"shoe"`, "no such move"},
-		{back, `"to":"shoe"`, `"to":"pile a"`, "no such move"},
-		{back, `"from":"dealt"`, `"from":"shoe"`, "no such move"},
-		{back, `"taken":"cards"`, `"taken":"bottom"`, "no such move"},
+		{add, `"from":"out"`, `"from":"shoe"`, "not a move"},
+		{add, `"from":"out"`, `"from":"all"`, "not a move"},
+		{add, `"taken":"cards"`, `"taken":"top"`, "not a move"},
+		{add, `"to":"pile nils"`, `"to":"shoe"`, "not a move"},
+		{back, `"to":"shoe"`, `"to":"pile a"`, "not a move"},
+		{back, `"from":"dealt"`, `"from":"shoe"`, "not a move"},
+		{back, `"taken":"cards"`, `"taken":"bottom"`, "not a move"},
 		{random, `"draw":3`, `"draw":4`, "as many cards as it moves"},
 		{random, `"repeat":1`, `"repeat":2`, "as many cards as it moves"},
 		{random, `"size":9`, `"size":4097`, "as many cards as it moves"},
 		{random, `"input":"range"`, `"input":"items sha256:` + strings.Repeat("0", 64) + `"`, "as many cards as it moves"},
 		{reshuffle, `"from":"all"`, `"from":"dealt"`, "only the deck, a pile or all"},
 		{reshuffle, `"from":"all"`, `"from":"out"`, "only the deck, a pile or all"},
-		{reshuffle, `"draw":9`, `"draw":8`, "all the cards that lie somewhere"},
-		{reshuffle, `"size":9,"draw":9`, `"size":4097,"draw":4097`, "all the cards that lie somewhere"},
+		{reshuffle, `"draw":9`, `"draw":8`, "all the cards in one place"},
+		{reshuffle, `"size":9,"draw":9`, `"size":4097,"draw":4097`, "all the cards in one place"},
 		{reshuffle, shoeRoot, ``, "root"},
 		{first, `"cut":5,`, ``, "no cut"},
 		{first, `"cut":5,"cut_range":[3,8]`, `"cut":null`, "has no cut, and an empty member"},

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 	"riffle/internal/shuffle"
 )
@@ -20,9 +23,8 @@ func TestStatementText(t *testing.T) {
 	r := fullRecord(t)
 	want := "riffle/1\nalgorithm fisher-yates\nsize 12\ndraw 11\nrepeat 2\nhands 4,6\ninput " + r.Statement.Input +
 		"\nreference round \"2\" \\ é\nseed " + hex.EncodeToString(r.Statement.Seed) + "\n"
-	if got := r.Statement.Append([]byte("x")); string(got) != "x"+want {
-		t.Errorf("the statement is\n%s, want\n%s", got[1:], want)
-	}
+	got := r.Statement.Append([]byte("x"))
+	assert.Equalf(t, "x"+want, string(got), "the statement is\n%s, want\n%s", got[1:], want)
 	if got, want := r.Statement.Commitment(), sha256.Sum256([]byte(want)); got != want {
 		t.Errorf("commitment %s, want %x", got, want)
 	}
@@ -161,9 +163,8 @@ func TestCheckReference(t *testing.T) {
 		"\u0085": false, "\u00a0": false, "\u00ad": false, "\u200b": false, "\u200d": false, "\u2028": false, "\u2029": false, "\u202e": false,
 		"\u3000": false, "\ufeff": false, "\ue000": false, "\U000e0001": false,
 	} {
-		if err := audit.CheckReference(reference); (err == nil) != ok {
-			t.Errorf("%q: %v, want it good: %v", reference, err, ok)
-		}
+		err := audit.CheckReference(reference)
+		assert.Equalf(t, ok, (err == nil), "%q: %v, want it good", reference, err)
 	}
 }
 
@@ -172,9 +173,8 @@ func TestCheckClientSeed(t *testing.T) {
 		"": true, "heads\n": true, "碰": true, strings.Repeat("x", 256): true, strings.Repeat("é", 128): true,
 		strings.Repeat("x", 257): false, strings.Repeat("é", 128) + "x": false, "a\x00": false, "\xff": false, "\xed\xa0\x80": false,
 	} {
-		if err := audit.CheckClientSeed(clientSeed); (err == nil) != ok {
-			t.Errorf("%q: %v, want it good: %v", clientSeed, err, ok)
-		}
+		err := audit.CheckClientSeed(clientSeed)
+		assert.Equalf(t, ok, (err == nil), "%q: %v, want it good", clientSeed, err)
 	}
 }
 
@@ -185,13 +185,9 @@ func TestDeckInputIsTheDigestOfTheCodes(t *testing.T) {
 				continue
 			}
 			array, err := json.Marshal(slices.Repeat(codes, copies))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			want := fmt.Sprintf("deck some-7 x%d sha256:%x", copies, sha256.Sum256(array))
-			if got := audit.DeckInput("some-7", uint64(copies), codes); got != want {
-				t.Errorf("%d times %q: %s, want %s", copies, codes, got, want)
-			}
+			assert.Equalf(t, want, audit.DeckInput("some-7", uint64(copies), codes), "%d times %q", copies, codes)
 		}
 	}
 }
@@ -199,21 +195,15 @@ func TestDeckInputIsTheDigestOfTheCodes(t *testing.T) {
 func TestInputsPassCheck(t *testing.T) {
 	for _, input := range []string{audit.RangeInput, audit.ItemsInput(sha256.Sum256(nil)), audit.DeckInput("standard52", 8, []string{"AS"})} {
 		s := audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Repeat: 1, Input: input}
-		if err := s.Check(); err != nil {
-			t.Errorf("%s: %v", input, err)
-		}
+		assert.NoError(t, s.Check(), input)
 	}
 }
 
 func TestCheckItemsSalt(t *testing.T) {
 	for _, salt := range []string{"c0ffee0011223344", "ABCXYZabcxyz0189-_", strings.Repeat("a", 128)} {
-		if err := audit.CheckItemsSalt(salt); err != nil {
-			t.Errorf("%q: %v", salt, err)
-		}
+		assert.NoErrorf(t, audit.CheckItemsSalt(salt), "%q", salt)
 	}
 	for _, salt := range []string{"", "c0ffee001122334", strings.Repeat("a", 129), "c0ffee00 11223344", "c0ffee00\n11223344", "c0ffee0011223344\n", "c0ffee001122334é", "c0ffee00\x0011223344"} {
-		if audit.CheckItemsSalt(salt) == nil {
-			t.Errorf("%q is accepted", salt)
-		}
+		assert.Errorf(t, audit.CheckItemsSalt(salt), "%q is accepted", salt)
 	}
 }

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
@@ -67,14 +70,10 @@ type invalidVector struct {
 func decode[T any](t testing.TB, file string) (v T) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&v); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+	require.NoError(t, d.Decode(&v), file)
 	return v
 }
 
@@ -108,42 +107,29 @@ func vectorNamed(t testing.TB, name string) vector {
 
 func TestVectorsNeverChange(t *testing.T) {
 	text, err := os.ReadFile(vectorsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const want = "d050ff8a621f88596dfac24aca363bee41cec78ac233b8f5970ef9a6ab82b1bd"
-	if got := fmt.Sprintf("%x", sha256.Sum256(text)); got != want {
-		t.Errorf("%s has the SHA-256 %s, want %s: put new vectors into another file", vectorsFile, got, want)
-	}
+	assert.Equalf(t, want, fmt.Sprintf("%x", sha256.Sum256(text)), "%s has the SHA-256", vectorsFile)
 }
 
 func TestVectors(t *testing.T) {
 	for _, v := range vectors(t) {
 		t.Run(v.Name, func(t *testing.T) {
 			record, err := audit.ParseRecord([]byte(v.Record))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := record.Append(nil); string(got) != v.Record {
-				t.Errorf("the record is\n%s, want\n%s", got, v.Record)
-			}
+			require.NoError(t, err)
+			got := record.Append(nil)
+			assert.Equalf(t, v.Record, string(got), "the record is\n%s, want", got)
 			s := record.Statement
 			s.Seed = rng.Seed(v.Seed)
 			checkStatement(t, &v, &s)
-			if record.ClientSeed != v.ClientSeed {
-				t.Errorf("client seed %q, want %q", record.ClientSeed, v.ClientSeed)
-			}
+			assert.Equal(t, v.ClientSeed, record.ClientSeed, "client seed")
 			keys, err := rng.Keys(s.Seed, record.Commitment, v.ClientSeed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var want []byte
 			for _, key := range v.Keys {
 				want = append(want, key...)
 			}
-			if !bytes.Equal(keys, want) {
-				t.Errorf("keys %x, want %x", keys, want)
-			}
+			assert.Equal(t, want, keys, "keys")
 			checkWords(t, &v, keys)
 			checkReferenceOrders(t, &v, &s, keys)
 			checkStreamOrders(t, &v, &s, keys)
@@ -155,32 +141,21 @@ func TestVectors(t *testing.T) {
 // checkStatement compares the text, commitment, input and number of seed blocks.
 func checkStatement(t *testing.T, v *vector, s *audit.Statement) {
 	t.Helper()
-	if got := s.Append(nil); string(got) != v.Statement {
-		t.Errorf("the statement is\n%s, want\n%s", got, v.Statement)
-	}
+	got := s.Append(nil)
+	assert.Equalf(t, v.Statement, string(got), "the statement is\n%s, want", got)
 	if got := s.Commitment(); !bytes.Equal(got[:], v.Commitment) {
 		t.Errorf("commitment %s, want %x", got, v.Commitment)
 	}
-	if got := rng.Blocks(s.Size, s.Draw); got != v.Blocks {
-		t.Errorf("%d seed blocks, want %d", got, v.Blocks)
-	}
+	assert.Equal(t, v.Blocks, rng.Blocks(s.Size, s.Draw))
 	switch words := strings.Fields(s.Input); words[0] {
 	case "items":
 		var compact bytes.Buffer
-		if err := json.Compact(&compact, []byte(*v.Items)); err != nil {
-			t.Fatal(err)
-		}
-		if got := audit.ItemsInput(sha256.Sum256(compact.Bytes())); got != s.Input {
-			t.Errorf("input %s, want %s", got, s.Input)
-		}
+		require.NoError(t, json.Compact(&compact, []byte(*v.Items)))
+		assert.Equal(t, s.Input, audit.ItemsInput(sha256.Sum256(compact.Bytes())), "input")
 	case "deck":
 		copies, err := strconv.ParseUint(words[2][1:], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := audit.DeckInput(words[1], copies, v.DeckCodes); got != s.Input {
-			t.Errorf("input %s, want %s", got, s.Input)
-		}
+		require.NoError(t, err)
+		assert.Equal(t, s.Input, audit.DeckInput(words[1], copies, v.DeckCodes), "input")
 	}
 }
 
@@ -188,14 +163,10 @@ func checkStatement(t *testing.T, v *vector, s *audit.Statement) {
 func checkWords(t *testing.T, v *vector, keys []byte) {
 	t.Helper()
 	stream, err := rng.NewStream(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for r, words := range v.Words {
 		reference, err := rng.NewReference(keys, uint64(r))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		stream.Seek(uint64(r))
 		for i, want := range words {
 			if a, b := stream.Uint64(), reference.Word(); fmt.Sprintf("%016x", a) != want || a != b {
@@ -237,9 +208,7 @@ func checkReferenceOrders(t *testing.T, v *vector, s *audit.Statement, keys []by
 	var rejected []rejection
 	for r := range s.Repeat {
 		reference, err := rng.NewReference(keys, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		words, word := 0, reference.Word
 		reference.Word = func() uint64 {
 			words++
@@ -248,9 +217,7 @@ func checkReferenceOrders(t *testing.T, v *vector, s *audit.Statement, keys []by
 		orders = append(orders, shuffle.Positions(s.Algorithm, s.Size, s.Draw, rejections{reference, r, &words, &rejected}, nil))
 	}
 	checkOrders(t, v, "the reference", orders)
-	if !reflect.DeepEqual(rejected, v.Rejected) {
-		t.Errorf("the rejected words are %v, want %v", rejected, v.Rejected)
-	}
+	assert.Equal(t, v.Rejected, rejected, "the rejected words")
 }
 
 // checkStreamOrders shuffles with the stream, as the service does: positions, and elements if there
@@ -258,9 +225,7 @@ func checkReferenceOrders(t *testing.T, v *vector, s *audit.Statement, keys []by
 func checkStreamOrders(t *testing.T, v *vector, s *audit.Statement, keys []byte) {
 	t.Helper()
 	stream, err := rng.NewStream(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var elements, positions [][]uint64
 	for r := range s.Repeat {
 		stream.Seek(r)
@@ -283,9 +248,7 @@ func checkStreamOrders(t *testing.T, v *vector, s *audit.Statement, keys []byte)
 
 func checkOrders(t *testing.T, v *vector, from string, orders [][]uint64) {
 	t.Helper()
-	if got := digest(orders); got != v.OrdersSHA256 {
-		t.Errorf("the orders from %s have the SHA-256 %s, want %s", from, got, v.OrdersSHA256)
-	}
+	assert.Equalf(t, v.OrdersSHA256, digest(orders), "the orders from %s have the SHA-256", from)
 	if v.Orders != nil && !reflect.DeepEqual(orders, v.Orders) {
 		t.Errorf("the orders from %s are %d, want %d", from, orders, v.Orders)
 	}
@@ -308,21 +271,16 @@ func checkVerification(t *testing.T, v *vector, s *audit.Statement) {
 	if !got.OK || got.OrderDigest != v.OrdersSHA256 {
 		t.Fatalf("verified is %v with the digest %s, want %s; %+v", got.OK, got.OrderDigest, v.OrdersSHA256, got.Steps)
 	}
-	if names := stepNames(got); names != "record seed commitment keys order" {
-		t.Errorf("the steps are %s", names)
-	}
+	assert.Equal(t, "record seed commitment keys order", stepNames(got), "the steps")
 	if v.Orders != nil && !reflect.DeepEqual(got.Orders, v.Orders) {
 		t.Errorf("the replayed orders are %d, want %d", got.Orders, v.Orders)
 	}
-	if returned := got.Orders != nil; returned != (s.Repeat*s.Draw <= plenty) {
-		t.Errorf("orders of %d positions, of which %d are wanted: returned is %v", s.Repeat*s.Draw, plenty, returned)
-	}
-	if warned := strings.Contains(got.Steps[1].Detail, "warning"); warned != (len(v.Seed) < v.Blocks*rng.BlockSize) {
-		t.Errorf("the step on the seed says %q", got.Steps[1].Detail)
-	}
-	if noted := strings.Contains(got.Steps[1].Detail, "computationally"); noted != (s.Draw > 1024) {
-		t.Errorf("the step on the seed says %q", got.Steps[1].Detail)
-	}
+	assert.Equalf(t, (s.Repeat*s.Draw <= plenty), got.Orders != nil,
+		"orders of %d positions, of which %d are wanted", s.Repeat*s.Draw, plenty)
+	assert.Equalf(t, (len(v.Seed) < v.Blocks*rng.BlockSize), strings.Contains(got.Steps[1].Detail, "warning"),
+		"the step on the seed says %q", got.Steps[1].Detail)
+	assert.Equalf(t, (s.Draw > 1024), strings.Contains(got.Steps[1].Detail, "computationally"),
+		"the step on the seed says %q", got.Steps[1].Detail)
 }
 
 func TestInvalidVectors(t *testing.T) {
@@ -345,9 +303,7 @@ func TestVectorsCoverTheSpecification(t *testing.T) {
 	note := func(format string, args ...any) { seen[fmt.Sprintf(format, args...)] = true }
 	for _, v := range vectors(t) {
 		r, err := audit.ParseRecord([]byte(v.Record))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s := &r.Statement
 		note("%d keys", len(v.Keys))
 		if s.Draw == s.Size {
@@ -385,8 +341,6 @@ func TestVectorsCoverTheSpecification(t *testing.T) {
 		}
 	}
 	for _, what := range want {
-		if !seen[what] {
-			t.Errorf("no vector: %s", what)
-		}
+		assert.Truef(t, seen[what], "no vector: %s", what)
 	}
 }

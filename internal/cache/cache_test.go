@@ -3,6 +3,8 @@ package cache
 import (
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestEvictsTheLeastRecentlyUsed(t *testing.T) {
@@ -13,9 +15,8 @@ func TestEvictsTheLeastRecentlyUsed(t *testing.T) {
 	c.Get("a")
 	c.Put("d", 3, 1)
 	for key, want := range map[string]bool{"a": true, "b": false, "c": true, "d": true} {
-		if _, got := c.Get(key); got != want {
-			t.Errorf("cached %s: %v, want %v", key, got, want)
-		}
+		_, got := c.Get(key)
+		assert.Equalf(t, want, got, "cached %s", key)
 	}
 }
 
@@ -31,9 +32,8 @@ func TestBoundsTheCostOfAllValues(t *testing.T) {
 	for _, element := range c.entries {
 		cost += element.Value.(*entry[int, int]).cost
 	}
-	if cost != c.used || c.recent.Len() != c.Len() {
-		t.Errorf("values cost %d and %d are counted; %d are listed and %d found", cost, c.used, c.recent.Len(), c.Len())
-	}
+	assert.Equal(t, c.used, cost, "values cost")
+	assert.Equal(t, c.Len(), c.recent.Len(), "values cost")
 }
 
 func TestDoesNotCacheWhatCostsMoreThanTheBound(t *testing.T) {

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // recorder returns three settings, and what they are set to: a text, a number and a list.
@@ -63,9 +66,7 @@ func logRecorder(got map[string]string) func() map[string]Setting {
 func readText(t testing.TB, text string) (f *File, got map[string]string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "riffle.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	settings, got := recorder()
 	f = Read(path, settings, logRecorder(got))
 	f.path = "riffle.yaml" // for mistakes that a test adds
@@ -101,14 +102,11 @@ func TestReadSets(t *testing.T) {
 	} {
 		f, got := readText(t, text)
 		if want == nil {
-			if f.Err() == nil {
-				t.Errorf("%q has no mistake", text)
-			}
+			assert.Errorf(t, f.Err(), "%q has no mistake", text)
 			continue
 		}
-		if f.Err() != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%q sets %v, want %v; mistakes: %v", text, got, want, f.Err())
-		}
+		require.NoErrorf(t, f.Err(), "%q sets %v, want %v; mistakes", text, got, want)
+		assert.Equalf(t, fmt.Sprint(want), fmt.Sprint(got), "%q sets %v, want %v; mistakes", text, got, want)
 	}
 }
 
@@ -196,9 +194,7 @@ func TestReadEnds(t *testing.T) {
 		"a long list":           "hosts: [" + strings.Repeat("a,", MaxSize/2-8) + "]",
 	} {
 		f, _ := readText(t, text)
-		if valid := name == "a long list"; (f.Err() == nil) != valid {
-			t.Errorf("%s: %.200s", name, fmt.Sprint(f.Err()))
-		}
+		assert.Equalf(t, name == "a long list", (f.Err() == nil), "%s: %.200s", name, fmt.Sprint(f.Err()))
 	}
 }
 
@@ -214,16 +210,10 @@ func aliases() string {
 func TestReadFileErrors(t *testing.T) {
 	folder := t.TempDir()
 	pipe := filepath.Join(folder, "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	large := filepath.Join(folder, "large") // a sparse file, and unreadable if it were read
-	if err := os.WriteFile(large, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(large, 10<<20); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(large, nil, 0o600))
+	require.NoError(t, os.Truncate(large, 10<<20))
 	missing := filepath.Join(folder, "missing")
 	for path, want := range map[string]string{
 		missing:     missing + ": " + syscall.ENOENT.Error(),
@@ -237,9 +227,8 @@ func TestReadFileErrors(t *testing.T) {
 			t.Errorf("%s: %v, and sets %v; want %s", path, err, got, want)
 		}
 	}
-	if _, err := os.Stat(missing); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the missing file: %v", err)
-	}
+	_, err := os.Stat(missing)
+	assert.ErrorIs(t, err, fs.ErrNotExist, "the missing file")
 }
 
 func TestRefuse(t *testing.T) {
@@ -251,9 +240,8 @@ func TestRefuse(t *testing.T) {
 	if !f.Refuse(reason, "hosts", "max-items", "data") || f.Err() == nil || f.Err().Error() != "riffle.yaml:2:12: too few" {
 		t.Errorf("mistakes: %v", f.Err())
 	}
-	if (&File{}).Refuse(reason, "data") || (&File{}).Err() != nil {
-		t.Error("a file that was not read has settings")
-	}
+	assert.False(t, (&File{}).Refuse(reason, "data"), "a file that was not read has settings")
+	assert.NoError(t, (&File{}).Err(), "a file that was not read has settings")
 }
 
 // FuzzRead reads anything. What is accepted has set only settings that exist, and each mistake is

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestReadLogs(t *testing.T) {
@@ -16,9 +19,8 @@ logs:
 keys: [{name: k, sha256: `+aHash+`, may: [read], logs: [bridge.eu-1, main]}]
 `)
 	want := map[string]string{"data": "a", "log 1 data": "p", "log 2 max-items": "5"}
-	if f.Err() != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("sets %v, want %v; mistakes: %v", got, want, f.Err())
-	}
+	require.NoErrorf(t, f.Err(), "sets %v, want %v; mistakes", got, want)
+	assert.Equalf(t, fmt.Sprint(want), fmt.Sprint(got), "sets %v, want %v; mistakes", got, want)
 	if len(f.Logs) != 2 || f.Logs[0].Name != "poker" || f.Logs[0].Retired || f.Logs[1].Name != "bridge.eu-1" || !f.Logs[1].Retired {
 		t.Errorf("%+v", f.Logs)
 	}

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/disclosure"
@@ -22,9 +23,7 @@ import (
 func commit(t *testing.T, d *Dealer, key *journal.Key) *Commitment {
 	t.Helper()
 	c, err := d.Commit(t.Context(), &Request{Request: plan.Request{Size: ptr(5), Reference: "committed"}, Key: key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -91,12 +90,8 @@ func TestCommitmentInUse(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	c := commit(t, d, nil)
 	done, err := d.journal.Begin(journal.CommitmentClaim(c.ID))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := use(t, d, c); !errors.Is(err, journal.ErrInFlight) {
-		t.Errorf("used while another request uses it: %v", err)
-	}
+	require.NoError(t, err)
+	assert.ErrorIs(t, use(t, d, c), journal.ErrInFlight, "used while another request uses it")
 	s.Now = func() time.Time { return c.Deadline }
 	if n, err := d.ExpireCommitments(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d commitments expired while in use, %v", n, err)
@@ -123,9 +118,7 @@ func TestCommitmentIsUsedOnceThroughReplicas(t *testing.T) {
 	for range 10 {
 		c := commit(t, d, nil)
 		cached, ok := d.open.Get(c.ID)
-		if !ok {
-			t.Fatal("a new commitment is not cached")
-		}
+		require.True(t, ok, "a new commitment is not cached")
 		theirs := *cached
 		other.open.Put(c.ID, &theirs, 1)
 		var wait sync.WaitGroup
@@ -143,14 +136,11 @@ func TestCommitmentIsUsedOnceThroughReplicas(t *testing.T) {
 			t.Fatalf("two replicas use one commitment: %v", outcomes)
 		}
 		for _, by := range []*Dealer{d, other} {
-			if _, ok := by.open.Get(c.ID); ok {
-				t.Error("a used commitment is cached as open")
-			}
+			_, ok := by.open.Get(c.ID)
+			assert.False(t, ok, "a used commitment is cached as open")
 		}
 	}
-	if late != 0 {
-		t.Errorf("%d uses were counted as late", late)
-	}
+	assert.Equal(t, 0, late)
 }
 
 func TestCommitmentExpires(t *testing.T) {
@@ -167,13 +157,10 @@ func TestCommitmentExpires(t *testing.T) {
 	for range 300 {
 		made = append(made, commit(t, d, nil))
 	}
-	if want := now.UTC().Truncate(time.Microsecond).Add(time.Minute); !made[0].Deadline.Equal(want) {
-		t.Errorf("the deadline is %s, want %s", made[0].Deadline, want)
-	}
+	want := now.UTC().Truncate(time.Microsecond).Add(time.Minute)
+	assert.Truef(t, made[0].Deadline.Equal(want), "the deadline is %s, want %s", made[0].Deadline, want)
 	now = made[0].Deadline.Add(-time.Microsecond)
-	if err := use(t, d, made[0]); err != nil {
-		t.Errorf("used at the last moment: %v", err)
-	}
+	assert.NoError(t, use(t, d, made[0]), "used at the last moment")
 	if n, err := d.ExpireCommitments(t.Context()); n != 0 || err != nil {
 		t.Errorf("before the deadline %d are void, %v", n, err)
 	}
@@ -197,13 +184,10 @@ func TestCommitmentExpires(t *testing.T) {
 	}
 	for _, c := range made[1:] {
 		got, err := d.Commitment(t.Context(), c.ID)
-		if err != nil || got.Status != StatusVoid {
-			t.Fatalf("the commitment is %+v, %v, want it void", got, err)
-		}
+		require.NoErrorf(t, err, "the commitment is %+v", got)
+		require.Equalf(t, StatusVoid, got.Status, "the commitment is %+v", got)
 		void, err := d.journal.ByID(t.Context(), got.ClosedBy)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if void.Kind != audit.KindVoid || void.CommitmentID != c.ID || void.Commitment != c.Hash {
 			t.Errorf("the void is %s", void.Bytes)
 		}
@@ -237,13 +221,9 @@ func TestCommitmentsAreListedByStatus(t *testing.T) {
 		switch status {
 		case StatusOpen, StatusLate:
 		case StatusUsed:
-			if err := use(t, d, c); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, use(t, d, c))
 		case StatusVoid:
-			if err := d.void(t.Context(), &ledger.Claim{Name: journal.CommitmentClaim(c.ID)}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, d.void(t.Context(), &ledger.Claim{Name: journal.CommitmentClaim(c.ID)}))
 		}
 	}
 	now = now.Add(2 * time.Minute)
@@ -252,9 +232,7 @@ func TestCommitmentsAreListedByStatus(t *testing.T) {
 		var got []uuid.UUID
 		for after := uuid.Nil; ; {
 			page, err := d.Commitments(t.Context(), status, after, 3)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for _, c := range page {
 				if status != "" && c.Status != status {
 					t.Errorf("%s has a commitment that is %s", status, c.Status)
@@ -266,9 +244,8 @@ func TestCommitmentsAreListedByStatus(t *testing.T) {
 			}
 			after = page[2].ID
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("of status %q there are %d, want %d in the order in which they were made", status, len(got), len(want))
-		}
+		assert.Equalf(t, want, got,
+			"of status %q there are %d, want %d in the order in which they were made", status, len(got), len(want))
 	}
 	if open, late, err := d.CountCommitments(t.Context()); err != nil || open != 10 || late != 10 {
 		t.Errorf("%d open and %d late, %v", open, late, err)
@@ -278,9 +255,7 @@ func TestCommitmentsAreListedByStatus(t *testing.T) {
 func TestRefusedUseLeavesTheCommitmentOpen(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	made, err := d.Commit(t.Context(), ask(plan.Request{Deck: "standard52", Decks: ptr(2), Draw: ptr(50), Reference: "mine"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	before := s.Size(t)
 	for pointer, r := range map[string]plan.Request{
 		"/client_seed": {},
@@ -292,21 +267,18 @@ func TestRefusedUseLeavesTheCommitmentOpen(t *testing.T) {
 		r.CommitmentID = made.ID
 		_, err := d.Shuffle(t.Context(), ask(r))
 		var invalid *plan.Invalid
-		if !errors.As(err, &invalid) || invalid.Fields[0].Pointer != pointer {
-			t.Errorf("%+v: %v, want an error at %s", r, err, pointer)
-		}
+		assert.Truef(t, errors.As(err, &invalid), "%+v: %v, want an error at", r, err)
+		assert.Equalf(t, pointer, invalid.Fields[0].Pointer, "%+v: %v, want an error at", r, err)
 		if got, err := d.Commitment(t.Context(), made.ID); err != nil || got.Status != StatusOpen || s.Size(t) != before {
 			t.Errorf("%s: the commitment is %+v, %v", pointer, got, err)
 		}
 	}
 	shuffled := mustShuffle(t, d, ask(plan.Request{Size: ptr(3)})).AuditID
 	for _, id := range []uuid.UUID{{1}, shuffled} {
-		if _, err := d.Shuffle(t.Context(), ask(plan.Request{CommitmentID: id, ClientSeed: "x"})); !errors.Is(err, ErrNoCommitment) {
-			t.Errorf("no commitment is used: %v", err)
-		}
-		if _, err := d.Commitment(t.Context(), id); !errors.Is(err, ErrNoCommitment) {
-			t.Errorf("no commitment is shown: %v", err)
-		}
+		_, err := d.Shuffle(t.Context(), ask(plan.Request{CommitmentID: id, ClientSeed: "x"}))
+		assert.ErrorIs(t, err, ErrNoCommitment, "no commitment is used")
+		_, err = d.Commitment(t.Context(), id)
+		assert.ErrorIs(t, err, ErrNoCommitment, "no commitment is shown")
 	}
 }
 
@@ -316,22 +288,17 @@ func TestCommitmentWithAnotherSeedIsNotUsed(t *testing.T) {
 	c := commit(t, d, nil)
 	d.open.Delete(c.ID)
 	s.Tamper = func(e *ledger.Stored) { e.Sidecar = nil }
-	if err := use(t, d, c); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("a commitment without its seed is used: %v", err)
-	}
+	assert.ErrorIs(t, use(t, d, c), ledger.ErrCorrupt, "a commitment without its seed is used")
 }
 
 func TestCommitmentWhoseClaimWasMovedIsCorrupt(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	c, other := commit(t, d, nil), commit(t, d, nil)
-	if err := use(t, d, other); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, use(t, d, other))
 	for _, to := range []string{journal.CommitmentClaim(other.ID), "nobody's"} {
 		s.Moved = map[string]string{journal.CommitmentClaim(c.ID): to}
-		if got, err := d.Commitment(t.Context(), c.ID); !errors.Is(err, ledger.ErrCorrupt) {
-			t.Errorf("moved to %s: %+v, %v", to, got, err)
-		}
+		got, err := d.Commitment(t.Context(), c.ID)
+		assert.ErrorIsf(t, err, ledger.ErrCorrupt, "moved to %s: %+v", to, got)
 	}
 }
 
@@ -341,33 +308,26 @@ func TestCachedCommitmentsAreBounded(t *testing.T) {
 		c := &committed{record: &audit.Record{ID: uuid.UUID{byte(i >> 16), byte(i >> 8), byte(i)}}}
 		d.open.Put(c.record.ID, c, 1)
 	}
-	if n := d.open.Len(); n != maxOpen {
-		t.Errorf("%d commitments are cached, want %d", n, maxOpen)
-	}
+	assert.Equal(t, maxOpen, d.open.Len())
 }
 
 func TestRetryOfACommitmentIsReplayed(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	other := New(s.Journal(t), d.rules, Options{})
 	first := commit(t, d, journal.NewKey("key", []byte("request")))
-	if err := use(t, d, first); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, use(t, d, first))
 	for _, by := range []*Dealer{d, other} {
-		if again := commit(t, by, journal.NewKey("key", []byte("request"))); fmt.Sprintf("%+v", again) != fmt.Sprintf("%+v", first) {
-			t.Errorf("replayed as %+v, first was %+v", again, first)
-		}
+		again := commit(t, by, journal.NewKey("key", []byte("request")))
+		assert.Equalf(t, fmt.Sprintf("%+v", first), fmt.Sprintf("%+v", again),
+			"replayed as %+v, first was %+v", again, first)
 		reused := &Request{Request: plan.Request{Size: ptr(5)}, Key: journal.NewKey("key", []byte("other"))}
-		if _, err := by.Commit(t.Context(), reused); !errors.Is(err, journal.ErrKeyReused) {
-			t.Errorf("another request with the key: %v", err)
-		}
+		_, err := by.Commit(t.Context(), reused)
+		assert.ErrorIs(t, err, journal.ErrKeyReused, "another request with the key")
 	}
 	var won *Commitment
 	overtake(d, func() { won = commit(t, other, journal.NewKey("at once", []byte("request"))) })
-	if lost := commit(t, d, journal.NewKey("at once", []byte("request"))); fmt.Sprintf("%+v", lost) != fmt.Sprintf("%+v", won) {
-		t.Errorf("at the same moment in another process it is %+v, want %+v", lost, won)
-	}
-	if n := s.Size(t); n != 3 {
-		t.Errorf("there are %d records, want 3", n)
-	}
+	lost := commit(t, d, journal.NewKey("at once", []byte("request")))
+	assert.Equalf(t, fmt.Sprintf("%+v", won), fmt.Sprintf("%+v", lost),
+		"at the same moment in another process it is %+v, want %+v", lost, won)
+	assert.EqualValues(t, 3, s.Size(t), "there")
 }

@@ -14,6 +14,8 @@ import (
 	"testing/iotest"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/deck"
@@ -48,9 +50,7 @@ func keyed(key string, r plan.Request) *Request {
 func mustShuffle(t *testing.T, d *Dealer, r *Request) *Shuffle {
 	t.Helper()
 	made, err := d.Shuffle(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return made
 }
 
@@ -84,37 +84,28 @@ func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 		} {
 			r.Algorithm = string(alg)
 			made, err := d.Shuffle(t.Context(), ask(r))
-			if err != nil {
-				t.Fatalf("%s %+v: %v", alg, r, err)
-			}
+			require.NoErrorf(t, err, "%s %+v", alg, r)
 			stored, err := d.journal.ByID(t.Context(), made.AuditID)
-			if err != nil || stored.Index != made.LogIndex {
-				t.Fatalf("%s: stored as %+v, %v", alg, stored, err)
-			}
+			require.NoErrorf(t, err, "%s: stored as %+v", alg, stored)
+			require.Equalf(t, made.LogIndex, stored.Index, "%s: stored as %+v", alg, stored)
 			if sidecar, err := d.journal.Sidecar(stored); err != nil || !bytes.Equal(sidecar.Seed, made.Statement.Seed) {
 				t.Fatalf("%s: the sidecar is %+v, %v", alg, sidecar, err)
 			}
 			v, _ := audit.Verify(stored.Bytes, made.Statement.Seed, 1<<20, nil)
-			if !v.OK {
-				t.Fatalf("%s: %+v", alg, v.Steps)
-			}
+			require.Truef(t, v.OK, "%s: %+v", alg, v.Steps)
 			for number, want := range v.Orders {
 				for _, scratch := range [][]uint64{nil, make([]uint64, 10), make([]uint64, 10_000)} {
-					if got := made.Positions(uint64(number), scratch); !slices.Equal(got, want) {
-						t.Errorf("%s %+v, shuffle %d: answered %d, replayed %d", alg, r, number, got, want)
-					}
+					assert.Equalf(t, want, made.Positions(uint64(number), scratch),
+						"%s %+v, shuffle %d", alg, r, number)
 				}
 				elements := make([]uint64, made.Statement.Size)
 				for i := range elements {
 					elements[i] = uint64(i)
 				}
-				if got := Order(made, uint64(number), elements); !slices.Equal(got, want) {
-					t.Errorf("%s %+v, shuffle %d: ordered %d, replayed %d", alg, r, number, got, want)
-				}
+				assert.Equalf(t, want, Order(made, uint64(number), elements),
+					"%s %+v, shuffle %d: ordered", alg, r, number)
 			}
-			if uint64(len(v.Orders)) != made.Statement.Repeat {
-				t.Errorf("%s: %d orders, want %d", alg, len(v.Orders), made.Statement.Repeat)
-			}
+			assert.Equalf(t, made.Statement.Repeat, uint64(len(v.Orders)), "%s: %d orders, want", alg, len(v.Orders))
 			made.Release()
 		}
 	}
@@ -133,14 +124,11 @@ func TestRefusedRequestsAreNotWritten(t *testing.T) {
 		_, commitErr := d.Commit(t.Context(), keyed("key", r))
 		for _, err := range []error{shuffleErr, commitErr} {
 			var invalid *plan.Invalid
-			if !errors.As(err, &invalid) || invalid.Fields[0].Pointer != pointer {
-				t.Errorf("%+v: %v, want an error at %q", r, err, pointer)
-			}
+			assert.Truef(t, errors.As(err, &invalid), "%+v: %v, want an error at", r, err)
+			assert.Equalf(t, pointer, invalid.Fields[0].Pointer, "%+v: %v, want an error at", r, err)
 		}
 	}
-	if n := s.Size(t); n != 0 {
-		t.Errorf("%d records were written", n)
-	}
+	assert.EqualValues(t, 0, s.Size(t))
 	mustShuffle(t, d, keyed("key", plan.Request{Size: ptr(5)})) // the key is still free
 }
 
@@ -156,14 +144,11 @@ func TestNoRandomnessNoShuffle(t *testing.T) {
 		if !errors.Is(err, broken) || made != nil {
 			t.Fatalf("after %d bytes: %v, %v", n, made, err)
 		}
-		if records := s.Size(t); records != 0 {
-			t.Fatalf("after %d bytes: %d records", n, records)
-		}
+		require.EqualValuesf(t, 0, s.Size(t), "after %d bytes", n)
 	}
 	d.journal.Random = io.LimitReader(rand.Reader, needed)
-	if _, err := d.Shuffle(t.Context(), ask(plan.Request{Deck: "standard52"})); err != nil {
-		t.Errorf("with %d bytes: %v", needed, err)
-	}
+	_, err := d.Shuffle(t.Context(), ask(plan.Request{Deck: "standard52"}))
+	assert.NoErrorf(t, err, "with %d bytes", needed)
 }
 
 func TestReserveComesBeforeTheDraw(t *testing.T) {
@@ -181,45 +166,34 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 		if made, err := d.Shuffle(t.Context(), request); !errors.Is(err, full) || made != nil {
 			t.Errorf("%+v: %+v, %v", r, made, err)
 		}
-		if elements != want {
-			t.Errorf("%+v: reserved were %d elements, want %d", r, elements, want)
-		}
+		assert.Equalf(t, want, elements, "%+v: reserved", r)
 	}
 	d.journal.Random = rand.Reader
 	request := ask(plan.Request{})
 	request.Reserve = func(*audit.Statement) error { t.Error("reserved for a request that is refused"); return nil }
-	if _, err := d.Shuffle(t.Context(), request); err == nil {
-		t.Error("a request for nothing is answered")
-	}
-	if n := s.Size(t); n != 0 {
-		t.Errorf("%d records were written", n)
-	}
+	_, err := d.Shuffle(t.Context(), request)
+	assert.Error(t, err, "a request for nothing is answered")
+	assert.EqualValues(t, 0, s.Size(t))
 
 	// After a failed Reserve the commitment is still open. A replay calls Reserve too.
 	c := commit(t, d, nil)
 	use := keyed("use", plan.Request{CommitmentID: c.ID, ClientSeed: "x"})
 	use.Reserve = func(*audit.Statement) error { return full }
-	if _, err := d.Shuffle(t.Context(), use); !errors.Is(err, full) {
-		t.Errorf("a use without memory: %v", err)
-	}
+	_, err = d.Shuffle(t.Context(), use)
+	assert.ErrorIs(t, err, full, "a use without memory")
 	if got, err := d.Commitment(t.Context(), c.ID); err != nil || got.Status != StatusOpen {
 		t.Errorf("the commitment is %+v, %v", got, err)
 	}
 	use.Reserve = nil
 	first := mustShuffle(t, d, use)
 	use.Reserve = func(s *audit.Statement) error {
-		if n := plan.Elements(s); n != 5 {
-			t.Errorf("the replay reserves %d elements, want 5", n)
-		}
+		assert.EqualValues(t, 5, plan.Elements(s), "the replay reserves")
 		return full
 	}
-	if _, err := d.Shuffle(t.Context(), use); !errors.Is(err, full) {
-		t.Errorf("a replay without memory: %v", err)
-	}
+	_, err = d.Shuffle(t.Context(), use)
+	assert.ErrorIs(t, err, full, "a replay without memory")
 	use.Reserve = func(*audit.Statement) error { return nil }
-	if again := mustShuffle(t, d, use); again.AuditID != first.AuditID {
-		t.Errorf("the replay is %s, want %s", again.AuditID, first.AuditID)
-	}
+	assert.Equal(t, first.AuditID, mustShuffle(t, d, use).AuditID, "the replay")
 }
 
 // A retry gets the first attempt's response through any process.
@@ -238,13 +212,10 @@ func TestRetryOfAShuffleIsReplayed(t *testing.T) {
 			again := mustShuffle(t, by, keyed(name, r))
 			checkSame(t, fmt.Sprint(name, " through process ", process), again, first)
 			reused := &Request{Request: r, Key: journal.NewKey(name, []byte("another request"))}
-			if _, err := by.Shuffle(t.Context(), reused); !errors.Is(err, journal.ErrKeyReused) {
-				t.Errorf("%s: another request with the key: %v", name, err)
-			}
+			_, err := by.Shuffle(t.Context(), reused)
+			assert.ErrorIsf(t, err, journal.ErrKeyReused, "%s: another request with the key", name)
 		}
-		if s.Size(t) != before {
-			t.Errorf("%s: a retry made a record", name)
-		}
+		assert.Equalf(t, before, s.Size(t), "%s: a retry made a record", name)
 		// Another process makes the same request first.
 		if r.CommitmentID != uuid.Nil {
 			r.CommitmentID = contested.ID
@@ -258,12 +229,9 @@ func TestRetryOfAShuffleIsReplayed(t *testing.T) {
 		checkSame(t, name+" at the same moment", lost, won)
 		overtake(d, func() { mustShuffle(t, other, keyed(name+" reused", plan.Request{Size: ptr(3)})) })
 		reused := &Request{Request: plan.Request{Size: ptr(3)}, Key: journal.NewKey(name+" reused", []byte("another request"))}
-		if _, err := d.Shuffle(t.Context(), reused); !errors.Is(err, journal.ErrKeyReused) {
-			t.Errorf("%s: another request with the key at the same moment: %v", name, err)
-		}
-		if s.Size(t) != before+2 {
-			t.Errorf("%s: a retry at the same moment made a record", name)
-		}
+		_, err := d.Shuffle(t.Context(), reused)
+		assert.ErrorIsf(t, err, journal.ErrKeyReused, "%s: another request with the key at the same moment", name)
+		assert.Equalf(t, before+2, s.Size(t), "%s: a retry at the same moment made a record", name)
 	}
 }
 
@@ -281,21 +249,17 @@ func checkSame(t *testing.T, name string, again, first *Shuffle) {
 		t.Errorf("%s: replayed as %+v, first was %+v", name, again, first)
 	}
 	for n := range first.Statement.Repeat {
-		if !slices.Equal(again.Positions(n, nil), first.Positions(n, nil)) {
-			t.Errorf("%s: another order", name)
-		}
+		assert.Equalf(t, first.Positions(n, nil), again.Positions(n, nil), "%s: another order", name)
 	}
 }
 
 // The key's claim was moved to a record of another kind.
 func TestRetryIsNotAnsweredFromAnotherKindOfRecord(t *testing.T) {
 	d, _ := newDealer(t, Options{})
-	if _, err := d.Commit(t.Context(), keyed("key", plan.Request{Size: ptr(5)})); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := d.Shuffle(t.Context(), keyed("key", plan.Request{Size: ptr(5)})); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("%+v, %v", got, err)
-	}
+	_, err := d.Commit(t.Context(), keyed("key", plan.Request{Size: ptr(5)}))
+	require.NoError(t, err)
+	got, err := d.Shuffle(t.Context(), keyed("key", plan.Request{Size: ptr(5)}))
+	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "%+v", got)
 }
 
 // deckFile is a deck type of two cards, without the second card's code.
@@ -311,21 +275,15 @@ func TestDeckThatHasChangedIsNotReplayed(t *testing.T) {
 	d, _ := newDealer(t, Options{})
 	with := func(code string) *Dealer {
 		decks, err := deck.Builtin()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := decks.Load(fstest.MapFS{"mine.json": {Data: fmt.Appendf(nil, deckFile, code)}}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, decks.Load(fstest.MapFS{"mine.json": {Data: fmt.Appendf(nil, deckFile, code)}}))
 		return New(d.journal, &plan.Rules{Decks: decks, Limits: d.rules.Limits}, Options{})
 	}
 	before, after := with("A"), with("B")
 	request := keyed("key", plan.Request{Deck: "mine"})
 	first := mustShuffle(t, before, request)
 	c, err := before.Commit(t.Context(), ask(plan.Request{Deck: "mine"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, other := range map[string]*Dealer{"other cards": after, "no such deck": d} {
 		var changed *plan.DeckChangedError
 		if _, err := other.Shuffle(t.Context(), request); !errors.As(err, &changed) || changed.AuditID != first.AuditID {
@@ -336,9 +294,8 @@ func TestDeckThatHasChangedIsNotReplayed(t *testing.T) {
 			t.Errorf("a commitment with %s: %v", name, err)
 		}
 	}
-	if again := mustShuffle(t, before, request); again.AuditID != first.AuditID {
-		t.Errorf("a retry with the same cards: %+v", again)
-	}
+	again := mustShuffle(t, before, request)
+	assert.Equalf(t, first.AuditID, again.AuditID, "a retry with the same cards: %+v", again)
 }
 
 func TestUniqueReference(t *testing.T) {
@@ -351,15 +308,12 @@ func TestUniqueReference(t *testing.T) {
 	isTaken := func(what string, err error, by uuid.UUID) {
 		t.Helper()
 		var taken *ledger.NotUniqueError
-		if !errors.As(err, &taken) || taken.First != by {
-			t.Errorf("%s: %v, want that %s was first", what, err, by)
-		}
+		assert.Truef(t, errors.As(err, &taken), "%s: %v, want that", what, err)
+		assert.Equalf(t, by, taken.First, "%s: %v, want that", what, err)
 	}
 	plain := mustShuffle(t, d, ask(plan.Request{Size: ptr(5), Reference: "plain"}))
 	isTaken("after a plain one", unique(plan.Request{Size: ptr(5), Reference: "plain"}), plain.AuditID)
-	if err := unique(plan.Request{Size: ptr(5), Reference: "alone"}); err != nil {
-		t.Errorf("the first: %v", err)
-	}
+	assert.NoError(t, unique(plan.Request{Size: ptr(5), Reference: "alone"}), "the first")
 	if _, err := d.Shuffle(t.Context(), ask(plan.Request{Size: ptr(5), Reference: "alone"})); err != nil {
 		t.Errorf("a second one that need not be unique: %v", err)
 	}
@@ -384,9 +338,7 @@ func TestUniqueReferenceWithACommitment(t *testing.T) {
 					continue
 				}
 				c, err := d.Commit(t.Context(), request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if used == uuid.Nil {
 					used = c.ID
 				} else {

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // These tests define every deck once more, in another notation.
@@ -128,9 +131,7 @@ func TestCodes(t *testing.T) {
 // No two different cards of a type share a name or a glyph, and every card is fully described.
 func TestEveryCard(t *testing.T) {
 	c, err := Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	families := []string{"french", "latin", "tarot", "hanafuda", "uno", "mahjong", "sanguosha", "roles", "dominoes", "set"}
 	ascii := regexp.MustCompile(`^[A-Za-z0-9-]{1,16}$`)
 	for _, kind := range c.Types() {
@@ -139,9 +140,7 @@ func TestEveryCard(t *testing.T) {
 		}
 		owner := make(map[string]string)
 		d, err := kind.Deck(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		attributes := make(map[string]string)
 		for _, card := range d.Cards() {
 			if !ascii.MatchString(card.Code) || card.Name.English == "" || card.Name.Chinese == "" || card.Glyph == "" || len(card.Attributes) == 0 {
@@ -180,18 +179,12 @@ func TestGoldenTypes(t *testing.T) {
 func checkGolden(t *testing.T, file string, of func(*Type) any) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var digests strings.Builder
 	for _, name := range order {
 		value, err := json.Marshal(of(builtinDeck(t, name, nil).Type()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		fmt.Fprintf(&digests, "%x  %s\n", sha256.Sum256(value), name)
 	}
-	if got := digests.String(); got != string(text) {
-		t.Errorf("%s should be\n%s", file, got)
-	}
+	assert.Equalf(t, string(text), digests.String(), "%s should be", file)
 }

@@ -2,28 +2,24 @@ package deck
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // builtinDeck returns the deck of a built-in type.
 func builtinDeck(t testing.TB, name string, parameters map[string]int) *Deck {
 	t.Helper()
 	c, err := Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	kind, ok := c.Type(name)
-	if !ok {
-		t.Fatalf("there is no type %s", name)
-	}
+	require.Truef(t, ok, "there is no type %s", name)
 	d, err := kind.Deck(parameters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return d
 }
 
@@ -100,30 +96,21 @@ func TestSizesAndOrders(t *testing.T) {
 			t.Errorf("%s: %.2f bits, want %.1f", test.name, got, test.bits)
 		}
 	}
-	if len(tests) != len(order) {
-		t.Errorf("%d types tested, there are %d", len(tests), len(order))
-	}
+	assert.Len(t, tests, len(order))
 }
 
 func TestInstances(t *testing.T) {
 	c, err := Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, kind := range c.Types() {
 		d, err := kind.Deck(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		seen := make(map[string]int)
 		for i, card := range d.Cards() {
-			if card.Code != d.Codes()[i] {
-				t.Errorf("%s: card %d is %s and its code %s", kind.Name, i, card.Code, d.Codes()[i])
-			}
+			assert.Equalf(t, d.Codes()[i], card.Code, "%s: card %d", kind.Name, i)
 			seen[card.Code]++
-			if card.Instance != seen[card.Code] {
-				t.Errorf("%s: copy %d of %s has instance %d", kind.Name, seen[card.Code], card.Code, card.Instance)
-			}
+			assert.Equalf(t, seen[card.Code], card.Instance,
+				"%s: copy %d of %s has instance %d", kind.Name, seen[card.Code], card.Code, card.Instance)
 			if seen[card.Code] > 1 && d.Codes()[i-1] != card.Code {
 				t.Errorf("%s: copies of %s are apart", kind.Name, card.Code)
 			}
@@ -154,9 +141,8 @@ func TestFind(t *testing.T) {
 	}
 	for _, test := range tests {
 		card, ok := builtinDeck(t, test.deck, nil).Find(test.code)
-		if ok != (test.want != "") || card.Code != test.want {
-			t.Errorf("%s: Find(%q) = %q, %t, want %q", test.deck, test.code, card.Code, ok, test.want)
-		}
+		assert.Equalf(t, (test.want != ""), ok, "%s: Find(%q) = ", test.deck, test.code)
+		assert.Equalf(t, test.want, card.Code, "%s: Find(%q) = ", test.deck, test.code)
 		if ok && card.Instance != 1 {
 			t.Errorf("%s: Find(%q) is instance %d", test.deck, test.code, card.Instance)
 		}
@@ -166,9 +152,7 @@ func TestFind(t *testing.T) {
 // A role that nobody has by default is still a face of the type.
 func TestFacesIncludeThoseOutsideTheDefaultDeck(t *testing.T) {
 	decks, err := Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, kind := range decks.Types() {
 		codes := map[string]bool{}
 		for _, c := range kind.Faces() {
@@ -178,22 +162,18 @@ func TestFacesIncludeThoseOutsideTheDefaultDeck(t *testing.T) {
 			codes[c.Code] = true
 		}
 		for _, code := range builtinDeck(t, kind.Name, nil).Codes() {
-			if !codes[code] {
-				t.Errorf("%s: there is no face %s", kind.Name, code)
-			}
+			assert.Truef(t, codes[code], "%s: there is no face %s", kind.Name, code)
 		}
 	}
 	undercover, _ := decks.Type("undercover")
-	if _, ok := undercover.Face("blank"); !ok {
-		t.Error("the blank role, of which the default deck has none, has no face")
-	}
+	_, ok := undercover.Face("blank")
+	assert.True(t, ok, "the blank role, of which the default deck has none, has no face")
 	standard, _ := decks.Type("standard52")
 	if c, ok := standard.Face("10H"); !ok || c.Code != "TH" {
 		t.Errorf("10H is %+v, %t", c, ok)
 	}
-	if _, ok := standard.Face("back"); ok {
-		t.Error("there is a card called back")
-	}
+	_, ok = standard.Face("back")
+	assert.False(t, ok, "there is a card called back")
 }
 
 func TestFindEveryCode(t *testing.T) {
@@ -250,13 +230,9 @@ func TestUndercover(t *testing.T) {
 		if test.blanks > 0 {
 			want["blank"] = test.blanks
 		}
-		if got := multiplicities(d.Codes()); !maps.Equal(got, want) {
-			t.Errorf("%v: %v, want %v", test.given, got, want)
-		}
+		assert.Equalf(t, want, multiplicities(d.Codes()), "%v", test.given)
 		resolved := map[string]int{"players": test.players, "undercover": test.undercover, "blank": test.blanks}
-		if got := d.Parameters(); !maps.Equal(got, resolved) {
-			t.Errorf("%v: parameters %v, want %v", test.given, got, resolved)
-		}
+		assert.Equalf(t, resolved, d.Parameters(), "%v: parameters", test.given)
 		if hands, err := d.Hands("undercover"); err != nil || !slices.Equal(hands, slices.Repeat([]int{1}, test.players)) {
 			t.Errorf("%v: hands %v, %v", test.given, hands, err)
 		}
@@ -339,9 +315,8 @@ func TestHands(t *testing.T) {
 	}
 	for _, test := range tests {
 		got, err := builtinDeck(t, test.deck, nil).Hands(test.preset)
-		if err != nil || !slices.Equal(got, test.want) {
-			t.Errorf("%s %s: %v, %v, want %v", test.deck, test.preset, got, err, test.want)
-		}
+		require.NoErrorf(t, err, "%s %s", test.deck, test.preset)
+		assert.Equalf(t, test.want, got, "%s %s", test.deck, test.preset)
 	}
 
 	// Every preset of the data is tested above.
@@ -388,9 +363,8 @@ func TestInvalidHandsAreRejected(t *testing.T) {
 			t.Errorf("%s %s: %v, %v", test.deck, test.preset, hands, err)
 			continue
 		}
-		if err.Error() != test.want || wrong.Preset != test.preset {
-			t.Errorf("%s %s: %q, want %q", test.deck, test.preset, err, test.want)
-		}
+		assert.Equalf(t, test.want, err.Error(), "%s %s: %q, want %q", test.deck, test.preset, err, test.want)
+		assert.Equalf(t, test.preset, wrong.Preset, "%s %s: %q, want %q", test.deck, test.preset, err, test.want)
 	}
 }
 
@@ -399,9 +373,8 @@ func TestHandsFromCopies(t *testing.T) {
 	if hands, err := d.HandsFrom(2, "uno:30"); err != nil || len(hands) != 30 {
 		t.Errorf("30 hands of two decks: %v, %v", hands, err)
 	}
-	if hands, err := d.HandsFrom(2, "uno:31"); err == nil {
-		t.Errorf("31 hands of two decks: %v", hands)
-	}
+	hands, err := d.HandsFrom(2, "uno:31")
+	assert.Errorf(t, err, "31 hands of two decks: %v", hands)
 }
 
 // Callers may change the result of Hands.
@@ -409,33 +382,23 @@ func TestHandsAreCopies(t *testing.T) {
 	d := builtinDeck(t, "standard52", nil)
 	first, _ := d.Hands("bridge")
 	first[0] = 99
-	if second, _ := d.Hands("bridge"); second[0] != 13 {
-		t.Errorf("hands are %v after another caller changed theirs", second)
-	}
+	second, _ := d.Hands("bridge")
+	assert.Equalf(t, 13, second[0], "hands are %v after another caller changed theirs", second)
 }
 
 func TestCatalogueOrder(t *testing.T) {
 	c, err := Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var names []string
 	for _, kind := range c.Types() {
 		names = append(names, kind.Name)
 	}
-	if !slices.Equal(names, order) {
-		t.Errorf("types are %v, want %v", names, order)
-	}
-	if kind, ok := c.Type("standard53"); ok {
-		t.Errorf("standard53 is %v", kind)
-	}
+	assert.Equal(t, order, names, "types")
+	kind, ok := c.Type("standard53")
+	assert.Falsef(t, ok, "standard53 is %v", kind)
 	entries, err := data.ReadDir("data")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(entries) != len(order) {
-		t.Errorf("%d files and %d types", len(entries), len(order))
-	}
+	require.NoError(t, err)
+	assert.Len(t, entries, len(order))
 	for _, e := range entries {
 		if kind, ok := c.Type(strings.TrimSuffix(e.Name(), ".json")); !ok {
 			t.Errorf("%s does not define the type of its name", e.Name())

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // coin is a type whose lines the tests below break one at a time.
@@ -60,34 +63,22 @@ func folder(files ...string) fs.FS {
 
 func TestLoad(t *testing.T) {
 	c, err := Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// An emoji of several characters, held together by a zero-width joiner, is a glyph.
 	farmer := strings.Replace(coin, `"glyph": "H"`, `"glyph": "🧑\u200d🌾"`, 1)
 	err = c.Load(folder("z.json", strings.ReplaceAll(farmer, "coin", "alpha"), "party.json", party, "a.json", coin, "notes.txt", "not a deck", "sub/b.json", "{"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Load(folder("late.json", strings.ReplaceAll(coin, "coin", "beta"))); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, c.Load(folder("late.json", strings.ReplaceAll(coin, "coin", "beta"))))
 	var loaded []string
 	for _, kind := range c.Types()[len(order):] {
 		loaded = append(loaded, kind.Name)
 	}
-	if want := []string{"alpha", "beta", "coin", "party"}; !slices.Equal(loaded, want) {
-		t.Errorf("the operator's types are %v, want %v", loaded, want)
-	}
+	assert.Equal(t, []string{"alpha", "beta", "coin", "party"}, loaded, "the operator's types")
 
 	kind, _ := c.Type("coin")
 	d, err := kind.Deck(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := d.Codes(); !slices.Equal(got, []string{"H", "T", "T"}) {
-		t.Errorf("codes are %v", got)
-	}
+	require.NoError(t, err)
+	assert.Equal(t, []string{"H", "T", "T"}, d.Codes(), "codes")
 	if card, ok := d.Find("heads"); !ok || card.Code != "H" || card.Attributes["side"] != "heads" {
 		t.Errorf("heads is %+v, %t", card, ok)
 	}
@@ -95,15 +86,12 @@ func TestLoad(t *testing.T) {
 		t.Errorf("hands are %v, %v", hands, err)
 	}
 	// The dead wall of one card is not dealt.
-	if hands, err := d.Hands("each:3"); err == nil {
-		t.Errorf("three hands of a deck of three with a dead wall: %v", hands)
-	}
+	hands, err := d.Hands("each:3")
+	assert.Errorf(t, err, "three hands of a deck of three with a dead wall: %v", hands)
 
 	// What one catalogue loads, no other has.
 	other, err := Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, ok := other.Type("coin"); ok || len(other.Types()) != len(order) {
 		t.Error("a new catalogue has what another has loaded")
 	}
@@ -111,28 +99,16 @@ func TestLoad(t *testing.T) {
 
 func TestLoadFolder(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "coin.json"), []byte(coin), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "coin.json"), []byte(coin), 0o600))
 	c, err := Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Load(os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Load(os.DirFS(filepath.Join(dir, "missing"))); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a folder that is not there: %v", err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "folder.json"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, c.Load(os.DirFS(dir)))
+	assert.ErrorIs(t, c.Load(os.DirFS(filepath.Join(dir, "missing"))), fs.ErrNotExist, "a folder that is not there")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder.json"), 0o700))
 	if err := c.Load(os.DirFS(dir)); err == nil || !strings.HasPrefix(err.Error(), "coin.json:2: ") {
 		t.Errorf("the same folder again: %v", err)
 	}
-	if err := os.Remove(filepath.Join(dir, "coin.json")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(filepath.Join(dir, "coin.json")))
 	if err := c.Load(os.DirFS(dir)); err == nil || !strings.HasPrefix(err.Error(), "folder.json:1: it cannot be read: ") {
 		t.Errorf("a folder called like a file: %v", err)
 	}
@@ -253,36 +229,26 @@ func TestLoadErrors(t *testing.T) {
 			continue
 		}
 		c, err := Builtin()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		// A good file before and after: none of the folder is taken.
 		good := func(name string) string { return strings.ReplaceAll(coin, "coin", name) }
 		err = c.Load(folder("a.json", good("alpha"), "x.json", strings.Replace(test.base, test.from, test.to, 1), "z.json", good("zeta")))
-		if err == nil || err.Error() != test.want {
-			t.Errorf("%s for %s:\n got %v\nwant %s", test.to, test.from, err, test.want)
-		}
-		if len(c.Types()) != len(order) {
-			t.Errorf("%s for %s: something was loaded", test.to, test.from)
-		}
-		if _, ok := c.Type("alpha"); ok {
-			t.Errorf("%s for %s: alpha was loaded", test.to, test.from)
-		}
+		assert.Errorf(t, err, "%s for %s", test.to, test.from)
+		assert.Equalf(t, test.want, err.Error(), "%s for %s", test.to, test.from)
+		assert.Lenf(t, c.Types(), len(order), "%s for %s: something was loaded", test.to, test.from)
+		_, ok := c.Type("alpha")
+		assert.Falsef(t, ok, "%s for %s: alpha was loaded", test.to, test.from)
 	}
 }
 
 func TestLoadTwice(t *testing.T) {
 	c, err := Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const want = `b.json:2: the type "coin" is already defined by a.json`
 	if err := c.Load(folder("a.json", coin, "b.json", coin)); err == nil || err.Error() != want {
 		t.Errorf("one folder: %v, want %s", err, want)
 	}
-	if err := c.Load(folder("a.json", coin)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Load(folder("a.json", coin)))
 	if err := c.Load(folder("b.json", coin)); err == nil || err.Error() != want {
 		t.Errorf("two folders: %v, want %s", err, want)
 	}
@@ -312,9 +278,7 @@ func TestLoadHostile(t *testing.T) {
 	}
 	for _, test := range tests {
 		c, err := Builtin()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := c.Load(folder("x.json", test.text)); err == nil || err.Error() != test.want {
 			t.Errorf("%s: got %.200v\nwant %s", test.name, err, test.want)
 		}
@@ -328,15 +292,10 @@ func TestLoadLargest(t *testing.T) {
 		return strings.Replace(s, `"size": 3`, `"size": 10000`, 1)
 	}
 	c, err := Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Load(folder("x.json", many("9999"))); err != nil {
-		t.Fatal(err)
-	}
-	if kind, _ := c.Type("coin"); kind.Size() != 10000 {
-		t.Errorf("size %d, want 10000", kind.Size())
-	}
+	require.NoError(t, err)
+	require.NoError(t, c.Load(folder("x.json", many("9999"))))
+	kind, _ := c.Type("coin")
+	assert.Equal(t, 10000, kind.Size(), "size")
 	const want = `y.json:5: "size" does not fit: the counts add up to 10001 cards and the size is 10000`
 	if err := c.Load(folder("y.json", many("10000"))); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -346,17 +305,14 @@ func TestLoadLargest(t *testing.T) {
 // Fields may be in any order.
 func TestLoadAnyOrder(t *testing.T) {
 	c, err := Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lines := strings.Split(strings.TrimSuffix(party, "\n"), "\n")
 	moved := slices.Concat(lines[:1], lines[9:13], lines[13:16], lines[1:9])
 	moved[len(moved)-1] = "  ]"
 	text := strings.Join(append(moved, "}"), "\n")
 	text = strings.Replace(text, "  ]\n  \"type\"", "  ],\n  \"type\"", 1)
-	if err := c.Load(folder("x.json", text)); err != nil {
-		t.Errorf("%v in\n%s", err, text)
-	}
+	err = c.Load(folder("x.json", text))
+	assert.NoErrorf(t, err, "%v in\n%s", err, text)
 }
 
 // Any file is rejected with its name and a line, or parsed to a type that keeps all invariants.
@@ -367,9 +323,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"type": "x", "cards": [{"count": {"parameter": "x"}}]}`))
 	for _, name := range []string{"undercover", "werewolf12", "riichi136"} {
 		text, err := data.ReadFile("data/" + name + ".json")
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -6,6 +6,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // Published clients of the other service pass their own examples against this one. They are
@@ -22,9 +25,7 @@ func TestPublishedClients(t *testing.T) {
 		}
 	}
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS("testdata/clients")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.CopyFS(folder, os.DirFS("testdata/clients")))
 	install := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline")
 	install.Dir = folder
 	if text, err := install.CombinedOutput(); err != nil {
@@ -35,9 +36,8 @@ func TestPublishedClients(t *testing.T) {
 	for _, script := range []string{"deckofcardsapi-client.mjs", "deckofcards-api.mjs"} {
 		t.Run(script, func(t *testing.T) {
 			run := exec.CommandContext(t.Context(), "node", filepath.Join(folder, script), server.URL)
-			if text, err := run.CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s", err, text)
-			}
+			text, err := run.CombinedOutput()
+			assert.NoErrorf(t, err, "%v\n%s", err, text)
 		})
 	}
 }

@@ -18,6 +18,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/budget"
 	"riffle/internal/dealer"
@@ -42,22 +44,16 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	folder := t.TempDir()
 	store, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	log, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := log.Close(); err != nil && !errors.Is(err, ledger.ErrClosed) {
 			t.Error(err)
 		}
 	})
 	decks, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := &site{log: log, decks: decks}
 	s.startProcess()
 	return s
@@ -341,21 +337,18 @@ func TestAnswers(t *testing.T) {
 		}
 		if found := idOfRecord.FindStringSubmatch(got); found != nil {
 			got = strings.Replace(got, found[0], "+", 1)
-			if _, err := s.log.ByID(t.Context(), uuid.MustParse(found[1])); err != nil {
-				t.Errorf("%s: the audit_id %s: %v", row.request, found[1], err)
-			}
-			if isNew := s.size() > before; isNew == seen[found[1]] {
-				t.Errorf("%s: %d records were made, and the audit_id was seen before: %v", row.request, s.size()-before, seen[found[1]])
-			}
+			_, err := s.log.ByID(t.Context(), uuid.MustParse(found[1]))
+			assert.NoErrorf(t, err, "%s: the audit_id %s", row.request, found[1])
+			assert.NotEqualf(t, seen[found[1]], s.size() > before,
+				"%s: %d records were made, and the audit_id was seen before", row.request, s.size()-before)
 			seen[found[1]] = true
 		} else if s.size() > before {
 			t.Errorf("%s: there is a record that is not answered", row.request)
 		} else {
 			got = strings.TrimSuffix(got, "}") + "-"
 		}
-		if want := cardsIn(row.want); w.Code != row.status || got != want {
-			t.Errorf("%s: %d\n%s\nand should be %d\n%s", row.request, w.Code, got, row.status, want)
-		}
+		assert.Equal(t, row.status, w.Code, row.request)
+		assert.Equal(t, cardsIn(row.want), got, row.request)
 		if h := w.Header(); h.Get("Content-Type") != "application/json" || h.Get("Access-Control-Allow-Origin") != "*" {
 			t.Errorf("%s: %v", row.request, h)
 		}
@@ -389,9 +382,8 @@ func TestParameters(t *testing.T) {
 	for body, contentType := range map[string]string{
 		"[1]": "application/json", "{": "application/json", "x": "multipart/form-data; boundary=x", "": "multipart/form-data",
 	} {
-		if w := s.send(t, "POST", "/api/deck/new/", contentType, body); w.Code != http.StatusBadRequest {
-			t.Errorf("%s: %d %s", body, w.Code, w.Body)
-		}
+		w := s.send(t, "POST", "/api/deck/new/", contentType, body)
+		assert.Equalf(t, http.StatusBadRequest, w.Code, "%s: %d %s", body, w.Code, w.Body)
 	}
 }
 
@@ -414,9 +406,7 @@ func TestMethods(t *testing.T) {
 			t.Errorf("OPTIONS %s: %d %v", path, w.Code, h)
 		}
 	}
-	if s.size() != before {
-		t.Error("something was drawn")
-	}
+	assert.Equal(t, before, s.size(), "something was drawn")
 }
 
 // The addresses of pictures have the host that the client used.
@@ -463,12 +453,9 @@ func TestShoesOfTheServiceAreDecks(t *testing.T) {
 		shoeOf(plan.Request{Items: &plan.Items{Count: 1}}, `"AS"`): 404,
 	} {
 		made, err := s.Log(nil).Shoes.Create(t.Context(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if w := s.send(t, "GET", "/api/deck/"+deckID(made.Shoe.ID)+"/draw/", "", ""); w.Code != want {
-			t.Errorf("%+v: %d %s", r, w.Code, w.Body)
-		}
+		require.NoError(t, err)
+		w := s.send(t, "GET", "/api/deck/"+deckID(made.Shoe.ID)+"/draw/", "", "")
+		assert.Equalf(t, want, w.Code, "%+v: %d %s", r, w.Code, w.Body)
 	}
 }
 
@@ -495,9 +482,7 @@ func TestRetries(t *testing.T) {
 	}
 	id := idOfDeck.FindStringSubmatch(first.Body.String())[1]
 	var drawn reply
-	if err := json.Unmarshal(first.Body.Bytes(), &drawn); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(first.Body.Bytes(), &drawn))
 	if s.size() != before || len(drawn.Cards) != 5 || drawn.Remaining != 47 {
 		t.Errorf("%d records are %d, for %+v", before, s.size(), drawn)
 	}
@@ -515,9 +500,8 @@ func TestRetries(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"a b", strings.Repeat("x", 256), `"`, "ä"} { // none that could be used
-		if w := s.send(t, "GET", "/api/deck/new/", "", "", "Idempotency-Key", key); w.Code != 200 {
-			t.Errorf("%q: %d %s", key, w.Code, w.Body)
-		}
+		w := s.send(t, "GET", "/api/deck/new/", "", "", "Idempotency-Key", key)
+		assert.Equalf(t, 200, w.Code, "%q: %d %s", key, w.Code, w.Body)
 	}
 }
 
@@ -534,9 +518,7 @@ func TestFailuresOfTheService(t *testing.T) {
 			t.Errorf("%v: %d %v %s", err, w.Code, w.Header(), w.Body)
 		}
 	}
-	if err := s.log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.log.Close())
 	if w := s.send(t, "GET", "/api/deck/new/", "", ""); w.Code != 503 || w.Header().Get("Access-Control-Allow-Origin") != "*" {
 		t.Error(w.Code, w.Body)
 	}

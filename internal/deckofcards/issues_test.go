@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // #80: concurrent draws got the same card.
@@ -34,9 +36,7 @@ func TestIssue80ConcurrentDraws(t *testing.T) {
 	}
 	wait.Wait()
 	for _, code := range codesOf(false) {
-		if drawn[code] != 2 {
-			t.Errorf("%s was drawn %d times", code, drawn[code])
-		}
+		assert.Equalf(t, 2, drawn[code], "%s was drawn", code)
 	}
 }
 
@@ -68,9 +68,8 @@ func TestConcurrentChanges(t *testing.T) {
 	for _, p := range list.Piles {
 		sum += p.Remaining
 	}
-	if rest := s.get(t, "/api/deck/%s/return/", made.DeckID).Remaining - list.Remaining; sum+rest != 52 {
-		t.Errorf("%d cards lie in %+v", sum+rest, list)
-	}
+	rest := s.get(t, "/api/deck/%s/return/", made.DeckID).Remaining - list.Remaining
+	assert.Equalf(t, 52, sum+rest, "%d cards lie in %+v", sum+rest, list)
 }
 
 // #119: draws during a shuffle sometimes saw the deck in its first order.
@@ -115,19 +114,16 @@ func TestIssue35PilesOfSeveralDecks(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	s.get(t, "/api/deck/%s/draw/?count=2", id)
-	if r := s.get(t, "/api/deck/%s/return/?cards=KH,AS,AS", id); r.Remaining != 3 {
-		t.Errorf("%+v", r)
-	}
-	if r := s.get(t, "/api/deck/%s/draw/?count=3", id); !slices.Equal(r.codes(), []string{"AS", "KH", "AS"}) {
-		t.Errorf("%+v", r)
-	}
+	r := s.get(t, "/api/deck/%s/return/?cards=KH,AS,AS", id)
+	assert.Equalf(t, 3, r.Remaining, "%+v", r)
+	r = s.get(t, "/api/deck/%s/draw/?count=3", id)
+	assert.Equalf(t, []string{"AS", "KH", "AS"}, r.codes(), "%+v", r)
 	two := s.get(t, "/api/deck/new/draw/?deck_count=2&count=104")
 	if r := s.get(t, "/api/deck/%s/return/", two.DeckID); r.Remaining != 104 { // there it was 52
 		t.Errorf("%+v", r)
 	}
-	if r := s.get(t, "/api/deck/%s/draw/?count=104", two.DeckID); !slices.Equal(r.codes(), slices.Concat(sorted[:52], sorted[:52])) {
-		t.Errorf("%v", r.codes())
-	}
+	r = s.get(t, "/api/deck/%s/draw/?count=104", two.DeckID)
+	assert.Equal(t, slices.Concat(sorted[:52], sorted[:52]), r.codes())
 }
 
 // #127, #135: cards can be drawn from the bottom of the deck, and at random.
@@ -154,9 +150,7 @@ func TestEmptyPilesStay(t *testing.T) {
 	s.get(t, "/api/deck/%s/pile/discard/add/?cards=", made.DeckID)
 	before := s.size()
 	s.get(t, "/api/deck/%s/pile/discard/add/?cards=AS", made.DeckID) // which was not drawn
-	if s.size() != before {
-		t.Error("adding nothing to a pile that exists made a record")
-	}
+	assert.Equal(t, before, s.size(), "adding nothing to a pile that exists made a record")
 	for _, site := range []*site{s, s.other()} {
 		list := site.get(t, "/api/deck/%s/pile/discard/list/", made.DeckID)
 		if p, found := list.Piles["discard"]; !found || p.Remaining != 0 || p.Cards == nil || list.Remaining != 52 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // Every address of a picture in an answer has a picture, and so do the other names that clients
@@ -24,9 +26,7 @@ func TestPictures(t *testing.T) {
 			t.Errorf("%s.png: %v", name, h)
 		}
 		if len(name) == 2 && places[name] > 0 {
-			if other := drawn[w.Body.String()]; other != "" {
-				t.Errorf("%s.png is %s.png", name, other)
-			}
+			assert.Equalf(t, "", drawn[w.Body.String()], "%s.png", name)
 			drawn[w.Body.String()] = name
 		}
 		v := s.send(t, "GET", "/static/img/"+name+".svg", "", "")
@@ -45,9 +45,7 @@ func TestPictures(t *testing.T) {
 	}
 	for _, name := range []string{"ZZ.png", "AS.gif", "AS", "", "..png", "AS.png.png", "0C2.png"} {
 		w := s.send(t, "GET", "/static/img/"+name, "", "")
-		if w.Code != http.StatusNotFound {
-			t.Errorf("%q: %d", name, w.Code)
-		}
+		assert.Equalf(t, http.StatusNotFound, w.Code, "%q", name)
 	}
 	if w := s.send(t, "POST", "/static/img/AS.png", "", ""); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Access-Control-Allow-Origin") != "*" {
 		t.Error(w.Code)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
@@ -45,9 +47,7 @@ func newServiceOn(t *testing.T, s *journaltest.Store) *service {
 func (s *service) shuffle(t *testing.T, r plan.Request) *dealer.Shuffle {
 	t.Helper()
 	made, err := s.dealer.Shuffle(t.Context(), &dealer.Request{Request: r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return made
 }
 
@@ -59,9 +59,7 @@ func (s *service) revealed(t *testing.T, reference string) (*dealer.Shuffle, uui
 		t.Fatal(err)
 	}
 	reveal, err := s.journal.ByClaim(t.Context(), journal.RevealClaim(made.AuditID))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return made, reveal.ID
 }
 
@@ -72,9 +70,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 	made := s.shuffle(t, plan.Request{Deck: "standard52", Reference: "table 1"})
 	shown := func() rng.Seed {
 		a, err := s.Audit(t.Context(), made.AuditID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return a.Seed
 	}
 	_, v, err := s.Verify(t.Context(), made.AuditID, 100, nil)
@@ -84,9 +80,8 @@ func TestRevealTakesTheSeed(t *testing.T) {
 	wrong := slices.Clone(made.Statement.Seed)
 	wrong[0]++
 	for _, seed := range []rng.Seed{nil, wrong, wrong[:32], append(slices.Clone(made.Statement.Seed), 0)} {
-		if _, err := s.Reveal(t.Context(), made.AuditID, seed, nil); !errors.Is(err, disclosure.ErrWrongSeed) {
-			t.Errorf("revealing with %x: %v", seed, err)
-		}
+		_, err := s.Reveal(t.Context(), made.AuditID, seed, nil)
+		assert.ErrorIsf(t, err, disclosure.ErrWrongSeed, "revealing with %x", seed)
 	}
 	if shown() != nil || s.store.Size(t) != 1 {
 		t.Error("a wrong seed revealed something")
@@ -100,13 +95,9 @@ func TestRevealTakesTheSeed(t *testing.T) {
 		}()
 	}
 	for range 8 {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, <-done)
 	}
-	if !bytes.Equal(shown(), made.Statement.Seed) {
-		t.Error("the seed is not shown after the reveal")
-	}
+	assert.Equal(t, made.Statement.Seed, shown(), "the seed is not shown after the reveal")
 	audits, err := s.Audits(t.Context(), "table 1", 0, 10)
 	if err != nil || len(audits) != 2 || s.store.Size(t) != 2 {
 		t.Fatalf("%d audits of the reference, %v, want the shuffle and one reveal", len(audits), err)
@@ -118,12 +109,10 @@ func TestRevealTakesTheSeed(t *testing.T) {
 	if err != nil || reveal.Kind != audit.KindReveal || reveal.AuditID != made.AuditID || reveal.Commitment != made.Commitment {
 		t.Errorf("the reveal is %+v, %v", reveal, err)
 	}
-	if _, err := s.Reveal(t.Context(), audits[1].ID, made.Statement.Seed, nil); !errors.Is(err, disclosure.ErrNoSeed) {
-		t.Errorf("revealing a reveal: %v", err)
-	}
-	if _, _, err := s.Verify(t.Context(), audits[1].ID, 0, nil); !errors.Is(err, disclosure.ErrNoSeed) {
-		t.Errorf("verifying a reveal: %v", err)
-	}
+	_, err = s.Reveal(t.Context(), audits[1].ID, made.Statement.Seed, nil)
+	assert.ErrorIs(t, err, disclosure.ErrNoSeed, "revealing a reveal")
+	_, _, err = s.Verify(t.Context(), audits[1].ID, 0, nil)
+	assert.ErrorIs(t, err, disclosure.ErrNoSeed, "verifying a reveal")
 	_, v, err = s.Verify(t.Context(), made.AuditID, 100, nil)
 	if err != nil || len(v.Orders) != 1 || v.OrderDigest == "" {
 		t.Errorf("verifying after the reveal: %+v, %v", v, err)
@@ -135,9 +124,8 @@ func TestRevealNowNeedsNoReveal(t *testing.T) {
 	s := newService(t)
 	made := s.shuffle(t, plan.Request{Size: ptr(6), RevealNow: true})
 	a, err := s.Audit(t.Context(), made.AuditID)
-	if err != nil || !bytes.Equal(a.Seed, made.Statement.Seed) {
-		t.Errorf("%+v, %v", a, err)
-	}
+	require.NoErrorf(t, err, "%+v", a)
+	assert.Equalf(t, made.Statement.Seed, a.Seed, "%+v", a)
 	if _, err := s.Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil); err != nil || s.store.Size(t) != 1 {
 		t.Errorf("revealing what is revealed: %v, %d records", err, s.store.Size(t))
 	}
@@ -152,9 +140,7 @@ func TestUnknownRecordsAreNotFound(t *testing.T) {
 		"proving":   second(s.Prove(t.Context(), id)),
 		"replaying": func() error { _, _, err := s.Verify(t.Context(), id, 0, nil); return err }(),
 	} {
-		if !errors.Is(err, ledger.ErrNotFound) {
-			t.Errorf("%s: %v", what, err)
-		}
+		assert.ErrorIs(t, err, ledger.ErrNotFound, what)
 	}
 	if list, err := s.Audits(t.Context(), "unknown", 0, 10); err != nil || len(list) != 0 {
 		t.Errorf("listing: %+v, %v", list, err)
@@ -173,9 +159,7 @@ func TestAuditsArePaged(t *testing.T) {
 	var got []uuid.UUID
 	for from := uint64(0); ; {
 		page, err := s.Audits(t.Context(), "game", from, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, a := range page {
 			got = append(got, a.ID)
 		}
@@ -184,9 +168,7 @@ func TestAuditsArePaged(t *testing.T) {
 		}
 		from = page[2].LogIndex + 1
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%s, want %s", got, want)
-	}
+	assert.Equal(t, want, got)
 }
 
 func TestRetryOfARevealIsReplayed(t *testing.T) {
@@ -198,9 +180,8 @@ func TestRetryOfARevealIsReplayed(t *testing.T) {
 			t.Errorf("the reveal is %+v, %v, with %d records", a, err, s.store.Size(t))
 		}
 	}
-	if _, err := s.Reveal(t.Context(), two.AuditID, two.Statement.Seed, journal.NewKey("key", []byte("two"))); !errors.Is(err, journal.ErrKeyReused) {
-		t.Errorf("another reveal with the key: %v", err)
-	}
+	_, err := s.Reveal(t.Context(), two.AuditID, two.Statement.Seed, journal.NewKey("key", []byte("two")))
+	assert.ErrorIs(t, err, journal.ErrKeyReused, "another reveal with the key")
 	if a, err := s.Audit(t.Context(), two.AuditID); err != nil || a.Seed != nil {
 		t.Errorf("it revealed %+v, %v", a, err)
 	}
@@ -229,9 +210,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 		}
 		corrupt := func(what string, err error) {
 			t.Helper()
-			if !errors.Is(err, ledger.ErrCorrupt) {
-				t.Errorf("%s: %s: %v", v.name, what, err)
-			}
+			assert.ErrorIsf(t, err, ledger.ErrCorrupt, "%s: %s", v.name, what)
 		}
 		for what, made := range map[string]*dealer.Shuffle{"revealed at once": public, "revealed later": later} {
 			_, err := s.Audit(t.Context(), made.AuditID)
@@ -246,9 +225,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 		before := s.store.Size(t)
 		_, err := s.Reveal(t.Context(), secret.AuditID, secret.Statement.Seed, nil)
 		corrupt("revealing", err)
-		if after := s.store.Size(t); after != before {
-			t.Errorf("%s: %d records, and %d before a reveal that has nothing to show", v.name, after, before)
-		}
+		assert.Equal(t, before, s.store.Size(t), v.name)
 		// Showing a record does not read a secret seed.
 		if a, err := s.Audit(t.Context(), secret.AuditID); err != nil || a.Seed != nil {
 			t.Errorf("%s: showing what is secret: %+v, %v", v.name, a, err)
@@ -272,9 +249,8 @@ func TestRevealIsDecidedByTheCommitment(t *testing.T) {
 	}
 	s.store.Tamper = nil
 	a, err := s.Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil)
-	if err != nil || !bytes.Equal(a.Seed, made.Statement.Seed) {
-		t.Errorf("revealing with the seed of the answer: %+v, %v", a, err)
-	}
+	require.NoErrorf(t, err, "revealing with the seed of the answer: %+v", a)
+	assert.Equalf(t, made.Statement.Seed, a.Seed, "revealing with the seed of the answer: %+v", a)
 }
 
 // A claim that was moved to another record's reveal does not make the seed public.
@@ -294,9 +270,7 @@ func TestMovedClaimRevealsNothing(t *testing.T) {
 			return second(s.Reveal(t.Context(), secret.AuditID, secret.Statement.Seed, nil))
 		},
 	} {
-		if err := ask(); !errors.Is(err, ledger.ErrCorrupt) {
-			t.Errorf("%s: %v", what, err)
-		}
+		assert.ErrorIs(t, ask(), ledger.ErrCorrupt, what)
 	}
 }
 
@@ -325,21 +299,17 @@ func TestRevealsAtOnceAreOne(t *testing.T) {
 		go reveal(t.Context(), others)
 	}
 	close(proceed)
-	if err := <-first; err != nil || len(observed) != 1 {
-		t.Errorf("a caller who left: %v, and %d records that it has committed", err, len(observed))
-	}
+	require.NoError(t, <-first, "a caller who left")
+	assert.Len(t, observed, 1, "a caller who left")
 	for range callers {
-		if err := <-others; err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, <-others)
 	}
 	if n := len(appends); n > 0 || s.store.Size(t) != 2 {
 		t.Errorf("%d more appends were attempted; the log has %d records, want 2", n, s.store.Size(t))
 	}
 	a, err := s.Audit(t.Context(), made.AuditID)
-	if err != nil || !bytes.Equal(a.Seed, made.Statement.Seed) {
-		t.Errorf("the seed is not shown after the reveal: %v", err)
-	}
+	require.NoError(t, err, "the seed is not shown after the reveal")
+	assert.Equal(t, made.Statement.Seed, a.Seed, "the seed is not shown after the reveal")
 }
 
 // committed collects a request's records. It implements [journal.Observer].

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -28,9 +30,7 @@ import (
 func TestProve(t *testing.T) {
 	s := newService(t)
 	verifier, err := note.NewVerifier(s.journal.Log.Verifier())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	made, reveal := s.revealed(t, "table 1")
 	secret := s.shuffle(t, plan.Request{Size: ptr(9), ClientSeed: "the players"})
 	for _, v := range []struct {
@@ -40,9 +40,7 @@ func TestProve(t *testing.T) {
 		clientSeed string
 	}{{made.AuditID, 0, made.Statement.Seed, ""}, {reveal, 1, nil, ""}, {secret.AuditID, 2, nil, "the players"}} {
 		p, err := s.Prove(t.Context(), v.id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if p.ID != v.id || p.LogIndex != v.index || p.Inclusion.Index != v.index || !bytes.Equal(p.Seed, v.seed) || p.ClientSeed != v.clientSeed ||
 			p.LogKey != s.journal.Log.Verifier() {
 			t.Errorf("record %d: %+v", v.index, p)
@@ -52,25 +50,21 @@ func TestProve(t *testing.T) {
 		}
 	}
 
-	if _, err := s.Prove(t.Context(), uuid.New()); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("proving an unknown record: %v", err)
-	}
+	_, err = s.Prove(t.Context(), uuid.New())
+	assert.ErrorIs(t, err, ledger.ErrNotFound, "proving an unknown record")
 	s.store.Tamper = func(e *ledger.Stored) { e.Index = 1 }
-	if _, err := s.Prove(t.Context(), secret.AuditID); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("proving a record that is stored under the index of another: %v", err)
-	}
+	_, err = s.Prove(t.Context(), secret.AuditID)
+	assert.ErrorIs(t, err, ledger.ErrCorrupt, "proving a record that is stored under the index of another")
 	s.store.Tamper = func(e *ledger.Stored) {
 		e.Record = bytes.Replace(e.Record, []byte(`"size":9`), []byte(`"size":8`), 1)
 		// The stored leaf hash differs from the tree's.
 		e.Hash = tlog.RecordHash(e.Record)
 	}
-	if _, err := s.Prove(t.Context(), secret.AuditID); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("proving a record that was changed along with its hash: %v", err)
-	}
+	_, err = s.Prove(t.Context(), secret.AuditID)
+	assert.ErrorIs(t, err, ledger.ErrCorrupt, "proving a record that was changed along with its hash")
 	s.store.Tamper = func(e *ledger.Stored) { e.Record = e.Record[1:] }
-	if _, err := s.Prove(t.Context(), secret.AuditID); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("proving a record that was changed: %v", err)
-	}
+	_, err = s.Prove(t.Context(), secret.AuditID)
+	assert.ErrorIs(t, err, ledger.ErrCorrupt, "proving a record that was changed")
 }
 
 // A durable record that cannot be read back is not proven until it can.
@@ -89,31 +83,24 @@ func TestProveWaitsForTheCheckpoint(t *testing.T) {
 	made := s.shuffle(t, plan.Request{Size: ptr(9)})
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := s.Prove(short, made.AuditID); !errors.Is(err, ledger.ErrNotPublished) {
-		t.Errorf("proving what is not published: %v", err)
-	}
+	_, err := s.Prove(short, made.AuditID)
+	assert.ErrorIs(t, err, ledger.ErrNotPublished, "proving what is not published")
 	close(readable)
-	if _, err := s.Prove(t.Context(), made.AuditID); err != nil {
-		t.Error(err)
-	}
+	_, err = s.Prove(t.Context(), made.AuditID)
+	assert.NoError(t, err)
 }
 
 func TestVerifyComparesWithTheCommitment(t *testing.T) {
 	s := newService(t)
 	c, err := s.dealer.Commit(t.Context(), &dealer.Request{Request: plan.Request{Size: ptr(5)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := s.Verify(t.Context(), c.ID, 0, nil); !errors.Is(err, disclosure.ErrNoSeed) {
-		t.Errorf("verifying a commitment: %v", err)
-	}
+	require.NoError(t, err)
+	_, _, err = s.Verify(t.Context(), c.ID, 0, nil)
+	assert.ErrorIs(t, err, disclosure.ErrNoSeed, "verifying a commitment")
 	made := s.shuffle(t, plan.Request{CommitmentID: c.ID, ClientSeed: "late"})
 	check := func(want bool, detail string) {
 		t.Helper()
 		_, v, err := s.Verify(t.Context(), made.AuditID, 0, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		last := v.Steps[len(v.Steps)-1]
 		if v.OK != want || last.OK != want || last.Name != "committed" || !strings.Contains(last.Detail, detail) {
 			t.Errorf("%+v, want %v: ... %s ...", v.Steps, want, detail)
@@ -133,27 +120,22 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 			cancel() // the caller leaves
 		}
 	}
-	if _, v, err := s.Verify(ctx, made.AuditID, 0, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("for a caller who left: %+v, %v", v, err)
-	}
+	_, v, err := s.Verify(ctx, made.AuditID, 0, nil)
+	assert.ErrorIsf(t, err, context.Canceled, "for a caller who left: %+v", v)
 }
 
 // create makes a shoe of a deck.
 func (s *service) create(t *testing.T, r plan.Request) *liveshoes.Result {
 	t.Helper()
 	made, err := s.shoes.Create(t.Context(), &liveshoes.Request{Request: dealer.Request{Request: r}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return made
 }
 
 func (s *service) apply(t *testing.T, id uuid.UUID, c liveshoes.Change) *liveshoes.Result {
 	t.Helper()
 	result, err := s.shoes.Apply(t.Context(), id, &c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return result
 }
 
@@ -175,17 +157,15 @@ func TestSeedsOfAShoeArePublicOnceItIsClosed(t *testing.T) {
 		if p, err := s.Prove(t.Context(), of.AuditID); err != nil || (p.Seed != nil) != public {
 			t.Errorf("proving a %s: %+v, %v", of.Record.Kind, p, err)
 		}
-		if _, err := s.Reveal(t.Context(), of.AuditID, a.Seed, nil); !errors.Is(err, disclosure.ErrNoSeed) {
-			t.Errorf("revealing a %s: %v", of.Record.Kind, err)
-		}
+		_, err = s.Reveal(t.Context(), of.AuditID, a.Seed, nil)
+		assert.ErrorIsf(t, err, disclosure.ErrNoSeed, "revealing a %s", of.Record.Kind)
 	}
 	check(made, false)
 	check(drawn, true)
 	check(reshuffled, false)
 	s.store.Moved = map[string]string{journal.ShoeClaim(made.AuditID): "nobody's"}
-	if a, err := s.Audit(t.Context(), made.AuditID); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("a shoe whose claim was removed: %+v, %v", a, err)
-	}
+	a, err := s.Audit(t.Context(), made.AuditID)
+	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "a shoe whose claim was removed: %+v", a)
 	s.store.Moved = nil
 	other := s.create(t, plan.Request{Deck: "standard52"})
 	s.apply(t, other.Shoe.ID, liveshoes.Change{Kind: audit.KindClose})
@@ -236,22 +216,17 @@ func (s *service) provenOf(t *testing.T, id uuid.UUID) (list []uuid.UUID, err er
 func (s *service) forge(t *testing.T, id uuid.UUID, claim ledger.Claim, change func(*journal.Sidecar)) uuid.UUID {
 	t.Helper()
 	stored, err := s.journal.ByID(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sidecar, err := s.journal.Sidecar(stored)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	change(sidecar)
 	forged := *stored.Record
 	forged.ID = uuid.Must(uuid.NewV7())
 	if claim.Name == "" {
 		claim.Name = journal.ShoeClaim(forged.ID)
 	}
-	if _, err = s.journal.Append(t.Context(), &journal.Entry{Record: &forged, Sidecar: *sidecar, Claims: []ledger.Claim{claim}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = s.journal.Append(t.Context(), &journal.Entry{Record: &forged, Sidecar: *sidecar, Claims: []ledger.Claim{claim}})
+	require.NoError(t, err)
 	return forged.ID
 }
 
@@ -287,17 +262,13 @@ func TestProveShoeFollowsAReplacement(t *testing.T) {
 	s := newService(t)
 	key := journal.NewKey("key")
 	made, err := s.shoes.Create(t.Context(), &liveshoes.Request{Request: dealer.Request{Request: plan.Request{Deck: "standard52"}, Key: key}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	id := made.Shoe.ID
 	var replacement *liveshoes.Result
 	s.store.Tamper = func(*ledger.Stored) { // after the lookup of the first record
 		s.store.Tamper = nil
 		replacement, err = s.shoes.Replace(t.Context(), id, &liveshoes.Request{Request: dealer.Request{Request: plan.Request{Deck: "standard54"}}})
-		if err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, err)
 	}
 	if got, err := s.provenOf(t, id); err != nil || !slices.Equal(got, []uuid.UUID{replacement.AuditID}) {
 		t.Errorf("proven are %s, %v, want %s", got, err, replacement.AuditID)
@@ -305,14 +276,11 @@ func TestProveShoeFollowsAReplacement(t *testing.T) {
 	// The owner's claim was moved back to the replaced shoe, whose first record now holds only
 	// its key's claim.
 	keys, err := s.store.Claims(t.Context(), ledger.ClaimQuery{Prefix: "key ", Limit: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	keys = slices.DeleteFunc(keys, func(c ledger.Claim) bool { return journal.IsShoeClaim(c.Name) })
 	s.store.Moved = map[string]string{journal.OwnerClaim(id): keys[0].Name}
-	if got, err := s.provenOf(t, id); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("with the claim of the owner moved back: %s, %v", got, err)
-	}
+	got, err := s.provenOf(t, id)
+	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "with the claim of the owner moved back: %s", got)
 }
 
 func TestProveShoeNeedsRecordsThatLeadBack(t *testing.T) {
@@ -323,7 +291,6 @@ func TestProveShoeNeedsRecordsThatLeadBack(t *testing.T) {
 	s.forge(t, drawn.AuditID, claim, func(sidecar *journal.Sidecar) { sidecar.Shoe.Previous = s.store.Size(t) }) // its own index
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if err := s.ProveShoe(ctx, made.Shoe.ID, nil, func(*disclosure.Proof) error { return nil }); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Error(err)
-	}
+	err := s.ProveShoe(ctx, made.Shoe.ID, nil, func(*disclosure.Proof) error { return nil })
+	assert.ErrorIs(t, err, ledger.ErrCorrupt)
 }

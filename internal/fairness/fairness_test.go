@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"riffle/internal/fairness"
 )
 
@@ -50,9 +52,7 @@ func TestLaws(t *testing.T) {
 				t.Errorf("%s: %d of the orders of seven have %d, want %v", v.name, c, value, want)
 			}
 		}
-		if len(ranks) != 5040 {
-			t.Errorf("%d ranks of 5040 orders", len(ranks))
-		}
+		assert.Len(t, ranks, 5040)
 	}
 }
 
@@ -76,21 +76,16 @@ func TestNaiveLaw(t *testing.T) {
 		runs = append(runs, int(math.Round(27*p)))
 	}
 	slices.Sort(runs)
-	if !slices.Equal(runs, []int{4, 4, 4, 5, 5, 5}) {
-		t.Errorf("27 runs give %v", runs)
-	}
+	assert.Equal(t, []int{4, 4, 4, 5, 5, 5}, runs, "27 runs give")
 }
 
 func TestCaught(t *testing.T) {
 	findings := []fairness.Finding{{Name: "a", P: 0.04}, {Name: "b", P: 0.001}, {Name: "c", P: 0.011}, {Name: "d", P: 0.03}, {Name: "e", Needed: 1}}
 	// 0.001 <= 0.05/4 and 0.011 <= 0.05/3, but 0.03 > 0.05/2, and nothing after it counts. Of e there are
 	// not enough runs.
-	if got := names(fairness.Caught(findings, 0.05)); !slices.Equal(got, []string{"b", "c"}) {
-		t.Errorf("caught: %v, want b and c", got)
-	}
-	if got := names(fairness.Caught([]fairness.Finding{{Name: "a", P: 0.01}, {Name: "b", P: 0.04}}, 0.05)); !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("caught: %v, want both", got)
-	}
+	assert.Equal(t, []string{"b", "c"}, names(fairness.Caught(findings, 0.05)), "caught")
+	got := names(fairness.Caught([]fairness.Finding{{Name: "a", P: 0.01}, {Name: "b", P: 0.04}}, 0.05))
+	assert.Equal(t, []string{"a", "b"}, got, "caught")
 }
 
 // TestPValuesAreUniform measures a fair shuffle again and again with the least number of runs that can be

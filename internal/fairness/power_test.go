@@ -7,6 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/fairness"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
@@ -25,13 +28,9 @@ func testStream(t *testing.T, label string) *rng.Stream {
 		seed = append(seed, block[:]...)
 	}
 	keys, err := rng.Keys(seed, sum, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	stream, err := rng.NewStream(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return stream
 }
 
@@ -81,9 +80,7 @@ func TestServedAlgorithmsAreNotCaught(t *testing.T) {
 				t.Errorf("%s: caught by %v", label, caught)
 			}
 			for _, f := range findings {
-				if !f.Judged() {
-					t.Errorf("%s: %v needs %d runs", label, f, f.Needed)
-				}
+				assert.Truef(t, f.Judged(), "%s: %v needs %d runs", label, f, f.Needed)
 			}
 		}
 	}
@@ -229,30 +226,25 @@ func TestMutantsAreCaught(t *testing.T) {
 		findings := measure(fairness.NewMeter(mutant.n), mutant.runs, mutant.make(mutant.name)).Findings()
 		caught := names(fairness.Caught(findings, fairness.Alpha))
 		t.Logf("%s, %d runs of %d: %v", mutant.name, mutant.runs, mutant.n, caught)
-		if !slices.Contains(caught, mutant.by) {
-			t.Errorf("%s, %d runs of %d: caught by %v, want %s", mutant.name, mutant.runs, mutant.n, caught, mutant.by)
-		}
+		assert.Truef(t, slices.Contains(caught, mutant.by),
+			"%s, %d runs of %d: caught by %v, want %s", mutant.name, mutant.runs, mutant.n, caught, mutant.by)
 		catches[mutant.by] = true
 	}
 	for _, f := range slices.Concat(fairness.NewMeter(5).Findings(), fairness.NewMeter(52).Findings()) {
-		if !catches[f.Name] {
-			t.Errorf("%s catches no mutant", f.Name)
-		}
+		assert.Truef(t, catches[f.Name], "%s catches no mutant", f.Name)
 	}
 }
 
 func TestSattoloIsCaughtUnlessCyclesAreWanted(t *testing.T) {
 	for _, n := range []int{4, 8, 52} {
 		s := integers(sattolo)("sattolo")
-		if caught := names(fairness.Caught(measure(fairness.NewMeter(n), 60_000, s).Findings(), fairness.Alpha)); !slices.Contains(caught, "cycles") {
-			t.Errorf("%d items: caught by %v, want cycles", n, caught)
-		}
+		caught := names(fairness.Caught(measure(fairness.NewMeter(n), 60_000, s).Findings(), fairness.Alpha))
+		assert.Truef(t, slices.Contains(caught, "cycles"), "%d items: caught by %v, want cycles", n, caught)
 		if caught := fairness.Caught(measure(fairness.NewCyclicMeter(n), 60_000, s).Findings(), 0.001); len(caught) > 0 {
 			t.Errorf("%d items, among cycles: caught by %v", n, caught)
 		}
-		if caught := names(fairness.Caught(measure(fairness.NewCyclicMeter(n), 1000, integers(fisherYates)("fair")).Findings(), fairness.Alpha)); !slices.Contains(caught, "cycles") {
-			t.Errorf("%d items, uniform: caught by %v, want cycles", n, caught)
-		}
+		caught = names(fairness.Caught(measure(fairness.NewCyclicMeter(n), 1000, integers(fisherYates)("fair")).Findings(), fairness.Alpha))
+		assert.Truef(t, slices.Contains(caught, "cycles"), "%d items, uniform: caught by %v, want cycles", n, caught)
 	}
 }
 
@@ -276,9 +268,8 @@ func TestNaiveIsRecognized(t *testing.T) {
 		want  bool
 	}{"naive": {anyPlace, true}, "from the end": {fromEnd, true}, "inverse": {inverse, true}, "sattolo": {sattolo, false}, "riffles": {riffles(4), false}, "fair": {fisherYates, false}} {
 		for _, n := range []int{3, 10, 52} {
-			if got := measure(fairness.NewMeter(n), 30_000, integers(v.order)(name)).Positions.FitsNaive(); got != v.want {
-				t.Errorf("%s of %d: recognized as naive is %v, want %v", name, n, got, v.want)
-			}
+			got := measure(fairness.NewMeter(n), 30_000, integers(v.order)(name)).Positions.FitsNaive()
+			assert.Equalf(t, v.want, got, "%s of %d: recognized as naive", name, n)
 		}
 	}
 }

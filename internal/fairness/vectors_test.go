@@ -9,6 +9,9 @@ import (
 	"os"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/fairness"
 )
 
@@ -110,33 +113,24 @@ func TestVectors(t *testing.T) {
 			v.Cyclic = findingsOf(measure(fairness.NewCyclicMeter(v.N), v.Runs, vectorShuffle(v.Shuffle)).Findings())
 		}
 		line, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		fmt.Fprintf(&text, "%s%s", map[bool]string{true: "[\n", false: ",\n"}[i == 0], line)
 	}
 	text.WriteString("\n]\n")
 	if *update {
-		if err := os.WriteFile(vectorsFile, text.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(vectorsFile, text.Bytes(), 0o644))
 	}
 	file, err := os.ReadFile(vectorsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var want, got []vector
 	for _, v := range []struct {
 		text []byte
 		to   *[]vector
 	}{{file, &want}, {text.Bytes(), &got}} {
-		if err := json.Unmarshal(v.text, v.to); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(v.text, v.to))
 	}
-	if a, b := rounded(want), rounded(got); a != b {
-		t.Errorf("%s differs from what this test measures: run it with -update\n%s\n%s", vectorsFile, a, b)
-	}
+	assert.Equalf(t, rounded(got), rounded(want),
+		"%s differs from what this test measures: run it with -update", vectorsFile)
 }
 
 // rounded returns vectors with ten digits, since processors that fuse multiplications differ in the last.

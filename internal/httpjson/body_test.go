@@ -14,6 +14,9 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/budget"
 )
 
@@ -50,9 +53,7 @@ func TestReadReturnsTheBody(t *testing.T) {
 		})
 	}
 	readers.Wait()
-	if left := room.Left(); left != 1<<30 {
-		t.Errorf("%d of the budget are left after all leases were released, want %d", left, 1<<30)
-	}
+	assert.EqualValues(t, 1<<30, room.Left())
 }
 
 // TestRoomFollowsWhatHasArrived grows the buffer of a body that announces much.
@@ -66,9 +67,7 @@ func TestRoomFollowsWhatHasArrived(t *testing.T) {
 		}
 		room = next
 	}
-	if room != announced+1 {
-		t.Errorf("the last room is %d, want %d", room, announced+1)
-	}
+	assert.EqualValues(t, announced+1, room, "the last room")
 }
 
 // TestBudgetBoundsBodies has two leases share a budget. A peer's share suffices for one long body.
@@ -81,27 +80,15 @@ func TestBudgetBoundsBodies(t *testing.T) {
 		return err
 	}
 	first, second, short := room.Lease(netip.MustParseAddr("192.0.2.1")), room.Lease(netip.MustParseAddr("192.0.2.2")), room.Lease(netip.MustParseAddr("192.0.2.2"))
-	if err := read(first, length); err != nil {
-		t.Fatal(err)
-	}
-	if err := first.Grow(1); err == nil {
-		t.Error("a lease grew beyond the budget")
-	}
-	if err := read(second, length); !errors.Is(err, budget.ErrFull) {
-		t.Errorf("a body beyond the budget: %v", err)
-	}
+	require.NoError(t, read(first, length))
+	assert.Error(t, first.Grow(1), "a lease grew beyond the budget")
+	assert.ErrorIs(t, read(second, length), budget.ErrFull, "a body beyond the budget")
 	second.Release()
-	if err := read(short, 1000); err != nil {
-		t.Errorf("a short body beside a long one: %v", err)
-	}
+	assert.NoError(t, read(short, 1000), "a short body beside a long one")
 	first.Release()
-	if err := read(second, length); err != nil {
-		t.Errorf("after the first was released: %v", err)
-	}
+	assert.NoError(t, read(second, length), "after the first was released")
 	second.Release()
-	if left := room.Left(); left != 2*one {
-		t.Errorf("%d are left at the end", left)
-	}
+	assert.EqualValues(t, 2*one, room.Left())
 }
 
 // TestUnreadableBodies sends bodies that are refused, and looks at status and whether the
@@ -160,9 +147,7 @@ func TestReaderErrors(t *testing.T) {
 		`{"s":"x","n":3,"a":[1,2],"b":true,"e":[]}`: ``,
 	} {
 		d, err := NewReader([]byte(body), budget.New(0).Lease(netip.MustParseAddr("192.0.2.1")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		err = d.Object(func(name string) (err error) {
 			switch name {
 			case "n":
@@ -188,9 +173,7 @@ func TestReaderErrors(t *testing.T) {
 		if e, ok := err.(*Error); ok { //nolint:errorlint // it is returned unwrapped
 			got = fmt.Sprintf("%d %s %s", e.Status, e.Pointer, e.Detail)
 		}
-		if got != want {
-			t.Errorf("%s:\n got %s\nwant %s", body, got, want)
-		}
+		assert.Equal(t, want, got, body)
 	}
 }
 
@@ -227,17 +210,13 @@ func TestPartsAreCharged(t *testing.T) {
 	decoded := int64(members+1+elements) * partBytes
 	room := budget.New(1 << 20)
 	lease := room.Lease(netip.MustParseAddr("192.0.2.1"))
-	if err := decode(lease); err != nil || room.Left() != 1<<20-(received+decoded-budget.Free) {
-		t.Errorf("%d bytes are left, want %d: %v", room.Left(), 1<<20-(received+decoded-budget.Free), err)
-	}
+	require.NoError(t, decode(lease))
+	assert.Equal(t, 1<<20-(received+decoded-budget.Free), room.Left())
 	lease.Release()
-	if left := room.Left(); left != 1<<20 {
-		t.Errorf("%d are left at the end", left)
-	}
+	assert.EqualValues(t, 1<<20, room.Left())
 	for _, bytes := range []int64{received, received + (members+1)*nameBytes, received + decoded - 1} {
-		if err := decode(budget.New(2 * (bytes - budget.Free)).Lease(netip.MustParseAddr("192.0.2.1"))); err == nil {
-			t.Errorf("the body is decoded in %d bytes", bytes)
-		}
+		assert.Errorf(t, decode(budget.New(2*(bytes-budget.Free)).Lease(netip.MustParseAddr("192.0.2.1"))),
+			"the body is decoded in %d bytes", bytes)
 	}
 }
 
@@ -256,8 +235,6 @@ func TestNames(t *testing.T) {
 		strings.Repeat(`{`, deepest+1) + many(`:`): 0,
 		`}}` + many(`:`) + `"`:                     fewNames + 1,
 	} {
-		if got := names([]byte(body)); got != want {
-			t.Errorf("%.80s: %d, want %d", body, got, want)
-		}
+		assert.Equalf(t, want, names([]byte(body)), "%.80s", body)
 	}
 }

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/budget"
 )
 
@@ -18,13 +21,9 @@ import (
 // array without white space.
 func plainElements(t *testing.T, array string) (list []json.RawMessage, digest [sha256.Size]byte) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(array), &list); err != nil {
-		t.Fatalf("%.100s: %v", array, err)
-	}
+	require.NoErrorf(t, json.Unmarshal([]byte(array), &list), "%.100s", array)
 	var compact bytes.Buffer
-	if err := json.Compact(&compact, []byte(array)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Compact(&compact, []byte(array)))
 	return list, sha256.Sum256(compact.Bytes())
 }
 
@@ -52,9 +51,7 @@ func elementsIn(body string, limit uint64) (found *Elements, err error) {
 func compare(t *testing.T, body, array string) {
 	t.Helper()
 	found, err := elementsIn(body, 1_000_000)
-	if err != nil {
-		t.Fatalf("%.100s: %v", body, err)
-	}
+	require.NoErrorf(t, err, "%.100s", body)
 	want, digest := plainElements(t, array)
 	same := slices.EqualFunc(found.Spans, want, func(s Span, element json.RawMessage) bool {
 		return bytes.Equal(s.Of([]byte(body)), element)
@@ -127,9 +124,7 @@ func TestElementsBeyondTheLimitAreCounted(t *testing.T) {
 func TestElementsAreNoDeeperThanAllowed(t *testing.T) {
 	for depth, want := range map[int]bool{MaxDepth - 2: true, MaxDepth - 1: false} {
 		_, err := elementsIn(`{"items":[1,`+strings.Repeat("[", depth)+strings.Repeat("]", depth)+`]}`, 10)
-		if (err == nil) != want {
-			t.Errorf("depth %d: %v", depth, err)
-		}
+		assert.Equalf(t, want, (err == nil), "depth %d: %v", depth, err)
 		if e, ok := err.(*Error); err != nil && (!ok || e.Pointer != "/items/1") { //nolint:errorlint // it is returned unwrapped
 			t.Errorf("depth %d: %#v", depth, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
 )
 
 // A peerConn is a connection of a peer.
@@ -32,9 +33,8 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 		var first []*peerConn
 		for range 4 { // half of the places
 			conn, of := connect()
-			if first = append(first, conn); of.extra {
-				t.Error("a connection with a place is an extra one")
-			}
+			first = append(first, conn)
+			assert.False(t, of.extra, "a connection with a place is an extra one")
 			time.Sleep(time.Millisecond)
 		}
 		c.changed(first[0], http.StateActive)
@@ -83,9 +83,8 @@ func TestAcceptingPauses(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			c.changed(extra[1], http.StateClosed)
 		}()
-		if took := connect(); took != time.Millisecond || extra[0].closed {
-			t.Errorf("a connection waits for %v, and not until another one has gone", took)
-		}
+		assert.Equal(t, time.Millisecond, connect(), "a connection waits for")
+		assert.False(t, extra[0].closed, "a connection waits for")
 		var waited time.Duration
 		for range 10 * ExtraConnections {
 			waited += connect()

@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
 )
 
 // TestContextEndsWhenTheClientDisconnects closes the connection of a request in flight.
 func TestContextEndsWhenTheClientDisconnects(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	started, ended := make(chan struct{}), make(chan struct{})
 	server := New(Options{
 		MaxConnections: 10, Metrics: NewMetrics(prometheus.NewRegistry(), 10), Logger: slog.New(slog.DiscardHandler),
@@ -31,9 +30,7 @@ func TestContextEndsWhenTheClientDisconnects(t *testing.T) {
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { _ = server.Close() })
 	c, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, _ = io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
 	<-started
 	_ = c.Close()

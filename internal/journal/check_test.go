@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
@@ -26,16 +28,13 @@ import (
 func entry(t *testing.T, s *journaltest.Store, j *journal.Journal, id uuid.UUID) *ledger.Stored {
 	t.Helper()
 	list, err := s.Range(t.Context(), 0, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	at := slices.IndexFunc(list, func(e ledger.Stored) bool { return e.ID == id })
 	if at < 0 {
 		t.Fatalf("there is no record %s", id)
 	}
-	if list[at].Sidecar, err = j.Log.Sidecar(&list[at]); err != nil {
-		t.Fatal(err)
-	}
+	list[at].Sidecar, err = j.Log.Sidecar(&list[at])
+	require.NoError(t, err)
 	return &list[at]
 }
 
@@ -81,9 +80,8 @@ func checkDamages(t *testing.T, s *journaltest.Store, j *journal.Journal, damage
 		if _, err := whole.Entry(t.Context(), e); !errors.Is(err, ledger.ErrCorrupt) || !strings.Contains(err.Error(), d.detail) {
 			t.Errorf("%s: %v, want ... %s ...", d.name, err, d.detail)
 		}
-		if _, err := blind.Entry(t.Context(), e); (err == nil) != d.hidden {
-			t.Errorf("%s, without the key: %v", d.name, err)
-		}
+		_, err := blind.Entry(t.Context(), e)
+		assert.Equalf(t, d.hidden, (err == nil), "%s, without the key: %v", d.name, err)
 	}
 }
 
@@ -95,9 +93,7 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 	shuffle := func(r dealer.Request) *dealer.Shuffle {
 		t.Helper()
 		made, err := d.Shuffle(t.Context(), &r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return made
 	}
 	revealed := func(reference string) (*dealer.Shuffle, uuid.UUID) {
@@ -107,17 +103,13 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		reveal, err := j.ByClaim(t.Context(), journal.RevealClaim(made.AuditID))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return made, reveal.ID
 	}
 	commit := func(by *dealer.Dealer, key *journal.Key) *dealer.Commitment {
 		t.Helper()
 		c, err := by.Commit(t.Context(), &dealer.Request{Request: plan.Request{Size: &size, Reference: "committed"}, Key: key})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return c
 	}
 	first, firstReveal := revealed("table 1")
@@ -133,14 +125,11 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 		t.Fatalf("%d commitments expired, %v", n, err)
 	}
 	voided, err := d.Commitment(t.Context(), void.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 
 	whole, blind := checkers(j)
-	if whole.Unchecked() != "" || blind.Unchecked() != "key " {
-		t.Errorf("unchecked are claims %q and %q", whole.Unchecked(), blind.Unchecked())
-	}
+	assert.Equal(t, "", whole.Unchecked(), "unchecked are claims")
+	assert.Equal(t, "key ", blind.Unchecked(), "unchecked are claims")
 	checkSound(t, s, j, map[uuid.UUID][]ledger.Claim{
 		first.AuditID: nil, second.AuditID: nil, public.AuditID: nil,
 		firstReveal:     {{Name: "reveal " + first.AuditID.String()}},
@@ -201,17 +190,13 @@ func TestCheckerFindsWhatDoesNotAgreeWithAShoe(t *testing.T) {
 	create := func(lifetime time.Duration) *liveshoes.Result {
 		t.Helper()
 		made, err := service.Create(t.Context(), &liveshoes.Request{Request: dealer.Request{Request: plan.Request{Deck: "standard52"}}, Expires: lifetime})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return made
 	}
 	apply := func(of *liveshoes.Result, c liveshoes.Change) *liveshoes.Result {
 		t.Helper()
 		made, err := service.Apply(t.Context(), of.Shoe.ID, &c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return made
 	}
 	draw := liveshoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.Dealt}
@@ -277,8 +262,7 @@ func TestCheckerFindsWhatDoesNotAgreeWithAShoe(t *testing.T) {
 		if _, err := whole.Entry(t.Context(), entry(t, s, j, v.id)); !errors.Is(err, ledger.ErrCorrupt) || !strings.Contains(err.Error(), v.detail) {
 			t.Errorf("%s moved to %s: %v, want ... %s ...", v.claim, v.to, err, v.detail)
 		}
-		if _, err := blind.Entry(t.Context(), entry(t, s, j, v.id)); (err == nil) != v.hidden {
-			t.Errorf("%s moved to %s, without the key: %v", v.claim, v.to, err)
-		}
+		_, err := blind.Entry(t.Context(), entry(t, s, j, v.id))
+		assert.Equalf(t, v.hidden, (err == nil), "%s moved to %s, without the key: %v", v.claim, v.to, err)
 	}
 }

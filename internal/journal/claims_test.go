@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/journal"
 	"riffle/internal/journal/journaltest"
@@ -25,20 +26,15 @@ func TestClaimsHaveTheirNamesInStores(t *testing.T) {
 		"shoe " + id.String():       journal.ShoeClaim(id),
 		"key shoe f58885587839447c136a60c37e335f1063ed08048126c6b78cffced2cb908f3b": journal.OwnerClaim(id),
 	} {
-		if got != want {
-			t.Errorf("the claim is %q, want %q", got, want)
-		}
+		assert.Equal(t, want, got, "the claim")
 	}
 	if got, err := journal.ClaimID(&ledger.Claim{Name: journal.ShoeClaim(id)}, journal.Shoes); err != nil || got != id {
 		t.Errorf("the id of a claim is %s, %v", got, err)
 	}
-	if _, err := journal.ClaimID(&ledger.Claim{Name: "shoe 7"}, journal.Shoes); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("a claim without an id: %v", err)
-	}
+	_, err := journal.ClaimID(&ledger.Claim{Name: "shoe 7"}, journal.Shoes)
+	assert.ErrorIs(t, err, ledger.ErrCorrupt, "a claim without an id")
 	for name, want := range map[string]bool{journal.ShoeClaim(id): true, journal.OwnerClaim(id): true, journal.CommitmentClaim(id): false, keyClaim("shoe"): false} {
-		if got := journal.IsShoeClaim(name); got != want {
-			t.Errorf("%q is on a shoe: %v, want %v", name, got, want)
-		}
+		assert.Equalf(t, want, journal.IsShoeClaim(name), "%q is on a shoe", name)
 	}
 }
 
@@ -53,9 +49,8 @@ func appendDue(t *testing.T, j *journal.Journal, prefix string, n int, due time.
 	for i := range n {
 		wait.Go(func() {
 			claim := ledger.Claim{Name: fmt.Sprintf("%s%s %d", prefix, due, i), Due: at}
-			if _, err := appendReveal(j, &journal.Entry{Claims: []ledger.Claim{claim}}); err != nil {
-				t.Error(err)
-			}
+			_, err := appendReveal(j, &journal.Entry{Claims: []ledger.Claim{claim}})
+			assert.NoError(t, err)
 		})
 	}
 	wait.Wait()
@@ -101,9 +96,8 @@ func TestExpireEndsEveryOverdueClaim(t *testing.T) {
 		}
 		return end(ctx, j, c)
 	})
-	if err != nil || n != 301 {
-		t.Errorf("%d expired, %v, want 301", n, err)
-	}
+	require.NoError(t, err)
+	assert.Equal(t, 301, n)
 	count(2, 0)
 	now = now.Add(time.Microsecond)
 	count(0, 2)
@@ -118,9 +112,8 @@ func TestExpireEndsEveryOverdueClaim(t *testing.T) {
 		}
 		return ledger.ErrClaimed
 	})
-	if err != nil || n != 0 {
-		t.Errorf("of two that others used %d expired, %v", n, err)
-	}
+	require.NoError(t, err, "of two that others used")
+	assert.Equal(t, 0, n, "of two that others used")
 	count(0, 0)
 }
 
@@ -146,11 +139,7 @@ func TestSweepExpiresEverySecond(t *testing.T) {
 				}
 				return nil
 			}))
-		if want := []string{"a1s", "b1s", "a2s", "b2s", "a3s", "b3s"}; !slices.Equal(calls, want) {
-			t.Errorf("called were %q, want %q", calls, want)
-		}
-		if want := []string{"failure", "failure", "failure"}; !slices.Equal(reports, want) {
-			t.Errorf("reported were %q, want %q", reports, want)
-		}
+		assert.Equal(t, []string{"a1s", "b1s", "a2s", "b2s", "a3s", "b3s"}, calls, "called")
+		assert.Equal(t, []string{"failure", "failure", "failure"}, reports, "reported")
 	})
 }

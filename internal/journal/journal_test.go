@@ -1,12 +1,13 @@
 package journal_test
 
 import (
-	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/journal"
@@ -18,18 +19,14 @@ func TestRecordsAreFoundAsAppended(t *testing.T) {
 	s := journaltest.New(t)
 	j := s.Journal(t)
 	record, err := j.NewRecord(audit.KindReveal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	record.AuditID, record.Commitment = uuid.Must(uuid.NewV7()), audit.Commitment{1, 2, 3}
 	claim := journal.RevealClaim(record.AuditID)
 	key := journal.NewKey("key", []byte("request"))
 	index, err := j.Append(t.Context(), &journal.Entry{
 		Record: record, Reference: "table 7", Sidecar: journal.Sidecar{Key: key}, Claims: []ledger.Claim{{Name: claim}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, find := range map[string]func() (*journal.Stored, error){
 		"id":    func() (*journal.Stored, error) { return j.ByID(t.Context(), record.ID) },
 		"index": func() (*journal.Stored, error) { return j.At(t.Context(), index) },
@@ -41,9 +38,7 @@ func TestRecordsAreFoundAsAppended(t *testing.T) {
 		},
 	} {
 		stored, err := find()
-		if err != nil {
-			t.Fatalf("by %s: %v", name, err)
-		}
+		require.NoErrorf(t, err, "by %s", name)
 		if stored.ID != record.ID || !stored.Time.Equal(record.Time) || stored.Commitment != record.Commitment ||
 			stored.Index != index || stored.Reference != "table 7" || string(stored.Bytes) != string(record.Append(nil)) {
 			t.Errorf("by %s: %+v, want %+v at %d", name, stored, record, index)
@@ -57,23 +52,19 @@ func TestRecordsAreFoundAsAppended(t *testing.T) {
 		"index": func() (*journal.Stored, error) { return j.At(t.Context(), index+1) },
 		"claim": func() (*journal.Stored, error) { return j.ByClaim(t.Context(), "reveal nothing") },
 	} {
-		if stored, err := find(); !errors.Is(err, ledger.ErrNotFound) {
-			t.Errorf("by an unknown %s: %+v, %v", name, stored, err)
-		}
+		stored, err := find()
+		assert.ErrorIsf(t, err, ledger.ErrNotFound, "by an unknown %s: %+v", name, stored)
 	}
 	if list, err := j.ByReference(t.Context(), "table 8", 0, 10); err != nil || len(list) != 0 {
 		t.Errorf("by an unknown reference: %+v, %v", list, err)
 	}
-	if stored, err := j.FirstOfShoe(t.Context(), record.ID); !errors.Is(err, journal.ErrNoShoe) {
-		t.Errorf("by an unknown shoe: %+v, %v", stored, err)
-	}
+	stored, err := j.FirstOfShoe(t.Context(), record.ID)
+	assert.ErrorIsf(t, err, journal.ErrNoShoe, "by an unknown shoe: %+v", stored)
 	s.Tamper = func(e *ledger.Stored) { e.Record = e.Record[1:] }
-	if stored, err := j.ByID(t.Context(), record.ID); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("a record that was cut: %+v, %v", stored, err)
-	}
-	if list, err := j.ByReference(t.Context(), "table 7", 0, 10); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("a record of a reference that was cut: %+v, %v", list, err)
-	}
+	stored, err = j.ByID(t.Context(), record.ID)
+	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "a record that was cut: %+v", stored)
+	list, err := j.ByReference(t.Context(), "table 7", 0, 10)
+	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "a record of a reference that was cut: %+v", list)
 }
 
 func TestAppendNamesTheClaimInConflict(t *testing.T) {
@@ -86,9 +77,8 @@ func TestAppendNamesTheClaimInConflict(t *testing.T) {
 		}
 		return e
 	}
-	if _, err := appendReveal(j, entry(journal.NewKey("key"), "a", "b")); err != nil {
-		t.Fatal(err)
-	}
+	_, err := appendReveal(j, entry(journal.NewKey("key"), "a", "b"))
+	require.NoError(t, err)
 	for want, e := range map[string]*journal.Entry{
 		"b":             entry(nil, "c", "b"),
 		keyClaim("key"): entry(journal.NewKey("key")),
@@ -97,12 +87,9 @@ func TestAppendNamesTheClaimInConflict(t *testing.T) {
 			t.Errorf("%v, want a conflict over %q", err, want)
 		}
 	}
-	if n := s.Size(t); n != 1 {
-		t.Errorf("there are %d records, want 1", n)
-	}
-	if _, err := appendReveal(j, entry(nil, "c")); err != nil {
-		t.Errorf("a claim of an entry that was refused: %v", err)
-	}
+	assert.EqualValues(t, 1, s.Size(t), "there")
+	_, err = appendReveal(j, entry(nil, "c"))
+	assert.NoError(t, err, "a claim of an entry that was refused")
 }
 
 // Log order is append order, even if the clock jumps.
@@ -114,19 +101,13 @@ func TestClockDoesNotDisorderTheLog(t *testing.T) {
 	for _, now := range []time.Time{start, start, start.Add(-time.Hour), time.Unix(0, 0), start.AddDate(10, 0, 0), start.Add(time.Second)} {
 		s.Now = func() time.Time { return now }
 		id, err := appendReveal(j, &journal.Entry{Reference: "one game"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ids = append(ids, id)
 	}
 	list, err := j.ByReference(t.Context(), "one game", 0, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, stored := range list {
 		listed = append(listed, stored.ID)
 	}
-	if !slices.Equal(ids, listed) {
-		t.Errorf("appended %s, listed %s", ids, listed)
-	}
+	assert.Equal(t, listed, ids, "appended")
 }

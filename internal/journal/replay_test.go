@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/journal"
@@ -51,9 +53,8 @@ func request(ctx context.Context, j *journal.Journal, key *journal.Key, before f
 func made(t *testing.T, j *journal.Journal, key *journal.Key) answer {
 	t.Helper()
 	got, err := request(t.Context(), j, key, nil)
-	if err != nil || got.replayed {
-		t.Fatalf("the first attempt got %+v, %v", got, err)
-	}
+	require.NoErrorf(t, err, "the first attempt got %+v", got)
+	require.Falsef(t, got.replayed, "the first attempt got %+v", got)
 	return got
 }
 
@@ -65,14 +66,11 @@ func TestOnceReplaysTheFirstAttempt(t *testing.T) {
 	for range 2 {
 		for _, process := range []*journal.Journal{j, other} {
 			got, err := request(t.Context(), process, journal.NewKey("key", []byte("req"), []byte("uest")), nil)
-			if err != nil || got != (answer{first.id, true}) {
-				t.Errorf("a retry got %+v, %v, want %s replayed", got, err, first.id)
-			}
+			require.NoErrorf(t, err, "a retry got %+v, %v, want %s replayed", got, err, first.id)
+			assert.Equalf(t, (answer{first.id, true}), got, "a retry got %+v, %v, want %s replayed", got, err, first.id)
 		}
 	}
-	if n := s.Size(t); n != 2 {
-		t.Errorf("there are %d records, want 2", n)
-	}
+	assert.EqualValues(t, 2, s.Size(t), "there")
 }
 
 // Two processes look up the key before either has appended.
@@ -83,18 +81,13 @@ func TestOnceReplaysTheWinnerOfARace(t *testing.T) {
 	lost, err := request(t.Context(), j, journal.NewKey("key", []byte("request")), func() {
 		won = made(t, other, journal.NewKey("key", []byte("request")))
 	})
-	if err != nil || lost != (answer{won.id, true}) {
-		t.Errorf("the loser got %+v, %v, want %s replayed", lost, err, won.id)
-	}
+	require.NoErrorf(t, err, "the loser got %+v, %v, want %s replayed", lost, err, won.id)
+	assert.Equalf(t, (answer{won.id, true}), lost, "the loser got %+v, %v, want %s replayed", lost, err, won.id)
 	got, err := request(t.Context(), j, journal.NewKey("contested", []byte("request")), func() {
 		made(t, other, journal.NewKey("contested", []byte("another request")))
 	})
-	if !errors.Is(err, journal.ErrKeyReused) {
-		t.Errorf("a loser to another request got %+v, %v", got, err)
-	}
-	if n := s.Size(t); n != 2 {
-		t.Errorf("there are %d records, want 2", n)
-	}
+	assert.ErrorIsf(t, err, journal.ErrKeyReused, "a loser to another request got %+v", got)
+	assert.EqualValues(t, 2, s.Size(t), "there")
 }
 
 // The loser of a race may fail before its append: the shoe to close is closed already.
@@ -112,12 +105,10 @@ func TestOnceReplaysTheWinnerWhateverTheLoserFailedWith(t *testing.T) {
 	if got, err := attempt(journal.NewKey("key"), journal.NewKey("key")); err != nil || !got.replayed {
 		t.Errorf("the loser got %+v, %v", got, err)
 	}
-	if got, err := attempt(journal.NewKey("mine"), journal.NewKey("theirs")); !errors.Is(err, closed) {
-		t.Errorf("a failure beside a request with another key got %+v, %v", got, err)
-	}
-	if got, err := attempt(journal.NewKey("reused"), journal.NewKey("reused", []byte("another request"))); !errors.Is(err, closed) {
-		t.Errorf("a failure beside another request with the key got %+v, %v", got, err)
-	}
+	got, err := attempt(journal.NewKey("mine"), journal.NewKey("theirs"))
+	assert.ErrorIsf(t, err, closed, "a failure beside a request with another key got %+v", got)
+	got, err = attempt(journal.NewKey("reused"), journal.NewKey("reused", []byte("another request")))
+	assert.ErrorIsf(t, err, closed, "a failure beside another request with the key got %+v", got)
 }
 
 // A record read from a store whose commit failed may not be durable.
@@ -129,9 +120,8 @@ func TestOnceReplaysNothingFromALogThatFailed(t *testing.T) {
 		made(t, other, key)
 		s.Appending = func() error { return errors.New("the disk failed") }
 	})
-	if !errors.Is(err, ledger.ErrBroken) || got.replayed {
-		t.Errorf("%+v, %v", got, err)
-	}
+	assert.ErrorIsf(t, err, ledger.ErrBroken, "%+v", got)
+	assert.Falsef(t, got.replayed, "%+v", got)
 }
 
 func TestOnceAppendsOneRecordHoweverManyAttemptIt(t *testing.T) {
@@ -146,9 +136,8 @@ func TestOnceAppendsOneRecordHoweverManyAttemptIt(t *testing.T) {
 		}
 		wait.Wait()
 		final, err := request(t.Context(), processes[0], key, nil)
-		if err != nil || !final.replayed {
-			t.Fatalf("a retry got %+v, %v", final, err)
-		}
+		require.NoErrorf(t, err, "a retry got %+v", final)
+		require.Truef(t, final.replayed, "a retry got %+v", final)
 		first := 0
 		for i, err := range outcomes {
 			switch {
@@ -172,16 +161,13 @@ func TestOnceRefusesARetryInFlight(t *testing.T) {
 	_, err := request(t.Context(), j, key, func() {
 		for _, other := range []string{"another key", "a third key"} {
 			for _, same := range []*journal.Key{key, journal.NewKey("key", []byte("another request"))} {
-				if got, err := request(t.Context(), j, same, nil); !errors.Is(err, journal.ErrInFlight) {
-					t.Errorf("meanwhile %+v, %v", got, err)
-				}
+				got, err := request(t.Context(), j, same, nil)
+				assert.ErrorIsf(t, err, journal.ErrInFlight, "meanwhile %+v", got)
 			}
 			made(t, j, journal.NewKey(other))
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got, err := request(t.Context(), j, key, nil); err != nil || !got.replayed {
 		t.Errorf("afterwards %+v, %v", got, err)
 	}
@@ -199,9 +185,8 @@ func TestOnceAttemptsAgainAfterAFailure(t *testing.T) {
 	}
 	// The caller handles conflicts on other claims.
 	conflict := &ledger.ClaimError{Name: "shoe"}
-	if _, err := journal.Once(t.Context(), j, key, replay, func() (int, error) { return 0, conflict }); !errors.Is(err, conflict) {
-		t.Errorf("an attempt with another conflict: %v", err)
-	}
+	_, err := journal.Once(t.Context(), j, key, replay, func() (int, error) { return 0, conflict })
+	assert.ErrorIs(t, err, conflict, "an attempt with another conflict")
 	made(t, j, key)
 	if got, err := journal.Once(t.Context(), j, key, replay, nil); got != 7 || !errors.Is(err, failure) {
 		t.Errorf("a failed replay got %d, %v", got, err)
@@ -212,9 +197,8 @@ func TestOnceDoesNothingUnlessItKnowsThatItIsFirst(t *testing.T) {
 	j := journaltest.Open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, err := request(ctx, j, journal.NewKey("key"), func() { t.Error("it was attempted") }); err == nil {
-		t.Errorf("without an answer of the store: %+v", got)
-	}
+	got, err := request(ctx, j, journal.NewKey("key"), func() { t.Error("it was attempted") })
+	assert.Errorf(t, err, "without an answer of the store: %+v", got)
 }
 
 // keyClaim returns the stored name of the claim on an idempotency key.
@@ -231,9 +215,8 @@ func TestClaimMovedToARecordOfAnotherKeyReplaysNothing(t *testing.T) {
 	}
 	made(t, j, nil)
 	s.Moved = map[string]string{keyClaim("mine"): keyClaim("theirs")}
-	if got, err := request(t.Context(), j, journal.NewKey("mine"), nil); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("moved to another key: %+v, %v", got, err)
-	}
+	got, err := request(t.Context(), j, journal.NewKey("mine"), nil)
+	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "moved to another key: %+v", got)
 }
 
 // Only a named caller can retry its requests; anyone can retry an anonymous one.
@@ -269,7 +252,6 @@ func TestOnceWithoutAKeyNeverReplays(t *testing.T) {
 	s := journaltest.New(t)
 	j := s.Journal(t)
 	first, second := made(t, j, nil), made(t, j, nil)
-	if first == second || s.Size(t) != 2 {
-		t.Errorf("two requests without a key have the records %s and %s", first.id, second.id)
-	}
+	assert.NotEqualf(t, second, first, "two requests without a key have the records %s and %s", first.id, second.id)
+	assert.EqualValuesf(t, 2, s.Size(t), "two requests without a key have the records %s and %s", first.id, second.id)
 }

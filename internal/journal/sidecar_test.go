@@ -3,13 +3,14 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/ledger"
@@ -48,9 +49,8 @@ func TestSidecarDecodesAsEncoded(t *testing.T) {
 func TestSidecarOfUnknownFormIsCorrupt(t *testing.T) {
 	state := `{"layout":{"version":1,"deck":"","dealt":"","piles":[],"seals":[]}}`
 	ofShoe := func(state, rest string) string { return "\x00\x00\x00" + string(rune(len(state))) + state + rest }
-	if _, err := decodeSidecar(audit.KindShoe, []byte(ofShoe(state, ""))); err != nil {
-		t.Fatalf("%s: %v", state, err)
-	}
+	_, err := decodeSidecar(audit.KindShoe, []byte(ofShoe(state, "")))
+	require.NoError(t, err, state)
 	for kind, texts := range map[audit.Kind][]string{
 		audit.KindShuffle: {"x", strings.Repeat("x", 65), strings.Repeat("x", 33), strings.Repeat("x", 66), strings.Repeat("\x01", 33)},
 		audit.KindShoe: {
@@ -59,9 +59,8 @@ func TestSidecarOfUnknownFormIsCorrupt(t *testing.T) {
 		},
 	} {
 		for _, text := range texts {
-			if got, err := decodeSidecar(kind, []byte(text)); !errors.Is(err, ledger.ErrCorrupt) {
-				t.Errorf("%x of a %s decodes as %+v, %v", text, kind, got, err)
-			}
+			got, err := decodeSidecar(kind, []byte(text))
+			assert.ErrorIsf(t, err, ledger.ErrCorrupt, "%x of a %s decodes as %+v", text, kind, got)
 		}
 	}
 }
@@ -76,9 +75,7 @@ func FuzzDecodeSidecar(f *testing.F) {
 		}
 		s, err := decodeSidecar(kind, text)
 		if err != nil {
-			if !errors.Is(err, ledger.ErrCorrupt) {
-				t.Error(err)
-			}
+			assert.ErrorIs(t, err, ledger.ErrCorrupt)
 			return
 		}
 		if !ofShoe && !bytes.Equal(s.encode(), text) {
@@ -92,18 +89,14 @@ func TestShoeStateIsEncodedAsByJSONMarshal(t *testing.T) {
 	layout := shoe.New(52, true)
 	for _, m := range []shoe.Move{{From: shoe.Deck, To: shoe.OnPile("a-_9"), Put: shoe.Top}, {From: shoe.Deck, To: shoe.Dealt}} {
 		var err error
-		if m.Cards, err = layout.Take(m.From, shoe.Bottom, 3); err != nil {
-			t.Fatal(err)
-		}
-		if layout, err = layout.Apply(&m); err != nil {
-			t.Fatal(err)
-		}
+		m.Cards, err = layout.Take(m.From, shoe.Bottom, 3)
+		require.NoError(t, err)
+		layout, err = layout.Apply(&m)
+		require.NoError(t, err)
 	}
 	layout = layout.WithCut(&shoe.Cut{At: 30})
 	layout, err := layout.Shuffle(shoe.OnPile("a-_9"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	drawn := layout.WithCut(&shoe.Cut{At: 9, From: 7, To: 12})
 	for _, s := range []*ShoeState{
 		{Layout: none, Seals: []uint64{}},
@@ -112,12 +105,9 @@ func TestShoeStateIsEncodedAsByJSONMarshal(t *testing.T) {
 		{Layout: none, Seals: []uint64{0}, Status: shoe.Closed, Order: []uint32{3, 0, 2, 1}, ID: uuid.New(), Items: []string{`"a<\u2028>"`, "\u2028", `{"b": 2}`}},
 	} {
 		want, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := s.appendJSON(nil); string(got) != string(want) {
-			t.Errorf("encoded as %s, want %s", got, want)
-		}
+		require.NoError(t, err)
+		got := s.appendJSON(nil)
+		assert.Equalf(t, string(want), string(got), "encoded as %s, want %s", got, want)
 	}
 }
 
@@ -128,28 +118,21 @@ func TestSetIndexCompletesTheLastSeal(t *testing.T) {
 		"[]":    {Order: []uint32{0}},
 	} {
 		s.SetIndex(9)
-		if got := fmt.Sprint(s.Seals); got != want {
-			t.Errorf("the seals are %s, want %s", got, want)
-		}
+		assert.Equal(t, want, fmt.Sprint(s.Seals), "the seals")
 	}
 }
 
 func TestIDsAreUUIDv7(t *testing.T) {
 	now := time.UnixMilli(0x0123456789ab)
 	id, err := newID(now, bytes.NewReader(bytes.Repeat([]byte{0xff}, 10)))
-	if err != nil || id.String() != "01234567-89ab-7fff-bfff-ffffffffffff" {
-		t.Errorf("all ones: %s, %v", id, err)
-	}
+	require.NoErrorf(t, err, "all ones: %s", id)
+	assert.Equalf(t, "01234567-89ab-7fff-bfff-ffffffffffff", id.String(), "all ones: %s", id)
 	id, err = newID(now, bytes.NewReader(make([]byte, 10)))
-	if err != nil || id.String() != "01234567-89ab-7000-8000-000000000000" {
-		t.Errorf("all zeroes: %s, %v", id, err)
-	}
-	if id.Version() != 7 {
-		t.Errorf("version %d", id.Version())
-	}
-	if _, err := newID(now, bytes.NewReader(make([]byte, 9))); err == nil {
-		t.Error("an id was made of 9 bytes of randomness")
-	}
+	require.NoErrorf(t, err, "all zeroes: %s", id)
+	assert.Equalf(t, "01234567-89ab-7000-8000-000000000000", id.String(), "all zeroes: %s", id)
+	assert.EqualValues(t, 7, id.Version(), "version")
+	_, err = newID(now, bytes.NewReader(make([]byte, 9)))
+	assert.Error(t, err, "an id was made of 9 bytes of randomness")
 }
 
 // Python's hashlib computed the digests.
@@ -159,8 +142,7 @@ func TestStoredDigestOfARequest(t *testing.T) {
 		"table": "63616c6c65723a000d4fc4a78d3706edf3ee99674753ab173e633aaead50654c",
 	} {
 		text := (&Sidecar{Key: NewKey("k", []byte("POST /shuffle\n"), []byte("{}")).By(caller)}).encode()
-		if got := fmt.Sprintf("%x", text[32:64]); got != want || len(text) != 65 {
-			t.Errorf("the request of %q is stored as %s, want %s", caller, got, want)
-		}
+		assert.Equalf(t, want, fmt.Sprintf("%x", text[32:64]), "the request of %q is stored as", caller)
+		assert.Lenf(t, text, 65, "the request of %q is stored as", caller)
 	}
 }

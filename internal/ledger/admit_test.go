@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -68,15 +69,9 @@ func TestUniqueReference(t *testing.T) {
 		got := appendTogether(l, f, first, entries[1:11])
 		zero, one, four, six := first.ID.String(), entries[1].ID.String(), entries[4].ID.String(), entries[6].ID.String()
 		want := []string{"0", "1", one, zero, "2", four, "3", six, "4", "5", "6"}
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("got  %v\nwant %v", got, want)
-		}
-		if got := outcome(l.Append(entries[11])); got != zero {
-			t.Errorf("an entry of a later batch: %s, want that %s was first", got, zero)
-		}
-		if conflicts != 0 {
-			t.Errorf("%d conflicts, want none", conflicts)
-		}
+		assert.Equalf(t, fmt.Sprint(want), fmt.Sprint(got), "got  %v\nwant %v", got, want)
+		assert.Equal(t, zero, outcome(l.Append(entries[11])), "an entry of a later batch")
+		assert.Equal(t, 0, conflicts)
 	})
 }
 
@@ -100,12 +95,9 @@ func TestClaimedTwiceInABatch(t *testing.T) {
 			entries[i].Claims = claims
 		}
 		got := appendTogether(l, f, entries[0], entries[1:])
-		if want := []string{"0", "1", "new", "new", "2", "taken", "3"}; fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
-		if conflicts != 0 {
-			t.Errorf("%d conflicts, want none", conflicts)
-		}
+		want := []string{"0", "1", "new", "new", "2", "taken", "3"}
+		assert.Equalf(t, fmt.Sprint(want), fmt.Sprint(got), "got %v, want %v", got, want)
+		assert.Equal(t, 0, conflicts)
 	})
 }
 
@@ -148,9 +140,7 @@ func TestConflictLooksUpTheBatchAtOnce(t *testing.T) {
 	for i, got := range outcomes {
 		switch want := map[int]string{7: "claim 7", 9: theirs[1].ID.String()}[i]; {
 		case want != "":
-			if got != want {
-				t.Errorf("entry %d: %s, want %s", i, got, want)
-			}
+			assert.Equalf(t, want, got, "entry %d", i)
 		case len(got) > 4:
 			t.Errorf("entry %d: %s", i, got)
 		}
@@ -162,9 +152,7 @@ func TestConflictLooksUpTheBatchAtOnce(t *testing.T) {
 	if most := 2*len(commits) + conflicts; single != 0 || many > most || many == 0 || conflicts == 0 {
 		t.Errorf("%d commits with %d conflicts made %d look-ups of one name and %d of many, want 0 and at most %d", len(commits), conflicts, single, many, most)
 	}
-	if records != entered-2 {
-		t.Errorf("%d records were committed, want %d", records, entered-2)
-	}
+	assert.Equal(t, entered-2, records)
 }
 
 // An entry does not conflict with itself if an earlier attempt committed it.
@@ -178,9 +166,8 @@ func TestUniqueAfterAnUnnoticedCommit(t *testing.T) {
 		}
 		f.lose(func(f *faultyStore) { f.lostAfter, f.lostLookups = 1, 1 })
 		got := []string{outcome(l.Append(entries[0])), outcome(l.Append(entries[1]))}
-		if want := []string{"0", entries[0].ID.String()}; fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
+		want := []string{"0", entries[0].ID.String()}
+		assert.Equalf(t, fmt.Sprint(want), fmt.Sprint(got), "got %v, want %v", got, want)
 	})
 }
 
@@ -194,10 +181,8 @@ func TestNotUniqueForWhatIsDurable(t *testing.T) {
 		entries[i].Reference, entries[i].Unique = "game", true
 	}
 	appendEntry(t, other, entries[0])
-	if got := outcome(l.Append(entries[1])); got != entries[0].ID.String() {
-		t.Errorf("the second entry: %s, want that %s was first", got, entries[0].ID)
-	}
-	if size, _ := l.Sizes(); size != 1 {
-		t.Errorf("the log is durable up to %d, want 1", size)
-	}
+	got := outcome(l.Append(entries[1]))
+	assert.Equalf(t, entries[0].ID.String(), got, "the second entry: %s, want that %s was first", got, entries[0].ID)
+	size, _ := l.Sizes()
+	assert.EqualValues(t, 1, size, "the log is durable up")
 }

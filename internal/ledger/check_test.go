@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
 )
@@ -16,9 +19,7 @@ func TestCheckFindsDamagedIndexes(t *testing.T) {
 	entries[1].Claims, entries[1].Reference = []ledger.Claim{{Name: "claim"}}, "game"
 	s, c := begun(t, entries)
 	other, err := s.ByID(t.Context(), entries[0].ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, index := range []string{"ID", "Claim", "Reference"} {
 		for _, to := range []*ledger.Stored{nil, other} {
 			check := ledger.Check{Verifier: c.Verify, Visit: func(e *ledger.Stored) ([]ledger.Claim, error) { return entries[e.Index].Claims, nil }}
@@ -77,15 +78,12 @@ func TestCheckVisitsEveryEntry(t *testing.T) {
 		Progress: func(done, total uint64) { progress = append(progress, done, total) },
 	}
 	result, err := check.Run(t.Context(), s)
-	if err != nil || !slices.Equal(result.Findings, []string{"record 270: an invalid record"}) {
-		t.Errorf("the check finds %q, %v", result.Findings, err)
-	}
+	require.NoError(t, err, "the check finds")
+	assert.Equal(t, []string{"record 270: an invalid record"}, result.Findings, "the check finds")
 	if len(visited) != 300 || !slices.IsSorted(visited) || visited[299] != 299 {
 		t.Errorf("%d entries were visited, want all 300 in log order", len(visited))
 	}
-	if !slices.Equal(progress, []uint64{0, 300, 256, 300}) {
-		t.Errorf("progress was reported as %d", progress)
-	}
+	assert.Equal(t, []uint64{0, 300, 256, 300}, progress, "progress was reported as")
 }
 
 func TestCheckEndsAfter20Findings(t *testing.T) {
@@ -102,15 +100,12 @@ func TestCheckEndsAfter20Findings(t *testing.T) {
 		t.Errorf("%d findings in %d records, %v, want 20 in 10", len(result.Findings), visited, err)
 	}
 	for i, f := range result.Findings { // three of the first record, and two of each other
-		if !strings.Contains(f, fmt.Sprint("record ", (i-1)/2)) {
-			t.Errorf("finding %d is %q, want it to name the record", i, f)
-		}
+		assert.Containsf(t, f, fmt.Sprint("record ", (i-1)/2), "finding %d", i)
 	}
 }
 
 func TestCheckOfUnavailableStore(t *testing.T) {
 	s, c := begun(t, ledgertest.Entries("unread", 3))
-	if _, err := (ledger.Check{Verifier: c.Verify}).Run(t.Context(), &faultyStore{Store: s, lostLookups: 1}); !errors.Is(err, ledger.ErrUnavailable) {
-		t.Errorf("%v, want ErrUnavailable", err)
-	}
+	_, err := (ledger.Check{Verifier: c.Verify}).Run(t.Context(), &faultyStore{Store: s, lostLookups: 1})
+	assert.ErrorIs(t, err, ledger.ErrUnavailable)
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
 	"riffle/internal/ledger/proof"
@@ -45,9 +47,7 @@ func TestOpenRejectsFolderBehindAnchor(t *testing.T) {
 	appendEntry(t, l, ledgertest.Entries("after", 1)[0])
 	anchors := []ledger.Anchor{{Source: "the test"}, {Source: "what was acknowledged", Note: l.Durable()}} // may be unpublished
 	closeLog(t, l)
-	if !bytes.Equal(l.Durable(), anchors[1].Note) {
-		t.Errorf("after Close the checkpoint is %q, want %q", l.Durable(), anchors[1].Note)
-	}
+	assert.Equal(t, anchors[1].Note, l.Durable(), "after Close the checkpoint")
 	for _, c := range []struct {
 		name string
 		grow int // number of records to append to the copy
@@ -64,9 +64,8 @@ func TestOpenRejectsFolderBehindAnchor(t *testing.T) {
 			wantOpenError(t, copied, ledger.Options{Anchors: anchors}, c.want...)
 			// After a restart without the anchor, the checkpoint file has it.
 			wantOpenError(t, copied, ledger.Options{}, "the store", filepath.Join(copied, ledger.CheckpointName))
-			if got := readFile(t, filepath.Join(copied, ledger.CheckpointName)); !bytes.Equal(got, anchors[1].Note) {
-				t.Errorf("the checkpoint file has %q, want %q", got, anchors[1].Note)
-			}
+			assert.Equal(t, anchors[1].Note, readFile(t, filepath.Join(copied, ledger.CheckpointName)),
+				"the checkpoint file")
 		})
 	}
 
@@ -101,13 +100,10 @@ func TestUnreadableStoreIsNoOtherHistory(t *testing.T) {
 		return nil
 	}}
 	_, err := ledger.Open(t.Context(), unreadable, ledger.Options{Folder: folder, Anchors: []ledger.Anchor{anchor}})
-	if !errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("%v, want ErrUnavailable", err)
-	}
+	assert.ErrorIs(t, err, ledger.ErrUnavailable)
+	assert.False(t, errors.Is(err, ledger.ErrCorrupt))
 	must(t, s.Close())
-	if got := readFile(t, filepath.Join(folder, ledger.CheckpointName)); !bytes.Equal(got, newest) {
-		t.Errorf("the checkpoint file has %q, want %q", got, newest)
-	}
+	assert.Equal(t, newest, readFile(t, filepath.Join(folder, ledger.CheckpointName)), "the checkpoint file")
 }
 
 func TestOpenRejectsDamagedCheckpointFile(t *testing.T) {
@@ -148,9 +144,7 @@ func TestCheckpointFileIsWrittenAtOpen(t *testing.T) {
 	} {
 		lose()
 		l := openFolder(t, folder)
-		if text, want := readFile(t, path), l.Checkpoint(t.Context()); !bytes.Equal(text, want) {
-			t.Errorf("%s: after Open the checkpoint file has %q, want %q", name, text, want)
-		}
+		assert.Equalf(t, l.Checkpoint(t.Context()), readFile(t, path), "%s: after Open the checkpoint file", name)
 		closeLog(t, l)
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
 )
@@ -27,13 +30,9 @@ func TestLostConnectionIsReconciled(t *testing.T) {
 					f.lose(lose)
 				}
 				e.Claims = []ledger.Claim{{Name: e.ID.String()}}
-				if index := appendEntry(t, l, e); index != uint64(i) {
-					t.Fatalf("entry %d has index %d", i, index)
-				}
+				require.Equalf(t, uint64(i), appendEntry(t, l, e), "entry %d has index", i)
 			}
-			if n := ledgertest.CheckLog(t, f.Store, verifier(t, l)); n != 6 {
-				t.Errorf("the log has %d records, want 6", n)
-			}
+			assert.EqualValues(t, 6, ledgertest.CheckLog(t, f.Store, verifier(t, l)), "the log")
 		})
 	}
 }
@@ -54,9 +53,8 @@ func TestPatienceEndsAndBreaksTheLog(t *testing.T) {
 				f.lose(func(f *faultyStore) { f.lostHeads = lostHeads })
 				before := f.lostBefore
 				began := time.Now()
-				if _, err := l.Append(ledgertest.Entries("lost", 1)[0]); !errors.Is(err, ledger.ErrBroken) {
-					t.Errorf("%v, want ErrBroken", err)
-				}
+				_, err := l.Append(ledgertest.Entries("lost", 1)[0])
+				assert.ErrorIs(t, err, ledger.ErrBroken)
 				if took := time.Since(began); took < 5*time.Second || took > 7*time.Second {
 					t.Errorf("Append returned after %s, want about 5 s", took)
 				}
@@ -112,22 +110,13 @@ func TestConflictContinuesTheOtherLog(t *testing.T) {
 
 	mine, theirs := ledgertest.Entries("mine", 3), ledgertest.Entries("theirs", 2)
 	s.race = func() { appendEntry(t, first, theirs[0]) }
-	if index := appendEntry(t, second, mine[0]); index != 1 {
-		t.Errorf("the entry after the other log's has index %d, want 1", index)
-	}
+	assert.EqualValues(t, 1, appendEntry(t, second, mine[0]), "the entry after the other log's has index")
 	mine[1].Claims = []ledger.Claim{{Name: "the only one"}}
 	theirs[1].Claims = mine[1].Claims
 	s.race = func() { appendEntry(t, first, theirs[1]) }
-	if _, err := second.Append(mine[1]); !errors.Is(err, ledger.ErrClaimed) {
-		t.Errorf("a claim that the other log got first: %v, want ErrClaimed", err)
-	}
-	if index := appendEntry(t, second, mine[2]); index != 3 {
-		t.Errorf("the next entry has index %d, want 3", index)
-	}
-	if n := ledgertest.CheckLog(t, s, verifier(t, second)); n != 4 {
-		t.Errorf("the log has %d records, want 4", n)
-	}
-	if conflicts != 2 {
-		t.Errorf("%d conflicts were counted, want 2", conflicts)
-	}
+	_, err := second.Append(mine[1])
+	assert.ErrorIs(t, err, ledger.ErrClaimed, "a claim that the other log got first")
+	assert.EqualValues(t, 3, appendEntry(t, second, mine[2]), "the next entry has index")
+	assert.EqualValues(t, 4, ledgertest.CheckLog(t, s, verifier(t, second)), "the log")
+	assert.Equal(t, 2, conflicts)
 }

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
 )
@@ -71,19 +73,15 @@ func TestRecordIsReadAndPublishedOnceConfirmed(t *testing.T) {
 			},
 		} {
 			began := time.Now()
-			if err := read(); !errors.Is(err, ledger.ErrUnavailable) {
-				t.Errorf("%s: %v, want ErrUnavailable", what, err)
-			}
-			if took := time.Since(began); took != 10*time.Second {
-				t.Errorf("%s: it took %s, want 10 s", what, took)
-			}
+			assert.ErrorIs(t, read(), ledger.ErrUnavailable, what)
+			assert.Equalf(t, 10*time.Second, time.Since(began), "%s: it took", what)
 		}
 		if committed, published := second.Sizes(); committed != 1 || published != 1 {
 			t.Errorf("%d records are committed and %d published, want the durable one", committed, published)
 		}
-		if copied := readFile(t, filepath.Join(folder, ledger.CheckpointName)); string(copied) != string(before.Checkpoint) {
-			t.Errorf("the second copy is %q, want that of the durable head", copied)
-		}
+		copied := readFile(t, filepath.Join(folder, ledger.CheckpointName))
+		assert.Equalf(t, string(before.Checkpoint), string(copied),
+			"the second copy is %q, want that of the durable head", copied)
 		s.standby.Store(true)
 		if found, err := second.ByID(t.Context(), id); err != nil || found.Index != 1 {
 			t.Errorf("once it is confirmed: %+v, %v", found, err)
@@ -101,16 +99,14 @@ func TestLostRecordIsForgotten(t *testing.T) {
 		id := ledgertest.Entries("some", 2)[1].ID
 		var wait sync.WaitGroup
 		wait.Go(func() {
-			if found, err := second.ByID(t.Context(), id); !errors.Is(err, ledger.ErrNotFound) {
-				t.Errorf("the lost record: %+v, %v, want ErrNotFound", found, err)
-			}
+			found, err := second.ByID(t.Context(), id)
+			assert.ErrorIsf(t, err, ledger.ErrNotFound, "the lost record: %+v", found)
 		})
 		time.Sleep(3 * time.Second)
 		s.lose(t, before)
 		wait.Wait()
-		if index := appendEntry(t, second, ledgertest.Entries("next", 1)[0]); index != 1 {
-			t.Errorf("the next record has the index %d, want 1", index)
-		}
+		assert.EqualValues(t, 1, appendEntry(t, second, ledgertest.Entries("next", 1)[0]),
+			"the next record has the index")
 	})
 }
 
@@ -146,8 +142,7 @@ func TestOutageRejectsTheQueue(t *testing.T) {
 		for _, e := range entries[1:] {
 			appendEntry(t, l, e)
 		}
-		if committed, _ := l.Sizes(); committed != 4 {
-			t.Errorf("the log has %d records, want 4", committed)
-		}
+		committed, _ := l.Sizes()
+		assert.EqualValues(t, 4, committed, "the log")
 	})
 }

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/ledger"
@@ -22,9 +23,7 @@ func newStore(t *testing.T) *faultyStore {
 func openStore(t *testing.T, folder string) ledger.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -35,9 +34,7 @@ func open(t *testing.T, s ledger.Store, o ledger.Options) *ledger.Log {
 		o.Folder = t.TempDir()
 	}
 	l, err := ledger.Open(t.Context(), s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { closeLog(t, l) })
 	return l
 }
@@ -57,9 +54,7 @@ func closeLog(t *testing.T, l *ledger.Log) {
 func appendEntry(t *testing.T, l *ledger.Log, e ledger.Entry) (index uint64) {
 	t.Helper()
 	index, err := l.Append(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return index
 }
 
@@ -83,9 +78,7 @@ func wantOpenError(t *testing.T, folder string, o ledger.Options, texts ...strin
 		t.Fatalf("the log opened; want an error with %q", texts)
 	}
 	for _, text := range texts {
-		if !strings.Contains(err.Error(), text) {
-			t.Errorf("the error is %q, want it to contain %q", err, text)
-		}
+		assert.Containsf(t, err.Error(), text, "the error is %q, want it to contain", err)
 	}
 	must(t, s.Close())
 }
@@ -102,25 +95,19 @@ func begun(t *testing.T, entries []ledger.Entry) (ledger.Store, *ledgertest.Chai
 func verifier(t *testing.T, l *ledger.Log) note.Verifier {
 	t.Helper()
 	v, err := note.NewVerifier(l.Verifier())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return v
 }
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 }
 
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return data
 }
 

@@ -9,6 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
 	"riffle/internal/ledger/proof"
@@ -19,9 +22,8 @@ func TestDamagedRecordIsNotPublished(t *testing.T) {
 	l := open(t, tampered, ledger.Options{})
 	for i, e := range ledgertest.Entries("read back", 2) {
 		appendEntry(t, l, e)
-		if _, err := l.Prove(t.Context(), uint64(i)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := l.Prove(t.Context(), uint64(i))
+		require.NoError(t, err)
 	}
 	if _, err := l.Append(ledgertest.Entries("wrong", 1)[0]); err != nil && !errors.Is(err, ledger.ErrBroken) {
 		t.Fatal(err)
@@ -30,12 +32,10 @@ func TestDamagedRecordIsNotPublished(t *testing.T) {
 	if err := l.Err(); !errors.Is(err, ledger.ErrCorrupt) || !strings.Contains(err.Error(), "record 2") {
 		t.Errorf("the log failed with %v, want it to name record 2", err)
 	}
-	if _, published := l.Sizes(); published != 2 {
-		t.Errorf("a checkpoint of %d records was published", published)
-	}
-	if _, err := l.Prove(t.Context(), 2); !errors.Is(err, ledger.ErrBroken) {
-		t.Errorf("a proof of the wrong record: %v", err)
-	}
+	_, published := l.Sizes()
+	assert.EqualValues(t, 2, published, "a checkpoint of")
+	_, err := l.Prove(t.Context(), 2)
+	assert.ErrorIs(t, err, ledger.ErrBroken, "a proof of the wrong record")
 }
 
 func TestRecordsOfOtherProcessesArePublished(t *testing.T) {
@@ -58,9 +58,8 @@ func TestRecordsOfOtherProcessesArePublished(t *testing.T) {
 		// Its checkpoint file has the published checkpoint, which another process signed.
 		m.Store, m.head = openStore(t, t.TempDir()), func(h *ledger.Head) { *h = older }
 		defer func() { must(t, m.Store.Close()) }()
-		if l, err := ledger.Open(t.Context(), m, options); !errors.Is(err, ledger.ErrCorrupt) {
-			t.Errorf("a rolled back store: %v, %v, want ErrCorrupt", l, err)
-		}
+		l, err := ledger.Open(t.Context(), m, options)
+		assert.ErrorIsf(t, err, ledger.ErrCorrupt, "a rolled back store: %v", l)
 	})
 }
 
@@ -78,29 +77,19 @@ func TestUnreadableRecordsMakeTheLogUnhealthy(t *testing.T) {
 		failing.Store(true)
 		index := appendEntry(t, l, ledgertest.Entries("unread", 1)[0])
 		began := time.Now()
-		if _, err := l.Prove(t.Context(), index); !errors.Is(err, ledger.ErrNotPublished) {
-			t.Errorf("a proof of it: %v, want ErrNotPublished", err)
-		}
-		if took := time.Since(began); took != 10*time.Second {
-			t.Errorf("Prove returned after %s, want 10 s", took)
-		}
-		if err := l.Health(); err != nil {
-			t.Errorf("health after 10 s: %v", err)
-		}
+		_, err := l.Prove(t.Context(), index)
+		assert.ErrorIs(t, err, ledger.ErrNotPublished, "a proof of it")
+		assert.Equal(t, 10*time.Second, time.Since(began), "Prove returned after")
+		assert.NoError(t, l.Health(), "health after 10 s")
 		time.Sleep(time.Second)
-		if err := l.Health(); err == nil {
-			t.Error("the log is healthy after 11 s")
-		}
+		assert.Error(t, l.Health(), "the log is healthy after 11 s")
 		if c, err := proof.OpenCheckpoint(l.Checkpoint(t.Context()), verifier(t, l)); err != nil || c.Size != 0 {
 			t.Errorf("the checkpoint is %+v, %v, want the last published one", c, err)
 		}
 		failing.Store(false)
 		time.Sleep(1100 * time.Millisecond)
-		if err := l.Health(); err != nil {
-			t.Errorf("health afterwards: %v", err)
-		}
-		if _, published := l.Sizes(); published != 1 {
-			t.Errorf("%d records are published, want 1", published)
-		}
+		assert.NoError(t, l.Health(), "health afterwards")
+		_, published := l.Sizes()
+		assert.EqualValues(t, 1, published)
 	})
 }

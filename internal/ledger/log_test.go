@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
 )
@@ -20,9 +22,8 @@ func TestFullQueueReturnsErrBusy(t *testing.T) {
 		var wait sync.WaitGroup
 		appendOne := func(e ledger.Entry, want error) {
 			wait.Go(func() {
-				if _, err := l.Append(e); !errors.Is(err, want) {
-					t.Errorf("%v, want %v", err, want)
-				}
+				_, err := l.Append(e)
+				assert.ErrorIs(t, err, want)
 			})
 			synctest.Wait()
 		}
@@ -35,18 +36,12 @@ func TestFullQueueReturnsErrBusy(t *testing.T) {
 		}
 		began := time.Now()
 		appendOne(entries[4], ledger.ErrBusy)
-		if took := time.Since(began); took != 0 {
-			t.Errorf("ErrBusy took %s", took)
-		}
-		if err := l.Health(); !errors.Is(err, ledger.ErrBusy) {
-			t.Errorf("health with a full queue: %v", err)
-		}
+		assert.EqualValues(t, 0, time.Since(began), "ErrBusy took")
+		assert.ErrorIs(t, l.Health(), ledger.ErrBusy, "health with a full queue")
 		s.release <- struct{}{}
 		s.release <- struct{}{}
 		wait.Wait()
-		if err := l.Health(); err != nil {
-			t.Errorf("health afterwards: %v", err)
-		}
+		assert.NoError(t, l.Health(), "health afterwards")
 	})
 }
 
@@ -61,20 +56,12 @@ func TestSlowCommitMakesTheLogUnhealthy(t *testing.T) {
 			done <- err
 		}()
 		time.Sleep(900 * time.Millisecond)
-		if err := l.Health(); err != nil {
-			t.Errorf("health after 0.9 s: %v", err)
-		}
+		assert.NoError(t, l.Health(), "health after 0.9 s")
 		time.Sleep(200 * time.Millisecond)
-		if err := l.Health(); err == nil {
-			t.Error("the log is healthy although a commit has taken 1.1 s")
-		}
+		assert.Error(t, l.Health(), "the log is healthy although a commit has taken 1.1 s")
 		s.release <- struct{}{}
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		if err := l.Health(); err != nil {
-			t.Errorf("health afterwards: %v", err)
-		}
+		assert.NoError(t, <-done)
+		assert.NoError(t, l.Health(), "health afterwards")
 	})
 }
 
@@ -91,20 +78,16 @@ func TestFailedCommitBreaksTheLog(t *testing.T) {
 			entries := ledgertest.Entries("failing", 3)
 			appendEntry(t, l, entries[0])
 			fail(f, errors.New("input/output error"))
-			if _, err := l.Append(entries[1]); !errors.Is(err, ledger.ErrBroken) {
-				t.Errorf("the entry of the failed commit: %v, want ErrBroken", err)
-			}
+			_, err := l.Append(entries[1])
+			assert.ErrorIs(t, err, ledger.ErrBroken, "the entry of the failed commit")
 			<-l.Failed()
 			f.before, f.after = nil, nil
-			if _, err := l.Append(entries[2]); !errors.Is(err, ledger.ErrBroken) {
-				t.Errorf("a later entry: %v, want ErrBroken", err)
-			}
-			if l.Err() == nil || l.Health() == nil {
-				t.Error("Err or Health is nil for a broken log")
-			}
-			if _, err := l.ByID(t.Context(), entries[0].ID); err != nil {
-				t.Errorf("reading an acknowledged entry: %v", err)
-			}
+			_, err = l.Append(entries[2])
+			assert.ErrorIs(t, err, ledger.ErrBroken, "a later entry")
+			assert.Error(t, l.Err(), "Err or Health is nil for a broken log")
+			assert.Error(t, l.Health(), "Err or Health is nil for a broken log")
+			_, err = l.ByID(t.Context(), entries[0].ID)
+			assert.NoError(t, err, "reading an acknowledged entry")
 		})
 	}
 }
@@ -117,9 +100,8 @@ func TestFailedCommitFailsQueuedEntries(t *testing.T) {
 		var wait sync.WaitGroup
 		for _, e := range ledgertest.Entries("queued", 4) {
 			wait.Go(func() {
-				if _, err := l.Append(e); !errors.Is(err, ledger.ErrBroken) {
-					t.Errorf("%v, want ErrBroken", err)
-				}
+				_, err := l.Append(e)
+				assert.ErrorIs(t, err, ledger.ErrBroken)
 			})
 			synctest.Wait() // the first is in flight, and the others are queued
 		}
@@ -134,16 +116,11 @@ func TestFullDiskRecovers(t *testing.T) {
 	l := open(t, f, ledger.Options{Now: func() time.Time { return now }})
 	entries := ledgertest.Entries("space", 3)
 	f.before = fmt.Errorf("%w: database or disk is full", ledger.ErrNoSpace)
-	if _, err := l.Append(entries[0]); !errors.Is(err, ledger.ErrNoSpace) {
-		t.Errorf("%v, want ErrNoSpace", err)
-	}
-	if err := l.Health(); !errors.Is(err, ledger.ErrNoSpace) {
-		t.Errorf("health: %v, want ErrNoSpace", err)
-	}
+	_, err := l.Append(entries[0])
+	assert.ErrorIs(t, err, ledger.ErrNoSpace)
+	assert.ErrorIs(t, l.Health(), ledger.ErrNoSpace, "health")
 	now = now.Add(6 * time.Second)
-	if err := l.Health(); err != nil {
-		t.Errorf("health after 6 s: %v, want nil so that traffic comes back", err)
-	}
+	assert.NoError(t, l.Health(), "health after 6 s")
 	f.before = nil
 	for want, e := range entries[1:] {
 		if index, err := l.Append(e); err != nil || index != uint64(want) {
@@ -168,13 +145,10 @@ func TestClaimIsTransferredOnce(t *testing.T) {
 	} {
 		e := ledgertest.Entries(what, 1)[0]
 		e.Claims = []ledger.Claim{{Name: "own"}, claim}
-		if got := outcome(l.Append(e)); got != claim.Name {
-			t.Errorf("%s: %s, want the claim", what, got)
-		}
+		assert.Equal(t, claim.Name, outcome(l.Append(e)), what)
 	}
-	if holder, err := l.ByClaim(t.Context(), "own"); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("a claim of rejected entries is held by %+v, %v", holder, err)
-	}
+	holder, err := l.ByClaim(t.Context(), "own")
+	assert.ErrorIsf(t, err, ledger.ErrNotFound, "a claim of rejected entries is held by %+v", holder)
 }
 
 func TestCloseCommitsQueuedEntries(t *testing.T) {
@@ -186,25 +160,19 @@ func TestCloseCommitsQueuedEntries(t *testing.T) {
 		var wait sync.WaitGroup
 		for _, e := range entries { // the first is in flight, and the others share the next batch
 			wait.Go(func() {
-				if _, err := l.Append(e); err != nil {
-					t.Error(err)
-				}
+				_, err := l.Append(e)
+				assert.NoError(t, err)
 			})
 			synctest.Wait()
 		}
 		wait.Go(func() { closeLog(t, l) })
 		synctest.Wait()
-		if err := l.Health(); !errors.Is(err, ledger.ErrClosed) {
-			t.Errorf("health while closing: %v, want ErrClosed", err)
-		}
+		assert.ErrorIs(t, l.Health(), ledger.ErrClosed, "health while closing")
 		f.release <- struct{}{}
 		f.release <- struct{}{}
 		wait.Wait()
-		if _, err := l.Append(entries[0]); !errors.Is(err, ledger.ErrClosed) {
-			t.Errorf("after Close: %v, want ErrClosed", err)
-		}
-		if err := l.Close(); !errors.Is(err, ledger.ErrClosed) {
-			t.Errorf("a second Close: %v, want ErrClosed", err)
-		}
+		_, err := l.Append(entries[0])
+		assert.ErrorIs(t, err, ledger.ErrClosed, "after Close")
+		assert.ErrorIs(t, l.Close(), ledger.ErrClosed, "a second Close")
 	})
 }

@@ -2,13 +2,14 @@ package ledger_test
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -22,23 +23,19 @@ func TestKeyFileIsMadeOnce(t *testing.T) {
 	grow(t, folder, "first", 1)
 	path := filepath.Join(folder, ledger.KeyName)
 	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Fatalf("the key file: %v, %v, want mode 600", info.Mode(), err)
-	}
+	require.NoErrorf(t, err, "the key file: %v", info.Mode())
+	require.EqualValuesf(t, 0o600, info.Mode().Perm(), "the key file: %v", info.Mode())
 	first := readFile(t, path)
 	grow(t, folder, "second", 1)
-	if !bytes.Equal(first, readFile(t, path)) {
-		t.Error("the key file changed")
-	}
+	assert.Equal(t, readFile(t, path), first, "the key file changed")
 	if drafts, _ := filepath.Glob(filepath.Join(folder, ".key-*")); len(drafts) > 0 {
 		t.Errorf("drafts of the key file were not removed: %q", drafts)
 	}
 
 	must(t, os.Remove(path))
 	wantOpenError(t, folder, ledger.Options{}, "its key is not there", "backup")
-	if _, err := os.Stat(path); err == nil {
-		t.Error("a new key was made for a log that has one")
-	}
+	_, err = os.Stat(path)
+	assert.Error(t, err, "a new key was made for a log that has one")
 	// Either the store or the checkpoint file shows that the log exists.
 	checkpoint := filepath.Join(folder, ledger.CheckpointName)
 	must(t, os.Rename(checkpoint, checkpoint+".away"))
@@ -55,18 +52,12 @@ func TestKeyFileIsMadeOnce(t *testing.T) {
 func TestOpenUsesKeyOfConcurrentStart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), ledger.KeyName)
 	theirs, _, err := note.GenerateKey(nil, "example.com/theirs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	random := &racingReader{race: func() { writeFile(t, path, []byte(theirs+"\n")) }}
 	l := open(t, newStore(t), ledger.Options{KeyFile: path, Random: random})
-	if name := verifier(t, l).Name(); name != "example.com/theirs" {
-		t.Errorf("the log is %s, want that of the key that was there first, example.com/theirs", name)
-	}
+	assert.Equal(t, "example.com/theirs", verifier(t, l).Name(), "the log")
 	closeLog(t, l)
-	if string(readFile(t, path)) != theirs+"\n" {
-		t.Error("the key file of the other process was overwritten")
-	}
+	assert.Equal(t, theirs+"\n", string(readFile(t, path)), "the key file of the other process was overwritten")
 }
 
 // A racingReader calls a function before its first read. It reads zeros.
@@ -130,9 +121,8 @@ func TestOpenRejectsTamperedStore(t *testing.T) {
 			s := openStore(t, folder)
 			defer func() { _ = s.Close() }()
 			damage.Store = s
-			if _, err := ledger.Open(t.Context(), damage, ledger.Options{Folder: folder}); !errors.Is(err, ledger.ErrCorrupt) {
-				t.Errorf("%v, want ErrCorrupt", err)
-			}
+			_, err := ledger.Open(t.Context(), damage, ledger.Options{Folder: folder})
+			assert.ErrorIs(t, err, ledger.ErrCorrupt)
 		})
 	}
 }
@@ -144,9 +134,8 @@ func TestOpenReadsBackLast4096Records(t *testing.T) {
 	var wait sync.WaitGroup
 	for _, e := range ledgertest.Entries("tail", size) {
 		wait.Go(func() {
-			if _, err := l.Append(e); err != nil {
-				t.Error(err)
-			}
+			_, err := l.Append(e)
+			assert.NoError(t, err)
 		})
 	}
 	wait.Wait()
@@ -155,9 +144,7 @@ func TestOpenReadsBackLast4096Records(t *testing.T) {
 		s := openStore(t, folder)
 		tampered := &faultyStore{Store: s, record: func(e *ledger.Stored) { flipIf(e.Index == damaged, &e.Record[9]) }}
 		l, err := ledger.Open(t.Context(), tampered, ledger.Options{Folder: folder})
-		if !errors.Is(err, want) {
-			t.Errorf("record %d is damaged: %v, want %v", damaged, err, want)
-		}
+		assert.ErrorIsf(t, err, want, "record %d is damaged", damaged)
 		if err == nil {
 			closeLog(t, l)
 		} else if err := s.Close(); err != nil {

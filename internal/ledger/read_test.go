@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
@@ -20,9 +22,7 @@ func TestProofsTilesAndBundles(t *testing.T) {
 	entries := ledgertest.Entries("proven", size)
 	for i, e := range entries {
 		p, err := l.Prove(t.Context(), uint64(i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if c, err := p.Check(e.Record, v); err != nil || c.Size != size || p.Index != uint64(i) {
 			t.Fatalf("record %d: %+v, %v", i, c, err)
 		}
@@ -58,14 +58,10 @@ func TestProofsTilesAndBundles(t *testing.T) {
 		}
 	}
 	bundle, err := l.Entries(t.Context(), 1, 70)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, e := range entries[256:] {
 		n := int(bundle[0])<<8 | int(bundle[1])
-		if !bytes.Equal(bundle[2:2+n], e.Record) {
-			t.Fatalf("the bundle has %q, want %q", bundle[2:2+n], e.Record)
-		}
+		require.Equal(t, e.Record, bundle[2:2+n], "the bundle")
 		bundle = bundle[2+n:]
 	}
 	if len(bundle) > 0 {
@@ -75,9 +71,8 @@ func TestProofsTilesAndBundles(t *testing.T) {
 
 func TestLongestRecord(t *testing.T) {
 	l := open(t, newStore(t), ledger.Options{})
-	if _, err := l.Append(ledger.Entry{Record: make([]byte, 65536)}); !errors.Is(err, ledger.ErrTooLong) {
-		t.Errorf("a longer record: %v, want ErrTooLong", err)
-	}
+	_, err := l.Append(ledger.Entry{Record: make([]byte, 65536)})
+	assert.ErrorIs(t, err, ledger.ErrTooLong, "a longer record")
 	entries := ledgertest.Entries("long", 2)
 	var want []byte
 	for i, length := range []int{65535, 0x1234} {
@@ -107,9 +102,7 @@ func TestReadsRejectDamagedRecord(t *testing.T) {
 	_, byClaim := l.ByClaim(t.Context(), e.Claims[0].Name)
 	_, byReference := l.ByReference(t.Context(), e.Reference, 0, 1)
 	for way, err := range map[string]error{"id": byID, "claim": byClaim, "reference": byReference} {
-		if !errors.Is(err, ledger.ErrCorrupt) {
-			t.Errorf("by its %s: %v, want ErrCorrupt", way, err)
-		}
+		assert.ErrorIsf(t, err, ledger.ErrCorrupt, "by its %s", way)
 	}
 }
 
@@ -122,19 +115,15 @@ func TestTilesAndBundlesRejectDamage(t *testing.T) {
 	if _, err := l.Tile(t.Context(), 0, 1, 256); err == nil || errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("a tile with a wrong hash: %v", err)
 	}
-	if _, err := l.Prove(t.Context(), 301); err == nil {
-		t.Error("a proof was made with a wrong hash")
-	}
+	_, err := l.Prove(t.Context(), 301)
+	assert.Error(t, err, "a proof was made with a wrong hash")
 	tampered.hash, tampered.record = nil, func(e *ledger.Stored) { flipIf(e.Index == 300, &e.Record[4]) }
-	if _, err := l.Entries(t.Context(), 1, 256); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("a bundle with a wrong record: %v, want ErrCorrupt", err)
-	}
+	_, err = l.Entries(t.Context(), 1, 256)
+	assert.ErrorIs(t, err, ledger.ErrCorrupt, "a bundle with a wrong record")
 	tampered.record = func(e *ledger.Stored) { flipIf(e.Index == 300, &e.Record[4]); e.Hash = tlog.RecordHash(e.Record) }
-	if _, err := l.Entries(t.Context(), 1, 256); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("a bundle with a wrong record and its hash: %v, want ErrCorrupt", err)
-	}
+	_, err = l.Entries(t.Context(), 1, 256)
+	assert.ErrorIs(t, err, ledger.ErrCorrupt, "a bundle with a wrong record and its hash")
 	tampered.record, tampered.short = nil, true
-	if _, err := l.Entries(t.Context(), 1, 256); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("a bundle that lacks a record: %v, want ErrCorrupt", err)
-	}
+	_, err = l.Entries(t.Context(), 1, 256)
+	assert.ErrorIs(t, err, ledger.ErrCorrupt, "a bundle that lacks a record")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -38,9 +39,7 @@ func newSlowLog(t *testing.T) (l *ledger.Log, entered, release chan struct{}, id
 	<-entered
 	return l, entered, release, e.ID, func() {
 		release <- struct{}{}
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, <-done)
 	}
 }
 
@@ -58,14 +57,11 @@ func TestReadersAreBounded(t *testing.T) {
 		"Tile":        func(ctx context.Context) error { _, err := l.Tile(ctx, 0, 0, 1); return err },
 		"Entries":     func(ctx context.Context) error { _, err := l.Entries(ctx, 0, 1); return err },
 	}
-	if _, err := l.Prove(t.Context(), 0); !errors.Is(err, ledger.ErrOverloaded) {
-		t.Errorf("a caller waited for a reader, and then: %v, want ErrOverloaded", err)
-	}
+	_, err := l.Prove(t.Context(), 0)
+	assert.ErrorIs(t, err, ledger.ErrOverloaded, "a caller waited for a reader, and then")
 	for name, read := range reads {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-		if err := read(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s, whose caller stops waiting for a reader: %v, want DeadlineExceeded", name, err)
-		}
+		assert.ErrorIsf(t, read(ctx), context.DeadlineExceeded, "%s, whose caller stops waiting for a reader", name)
 		cancel()
 	}
 	// The log itself and calls that need no store do not wait.
@@ -76,9 +72,8 @@ func TestReadersAreBounded(t *testing.T) {
 	end()
 	go func() { <-entered; release <- struct{}{} }()
 	for name, read := range reads {
-		if err := read(t.Context()); errors.Is(err, ledger.ErrOverloaded) {
-			t.Errorf("%s after the reader was released: %v", name, err)
-		}
+		err := read(t.Context())
+		assert.Falsef(t, errors.Is(err, ledger.ErrOverloaded), "%s after the reader was released: %v", name, err)
 	}
 }
 
@@ -95,9 +90,7 @@ func TestWaitersForReadersAreBounded(t *testing.T) {
 		})
 	}
 	for range 100 {
-		if err := <-outcomes; !errors.Is(err, ledger.ErrOverloaded) {
-			t.Errorf("a caller beyond those who may wait: %v, want ErrOverloaded", err)
-		}
+		assert.ErrorIs(t, <-outcomes, ledger.ErrOverloaded, "a caller beyond those who may wait")
 	}
 	end()
 	group.Wait()

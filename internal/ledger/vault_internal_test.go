@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/tlog"
 )
 
 func TestSubkeyIsReplacedAfterItsLastUse(t *testing.T) {
 	v, err := OpenVault(Head{}, make([]byte, SeedKeySize))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var list []Stored
 	encrypt := func(sidecar byte) {
 		e := Stored{Entry: Entry{Hash: tlog.Hash{sidecar}}}
@@ -30,8 +30,7 @@ func TestSubkeyIsReplacedAfterItsLastUse(t *testing.T) {
 		if sidecar, err := v.Decrypt(&list[i]); err != nil || !bytes.Equal(sidecar, []byte{byte(i)}) {
 			t.Errorf("sidecar %d is %x, %v", i, sidecar, err)
 		}
-		if same := bytes.Equal(list[i].Sidecar[:saltSize], list[0].Sidecar[:saltSize]); same != (i < 2) {
-			t.Errorf("sidecar %d has the first salt: %t", i, same)
-		}
+		assert.Equalf(t, (i < 2), bytes.Equal(list[i].Sidecar[:saltSize], list[0].Sidecar[:saltSize]),
+			"sidecar %d has the first salt", i)
 	}
 }

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"crypto/fips140"
 	"encoding/hex"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
@@ -19,32 +20,26 @@ import (
 
 func TestStoredFormsDecrypt(t *testing.T) {
 	vault, err := ledger.OpenVault(ledger.Head{}, bytes.Repeat([]byte{7}, ledger.SeedKeySize))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, text := range map[string]string{
 		"without a salt":             "7fc26d1433cd06be0950afd6bc1357b2da20f04b53d40a30c5280c04e6e191",
 		"with a nonce of the record": "a752d2e9a1b07cb892b64dbde5e6c5b22d83b68ce3b1c056eb5eb7cabb16e1b5722c5592fd87c1d7fe6fa29ce6676d",
 		"with a nonce of its own":    "a752d2e9a1b07cb892b64dbde5e6c5b23b62a529c078aa736c7428954cd6451fbd36b7537f3587ddc054c7fb9f2378a654117dd8768a4313bd49bf",
 	} {
 		sidecar, err := hex.DecodeString(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		e := ledger.Stored{Entry: ledger.Entry{Hash: tlog.RecordHash([]byte("a record")), Sidecar: sidecar}}
 		if got, err := vault.Decrypt(&e); err != nil || string(got) != "a seed and more" {
 			t.Errorf("%s: %s decrypts to %q, %v", name, text, got, err)
 		}
 		e.Hash[31] ^= 1
-		if got, err := vault.Decrypt(&e); !errors.Is(err, ledger.ErrCorrupt) {
-			t.Errorf("%s: beside another record it decrypts to %q, %v", name, got, err)
-		}
+		got, err := vault.Decrypt(&e)
+		assert.ErrorIsf(t, err, ledger.ErrCorrupt, "%s: beside another record it decrypts to %q", name, got)
 	}
 	for _, short := range [][]byte{{}, make([]byte, 15), make([]byte, 16), make([]byte, 28)} {
 		e := ledger.Stored{Entry: ledger.Entry{Hash: tlog.RecordHash([]byte("a record")), Sidecar: short}}
-		if got, err := vault.Decrypt(&e); !errors.Is(err, ledger.ErrCorrupt) {
-			t.Errorf("%d bytes decrypt to %q, %v", len(short), got, err)
-		}
+		got, err := vault.Decrypt(&e)
+		assert.ErrorIsf(t, err, ledger.ErrCorrupt, "%d bytes decrypt to %q", len(short), got)
 	}
 }
 
@@ -56,9 +51,8 @@ func TestSidecarsInFIPSMode(t *testing.T) {
 	for _, mode := range []string{"on", "only"} {
 		command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=Sidecar|Subkey|StoredForms|SeedKey")
 		command.Env = append(os.Environ(), "GODEBUG=fips140="+mode)
-		if out, err := command.CombinedOutput(); err != nil {
-			t.Errorf("fips140=%s: %v\n%s", mode, err, out)
-		}
+		out, err := command.CombinedOutput()
+		assert.NoErrorf(t, err, "fips140=%s: %v\n%s", mode, err, out)
 	}
 }
 
@@ -74,9 +68,7 @@ func TestSidecarsOfSeveralStartsDecrypt(t *testing.T) {
 	salts := map[string]bool{}
 	for _, i := range []uint64{9, 0, 4, 8, 1, 3, 3, 9, 7, 2, 5, 6} {
 		e, err := l.At(t.Context(), i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if sidecar, err := l.Sidecar(e); err != nil || len(sidecar) == 0 {
 			t.Errorf("the sidecar of record %d: %x, %v", i, sidecar, err)
 		}
@@ -85,13 +77,11 @@ func TestSidecarsOfSeveralStartsDecrypt(t *testing.T) {
 		if fips140.Enabled() {
 			overhead += 12 // the nonce
 		}
-		if plain, _ := l.Sidecar(e); len(e.Sidecar) != len(plain)+overhead {
-			t.Errorf("the sidecar of record %d has %d bytes, want %d and %d", i, len(e.Sidecar), len(plain), overhead)
-		}
+		plain, _ := l.Sidecar(e)
+		assert.Lenf(t, e.Sidecar, len(plain)+overhead,
+			"the sidecar of record %d has %d bytes, want %d and %d", i, len(e.Sidecar), len(plain), overhead)
 	}
-	if len(salts) != 4 {
-		t.Errorf("%d salts in four starts", len(salts))
-	}
+	assert.Len(t, salts, 4)
 }
 
 func TestOpenRejectsAnotherSeedKey(t *testing.T) {
@@ -112,9 +102,8 @@ func TestOpenRejectsAnotherSeedKey(t *testing.T) {
 	must(t, os.Remove(file))
 	wantOpenError(t, folder, ledger.Options{SeedKey: key}, "are encrypted under the key", "Start with the key that the store was written with")
 	wantOpenError(t, folder, ledger.Options{}, "their key is not there", file, "put it back from a backup")
-	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a rejected start made a key (%v)", err)
-	}
+	_, err := os.Stat(file)
+	assert.ErrorIs(t, err, os.ErrNotExist, "a rejected start made a key")
 	writeFile(t, file, text)
 	grow(t, folder, "again", 1)
 }
@@ -134,9 +123,7 @@ func TestReplicasShareTheSeedKey(t *testing.T) {
 func TestStoreWithPlainSidecarsContinues(t *testing.T) {
 	folder := t.TempDir()
 	key, err := ledger.ParseKey(ledgertest.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	writeFile(t, filepath.Join(folder, ledger.KeyName), []byte(ledgertest.PrivateKey+"\n"))
 	s := openStore(t, folder)
 	chain := ledgertest.NewChain(t)
@@ -146,22 +133,17 @@ func TestStoreWithPlainSidecarsContinues(t *testing.T) {
 	must(t, s.Close())
 	for range 2 { // the second time, the head says which sidecars are encrypted
 		l := openFolder(t, folder)
-		if l.Verifier() != key.Public {
-			t.Fatal("it is another log")
-		}
+		require.Equal(t, key.Public, l.Verifier(), "it is another log")
 		after := ledgertest.Entries(t.TempDir(), 1)[0]
 		appendEntry(t, l, after)
 		for _, e := range append(before, after) {
 			got, err := l.ByID(t.Context(), e.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if sidecar, err := l.Sidecar(got); err != nil || !bytes.Equal(sidecar, e.Sidecar) {
 				t.Errorf("the sidecar of record %d is %x, %v, want %x", got.Index, sidecar, err, e.Sidecar)
 			}
-			if encrypted := !bytes.Equal(got.Sidecar, e.Sidecar); encrypted != (got.Index >= 3) {
-				t.Errorf("the sidecar of record %d is stored as %x", got.Index, got.Sidecar)
-			}
+			assert.Equalf(t, (got.Index >= 3), !bytes.Equal(got.Sidecar, e.Sidecar),
+				"the sidecar of record %d is stored as %x", got.Index, got.Sidecar)
 		}
 		closeLog(t, l)
 	}

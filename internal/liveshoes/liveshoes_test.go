@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
@@ -67,27 +69,21 @@ func keyed(key string, r plan.Request) *Request {
 func create(t *testing.T, p *process, r *Request) *Result {
 	t.Helper()
 	made, err := p.Create(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return made
 }
 
 func apply(t *testing.T, p *process, id uuid.UUID, c Change) *Result {
 	t.Helper()
 	result, err := p.Apply(t.Context(), id, &c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return result
 }
 
 func get(t *testing.T, p *process, id uuid.UUID) *Shoe {
 	t.Helper()
 	shown, err := p.Get(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return shown
 }
 
@@ -146,21 +142,17 @@ func TestShoeIsSealed(t *testing.T) {
 	if a, err := p.disclosed.Audit(t.Context(), made.AuditID); err != nil || a.Seed != nil || bytes.Contains(a.Record, []byte(id.String())) {
 		t.Fatalf("the audit is %+v, %v", a, err)
 	}
-	if _, err := p.disclosed.Reveal(t.Context(), made.AuditID, []byte("x"), nil); !errors.Is(err, disclosure.ErrNoSeed) {
-		t.Error(err)
-	}
+	_, err := p.disclosed.Reveal(t.Context(), made.AuditID, []byte("x"), nil)
+	assert.ErrorIs(t, err, disclosure.ErrNoSeed)
 	if a, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 100, nil); err != nil || !v.OK || v.Orders != nil || a.Seed != nil || v.Steps[len(v.Steps)-1].Name != "root" {
 		t.Errorf("%+v %v", v, err)
 	}
 	hand := apply(t, p, id, opening(5))
 	for i := range hand.Cards {
 		card := &hand.Cards[i]
-		if card.Position != uint64(i) || card.SealedBy != made.AuditID {
-			t.Errorf("card %d is at %d of %s", i, card.Position, card.SealedBy)
-		}
-		if err := card.Opening.Check(card.Position, 52, []byte(card.Card.Code), *made.Record.Root); err != nil {
-			t.Error(err)
-		}
+		assert.Equalf(t, uint64(i), card.Position, "card %d is at", i)
+		assert.Equalf(t, made.AuditID, card.SealedBy, "card %d is at", i)
+		assert.NoError(t, card.Opening.Check(card.Position, 52, []byte(card.Card.Code), *made.Record.Root))
 		if card.Opening.Check(card.Position, 52, []byte("AS"), *made.Record.Root) == nil && card.Card.Code != "AS" {
 			t.Error("another card is proven")
 		}
@@ -180,28 +172,22 @@ func TestShoeIsSealed(t *testing.T) {
 		}
 	}
 	for _, place := range []shoe.Place{shoe.Deck, shoe.All} {
-		if cards, err := p.Cards(t.Context(), get(t, p, id), place, false); !errors.Is(err, ErrNotSeen) {
-			t.Errorf("the cards of %s: %v, %v", place, cards, err)
-		}
+		cards, err := p.Cards(t.Context(), get(t, p, id), place, false)
+		assert.ErrorIsf(t, err, ErrNotSeen, "the cards of %s: %v", place, cards)
 	}
-	if cards, err := p.Cards(t.Context(), get(t, p, id), shoe.OnPile("a"), false); !errors.Is(err, shoe.ErrNoPile) {
-		t.Errorf("the cards of no pile: %v, %v", cards, err)
-	}
+	cards, err := p.Cards(t.Context(), get(t, p, id), shoe.OnPile("a"), false)
+	assert.ErrorIsf(t, err, shoe.ErrNoPile, "the cards of no pile: %v", cards)
 	resealed := apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.Deck})
-	if _, err := p.Card(t.Context(), id, made.AuditID, 7); !errors.Is(err, ErrNotSeen) {
-		t.Error(err)
-	}
+	_, err = p.Card(t.Context(), id, made.AuditID, 7)
+	assert.ErrorIs(t, err, ErrNotSeen)
 	drawn := apply(t, p, id, drawing(1))
 	if card, err := other.Card(t.Context(), id, uuid.Nil, 0); err != nil || card.Number != drawn.Cards[0].Number || card.SealedBy != resealed.AuditID {
 		t.Errorf("the first card of the last sealing is %+v, %v", card, err)
 	}
-	if _, err := p.Card(t.Context(), id, hand.AuditID, 0); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("a card sealed by a draw: %v", err)
-	}
+	_, err = p.Card(t.Context(), id, hand.AuditID, 0)
+	assert.ErrorIs(t, err, ledger.ErrNotFound, "a card sealed by a draw")
 	closed := apply(t, p, id, Change{Kind: audit.KindClose})
-	if closed.Shoe.Status != shoe.Closed {
-		t.Error(closed.Shoe.Status)
-	}
+	assert.Equal(t, shoe.Closed, closed.Shoe.Status)
 	if a, err := p.disclosed.Audit(t.Context(), made.AuditID); err != nil || a.Seed == nil {
 		t.Error(a, err)
 	}
@@ -235,19 +221,14 @@ func TestRetriesOfAShoeAreReplayed(t *testing.T) {
 		if !slices.Equal(numbersOf(second.Cards), numbersOf(first.Cards)) || second.AuditID != first.AuditID || second.Shoe.Remaining != 123 || second.Shoe.Version != 2 {
 			t.Errorf("%+v is not %+v", second, first)
 		}
-		if second.Cards[3].Opening.Salt != first.Cards[3].Opening.Salt {
-			t.Error("another salt")
-		}
+		assert.Equal(t, first.Cards[3].Opening.Salt, second.Cards[3].Opening.Salt, "another salt")
 	}
 	sealing := Change{Kind: audit.KindReshuffle, From: shoe.All, Key: journal.NewKey("seal", nil)}
 	sealed := apply(t, p, made.Shoe.ID, sealing)
-	if again := apply(t, other, made.Shoe.ID, sealing); again.AuditID != sealed.AuditID {
-		t.Error("sealed twice")
-	}
+	assert.Equal(t, sealed.AuditID, apply(t, other, made.Shoe.ID, sealing).AuditID, "sealed twice")
 	c.Key = journal.NewKey("draw", []byte("other"))
-	if _, err := p.Apply(t.Context(), made.Shoe.ID, &c); !errors.Is(err, journal.ErrKeyReused) {
-		t.Error(err)
-	}
+	_, err := p.Apply(t.Context(), made.Shoe.ID, &c)
+	assert.ErrorIs(t, err, journal.ErrKeyReused)
 	if s := get(t, p, made.Shoe.ID); s.Remaining != 136 || s.Version != 4 {
 		t.Errorf("%+v", s)
 	}
@@ -278,9 +259,8 @@ func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
 	}
 	overtake(p, func() {
 		var err error
-		if won, err = other.Replace(t.Context(), id, keyed("replace", plan.Request{Deck: "standard54"})); err != nil {
-			t.Error(err)
-		}
+		won, err = other.Replace(t.Context(), id, keyed("replace", plan.Request{Deck: "standard54"}))
+		assert.NoError(t, err)
 	})
 	if lost, err := p.Replace(t.Context(), id, keyed("replace", plan.Request{Deck: "standard54"})); err != nil || lost.AuditID != won.AuditID {
 		t.Errorf("replaced by %+v, %v, and %s", lost, err, won.AuditID)
@@ -326,9 +306,8 @@ func TestApplyRefuses(t *testing.T) {
 		"no algorithm":   {Change{Kind: audit.KindReshuffle, From: shoe.All, Algorithm: "naive"}, at("/algorithm")},
 	} {
 		for _, by := range processes {
-			if _, err := by.Apply(t.Context(), id, &v.c); !v.wrong(err) {
-				t.Errorf("%s: %v", name, err)
-			}
+			_, err := by.Apply(t.Context(), id, &v.c)
+			assert.Truef(t, v.wrong(err), "%s: %v", name, err)
 		}
 	}
 	for _, unknown := range []uuid.UUID{uuid.New(), made.AuditID} {
@@ -337,18 +316,13 @@ func TestApplyRefuses(t *testing.T) {
 		_, card := p.Card(t.Context(), unknown, uuid.Nil, 0)
 		_, replaced := p.Replace(t.Context(), unknown, ask(plan.Request{Deck: "standard52"}))
 		for _, err := range []error{applied, got, card, replaced} {
-			if !errors.Is(err, journal.ErrNoShoe) {
-				t.Error(err)
-			}
+			assert.ErrorIs(t, err, journal.ErrNoShoe)
 		}
 	}
-	if p.store.Size(t) != before {
-		t.Error("something was recorded")
-	}
+	assert.Equal(t, before, p.store.Size(t), "something was recorded")
 	single := create(t, p, ask(plan.Request{Size: ptr(1)})).Shoe.ID
-	if _, err := p.Apply(t.Context(), single, &Change{Kind: audit.KindReshuffle, From: shoe.All, Algorithm: "sattolo"}); !at("/algorithm")(err) {
-		t.Errorf("sattolo of a single card: %v", err)
-	}
+	_, err := p.Apply(t.Context(), single, &Change{Kind: audit.KindReshuffle, From: shoe.All, Algorithm: "sattolo"})
+	assert.Truef(t, at("/algorithm")(err), "sattolo of a single card: %v", err)
 	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All, IfVersion: 3}) // the current version
 }
 
@@ -378,14 +352,11 @@ func TestCreateRefuses(t *testing.T) {
 		_, createErr := p.Create(t.Context(), v.r)
 		_, replaceErr := p.Replace(t.Context(), made.Shoe.ID, v.r)
 		for _, err := range []error{createErr, replaceErr} {
-			if !errors.As(err, &unfit) || unfit.Fields[0].Pointer != v.pointer {
-				t.Errorf("%s: %v, want an error at %q", name, err, v.pointer)
-			}
+			assert.Truef(t, errors.As(err, &unfit), "%s: %v, want an error at", name, err)
+			assert.Equalf(t, v.pointer, unfit.Fields[0].Pointer, "%s: %v, want an error at", name, err)
 		}
 	}
-	if p.store.Size(t) != before {
-		t.Error("something was recorded")
-	}
+	assert.Equal(t, before, p.store.Size(t), "something was recorded")
 	create(t, p, &Request{Request: ask(plan.Request{Items: items(2)}).Request, Items: []string{"1", strings.Repeat("2", MaxItemBytes-1)}, Expires: MaxExpiry})
 	create(t, p, ask(plan.Request{Size: ptr(shoe.MaxCards)}))
 }
@@ -461,9 +432,8 @@ func TestShoeExpires(t *testing.T) {
 	}
 	apply(t, p, sliding.Shoe.ID, drawing(1))
 	apply(t, p, lasting.Shoe.ID, drawing(1))
-	if closed := apply(t, p, fixed.Shoe.ID, Change{Kind: audit.KindClose}); closed.Shoe.Status != shoe.Closed {
-		t.Error(closed.Shoe.Status)
-	}
+	closed := apply(t, p, fixed.Shoe.ID, Change{Kind: audit.KindClose})
+	assert.Equal(t, shoe.Closed, closed.Shoe.Status)
 	now = now.Add(time.Minute)
 	if n, err := other.Expire(t.Context()); err != nil || n != 0 {
 		t.Error(n, err)
@@ -473,18 +443,15 @@ func TestShoeExpires(t *testing.T) {
 		t.Error(n, err)
 	}
 	ended := apply(t, p, lasting.Shoe.ID, Change{Kind: audit.KindExpire})
-	if ended.Shoe.Status != shoe.Expired {
-		t.Error(ended.Shoe.Status)
-	}
+	assert.Equal(t, shoe.Expired, ended.Shoe.Status)
 	if n, err := p.Count(t.Context()); err != nil || n != 0 {
 		t.Error(n, err)
 	}
 	if a, err := p.disclosed.Audit(t.Context(), lasting.AuditID); err != nil || a.Seed != nil {
 		t.Error("an expired shoe is revealed", err)
 	}
-	if want := map[audit.Kind]int{audit.KindShoe: 3, audit.KindDraw: 4, audit.KindExpire: 2, audit.KindClose: 1}; fmt.Sprint(events) != fmt.Sprint(want) {
-		t.Errorf("observed were %v, want %v", events, want)
-	}
+	want := map[audit.Kind]int{audit.KindShoe: 3, audit.KindDraw: 4, audit.KindExpire: 2, audit.KindClose: 1}
+	assert.Equalf(t, fmt.Sprint(want), fmt.Sprint(events), "observed were %v, want %v", events, want)
 	p.store.Check(t, p.journal)
 }
 
@@ -495,9 +462,8 @@ func TestTTLMovesTheExpiryNowAndThen(t *testing.T) {
 	now := start
 	p.store.Now = func() time.Time { return now }
 	made := create(t, p, &Request{Request: ask(plan.Request{Size: ptr(50)}).Request, TTL: 100 * time.Second})
-	if !made.Record.Expires.Equal(start.Add(100 * time.Second)) {
-		t.Errorf("the record says that it expires at %s", made.Record.Expires)
-	}
+	assert.Truef(t, made.Record.Expires.Equal(start.Add(100*time.Second)),
+		"the record says that it expires at %s", made.Record.Expires)
 	last := 100 * time.Second
 	for _, v := range []struct{ at, expires time.Duration }{
 		{0, 100 * time.Second},
@@ -509,9 +475,8 @@ func TestTTLMovesTheExpiryNowAndThen(t *testing.T) {
 	} {
 		now = start.Add(v.at)
 		drawn := apply(t, p, made.Shoe.ID, drawing(1))
-		if !drawn.Shoe.Expires.Equal(start.Add(v.expires)) {
-			t.Errorf("after a change at %s it expires at %s, want %s", v.at, drawn.Shoe.Expires.Sub(start), v.expires)
-		}
+		assert.Truef(t, drawn.Shoe.Expires.Equal(start.Add(v.expires)),
+			"after a change at %s it expires at %s, want %s", v.at, drawn.Shoe.Expires.Sub(start), v.expires)
 		if moved := v.expires != last; drawn.Record.Expires.IsZero() == moved || moved && !drawn.Record.Expires.Equal(drawn.Shoe.Expires) {
 			t.Errorf("the record of a change at %s says that the shoe expires at %s", v.at, drawn.Record.Expires)
 		}
@@ -519,9 +484,8 @@ func TestTTLMovesTheExpiryNowAndThen(t *testing.T) {
 	}
 	p.store.Check(t, p.journal)
 	closed := apply(t, p, made.Shoe.ID, Change{Kind: audit.KindClose})
-	if !closed.Shoe.Expires.IsZero() || !closed.Record.Expires.IsZero() {
-		t.Errorf("a closed shoe expires at %s", closed.Shoe.Expires)
-	}
+	assert.Truef(t, closed.Shoe.Expires.IsZero(), "a closed shoe expires at %s", closed.Shoe.Expires)
+	assert.Truef(t, closed.Record.Expires.IsZero(), "a closed shoe expires at %s", closed.Shoe.Expires)
 	p.store.Check(t, p.journal)
 }
 
@@ -536,32 +500,27 @@ func TestExpireLeavesWhatOthersChanged(t *testing.T) {
 		made = append(made, create(t, p, &Request{Request: ask(plan.Request{Size: ptr(5)}).Request, Expires: time.Minute}))
 	}
 	now = now.Add(time.Minute)
-	if _, err := other.Replace(t.Context(), made[0].Shoe.ID, ask(plan.Request{Size: ptr(6)})); err != nil {
-		t.Fatal(err)
-	}
+	_, err := other.Replace(t.Context(), made[0].Shoe.ID, ask(plan.Request{Size: ptr(6)}))
+	require.NoError(t, err)
 	var wait sync.WaitGroup
 	counts, outcomes := make([]int, 2), make([]error, 2)
 	for i, by := range []*process{p, other} {
 		wait.Go(func() { counts[i], outcomes[i] = by.Expire(t.Context()) })
 	}
 	wait.Wait()
-	if err := errors.Join(outcomes...); err != nil || counts[0]+counts[1] != 19 {
-		t.Errorf("%d expired, %v, want 19 in all", counts, err)
-	}
+	require.NoErrorf(t, errors.Join(outcomes...), "%d expired", counts)
+	assert.Equalf(t, 19, counts[0]+counts[1], "%d expired", counts)
 	if s := get(t, p, made[0].Shoe.ID); s.Status != shoe.Open || s.Size != 6 {
 		t.Errorf("the shoe that was replaced is %+v", s)
 	}
-	if err := p.expire(t.Context(), &ledger.Claim{Name: journal.ShoeClaim(made[0].AuditID)}); !errors.Is(err, ledger.ErrClaimed) {
-		t.Errorf("expiring a shoe that was replaced: %v", err)
-	}
+	assert.ErrorIs(t, p.expire(t.Context(), &ledger.Claim{Name: journal.ShoeClaim(made[0].AuditID)}), ledger.ErrClaimed,
+		"expiring a shoe that was replaced")
 	now = now.Add(time.Minute)
-	if _, err := p.Replace(t.Context(), made[1].Shoe.ID, &Request{Request: ask(plan.Request{Size: ptr(6)}).Request, Expires: time.Second}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = p.Replace(t.Context(), made[1].Shoe.ID, &Request{Request: ask(plan.Request{Size: ptr(6)}).Request, Expires: time.Second})
+	require.NoError(t, err)
 	now = now.Add(time.Second) // now its replacement is overdue
-	if err := p.expire(t.Context(), &ledger.Claim{Name: journal.ShoeClaim(made[1].AuditID)}); !errors.Is(err, ledger.ErrClaimed) {
-		t.Errorf("expiring a shoe that was replaced by one that is overdue: %v", err)
-	}
+	assert.ErrorIs(t, p.expire(t.Context(), &ledger.Claim{Name: journal.ShoeClaim(made[1].AuditID)}), ledger.ErrClaimed,
+		"expiring a shoe that was replaced by one that is overdue")
 	p.store.Check(t, p.journal)
 }
 
@@ -571,9 +530,7 @@ func TestCommittedShoe(t *testing.T) {
 	commit := func(r plan.Request) *dealer.Commitment {
 		t.Helper()
 		c, err := p.dealer.Commit(t.Context(), &dealer.Request{Request: r})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return c
 	}
 	c := commit(plan.Request{Deck: "standard52", Reference: "fixed"})
@@ -581,9 +538,7 @@ func TestCommittedShoe(t *testing.T) {
 		return p.Create(t.Context(), ask(plan.Request{CommitmentID: c.ID, ClientSeed: "late"}))
 	}
 	made, err := use(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if shown, err := p.dealer.Commitment(t.Context(), c.ID); err != nil || shown.Status != dealer.StatusUsed || shown.ClosedBy != made.AuditID {
 		t.Error(shown, err)
 	}
@@ -600,9 +555,7 @@ func TestCommittedShoe(t *testing.T) {
 	for _, by := range []*process{p, p.other(t)} {
 		hand := apply(t, by, made.Shoe.ID, opening(3))
 		card := &hand.Cards[2]
-		if err := card.Opening.Check(card.Position, 52, []byte(card.Card.Code), *made.Record.Root); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, card.Opening.Check(card.Position, 52, []byte(card.Card.Code), *made.Record.Root))
 	}
 	var unfit *plan.Invalid
 	if _, err := use(commit(plan.Request{Deck: "standard52", Hands: []uint64{5}})); !errors.As(err, &unfit) {
@@ -638,17 +591,15 @@ func TestDrawOfNothingLeavesTheCardsInOrder(t *testing.T) {
 	if !resealed.Shoe.Shuffled || resealed.Record.Root == nil {
 		t.Errorf("after a reshuffle it is %+v", resealed.Shoe)
 	}
-	if _, err := p.Card(t.Context(), id, uuid.Nil, 46); !errors.Is(err, ErrNotSeen) {
-		t.Errorf("a card that was not drawn since: %v", err)
-	}
+	_, err := p.Card(t.Context(), id, uuid.Nil, 46)
+	assert.ErrorIs(t, err, ErrNotSeen, "a card that was not drawn since")
 	if drawn := apply(t, p, id, c); drawn.Cards[0].Opening == nil {
 		t.Error("a sealed card has no opening")
 	}
 	piled := create(t, p, ask(plan.Request{Deck: "standard52", Draw: ptr(0)})).Shoe.ID
 	apply(t, p, piled, Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: ptr(3), To: shoe.OnPile("a"), Put: shoe.Top})
-	if shuffled := apply(t, p, piled, Change{Kind: audit.KindReshuffle, From: shoe.OnPile("a")}); shuffled.Shoe.Shuffled {
-		t.Error("after a pile was reshuffled the deck counts as shuffled")
-	}
+	shuffled := apply(t, p, piled, Change{Kind: audit.KindReshuffle, From: shoe.OnPile("a")})
+	assert.False(t, shuffled.Shoe.Shuffled, "after a pile was reshuffled the deck counts as shuffled")
 	if card, err := other.Card(t.Context(), piled, uuid.Nil, 10); err != nil || card.Number != 10 {
 		t.Errorf("the card of the deck after a pile was reshuffled is %+v, %v", card, err)
 	}
@@ -666,18 +617,15 @@ func TestSealingsOfAnotherShoeAreNotFound(t *testing.T) {
 			t.Errorf("%+v, %v", card, err)
 		}
 		stored, err := p.journal.ByID(t.Context(), drawn.AuditID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		want := []uint64{made[i].LogIndex, resealed[i].LogIndex}
 		if sidecar, err := p.journal.Sidecar(stored); err != nil || !slices.Equal(sidecar.Shoe.Seals, want) {
 			t.Errorf("the sidecar of a draw has %+v, %v, want the sealings %d", sidecar.Shoe, err, want)
 		}
 	}
 	for _, sealedBy := range []uuid.UUID{resealed[1].AuditID, made[1].AuditID, uuid.New()} {
-		if card, err := p.Card(t.Context(), made[0].Shoe.ID, sealedBy, 0); !errors.Is(err, ledger.ErrNotFound) {
-			t.Errorf("%+v, %v", card, err)
-		}
+		card, err := p.Card(t.Context(), made[0].Shoe.ID, sealedBy, 0)
+		assert.ErrorIsf(t, err, ledger.ErrNotFound, "%+v", card)
 	}
 }
 
@@ -689,9 +637,7 @@ func TestCardsAreNamedByCode(t *testing.T) {
 	find := func(code string, instance int) uint64 {
 		t.Helper()
 		dealt, err := p.Cards(t.Context(), get(t, p, id), shoe.Dealt, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, c := range dealt {
 			if c.Card.Code == code && c.Card.Instance == instance {
 				return c.Number

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/disclosure"
@@ -64,9 +65,7 @@ func (m *model) compare(t *testing.T, p *process, id uuid.UUID) {
 	}
 	at := func(place shoe.Place) []uint64 {
 		list, err := p.Cards(t.Context(), s, place, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return numbersOf(list)
 	}
 	if got := at(shoe.Dealt); !slices.Equal(got, m.dealt) {
@@ -288,9 +287,7 @@ func TestShoesLoseNoCard(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	p.store.Check(t, p.journal)
 }

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/cache"
@@ -26,9 +28,7 @@ func TestLockIsHeldByOneAtATimeInOrder(t *testing.T) {
 		acquire := func(i int) {
 			go func() {
 				release, err := l.acquire(t.Context(), uuid.UUID{1})
-				if err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, err)
 				order = append(order, i)
 				acquired <- release
 			}()
@@ -38,23 +38,19 @@ func TestLockIsHeldByOneAtATimeInOrder(t *testing.T) {
 		acquire(1) // waits
 		acquire(2)
 		other, err := l.acquire(t.Context(), uuid.UUID{2}) // does not wait
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		other()
 		for i := range 5 {
-			if len(acquired) != 1 || len(order) != i+1 {
-				t.Fatalf("%d hold the lock, after it was acquired by %d", len(acquired), order)
-			}
+			require.Len(t, acquired, 1)
+			require.Len(t, order, i+1)
 			(<-acquired)()
 			synctest.Wait() // the next waiter holds the lock
 			if i < 2 {
 				acquire(3 + i) // waits
 			}
 		}
-		if !slices.IsSorted(order) || len(l.list) != 0 {
-			t.Errorf("the lock was acquired by %d, and %d locks are left that nobody holds", order, len(l.list))
-		}
+		assert.Truef(t, slices.IsSorted(order), "the lock was acquired by %d, and", order)
+		assert.Emptyf(t, l.list, "the lock was acquired by %d, and", order)
 	})
 }
 
@@ -63,9 +59,7 @@ func TestLockIsNotWaitedForOnceTheCallerLeft(t *testing.T) {
 		var l locks
 		id := uuid.UUID{1}
 		release, err := l.acquire(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		outcome := make(chan error, 1)
 		go func() {
@@ -73,20 +67,13 @@ func TestLockIsNotWaitedForOnceTheCallerLeft(t *testing.T) {
 			outcome <- err
 		}()
 		synctest.Wait()
-		if found := l.list[id]; found.refs != 2 {
-			t.Errorf("the lock has %d holders and waiters, want 2", found.refs)
-		}
+		assert.Equal(t, 2, l.list[id].refs, "the lock")
 		cancel()
-		if err := <-outcome; !errors.Is(err, context.Canceled) {
-			t.Errorf("a waiter whose caller left: %v", err)
-		}
+		assert.ErrorIs(t, <-outcome, context.Canceled, "a waiter whose caller left")
 		release()
-		if len(l.list) != 0 {
-			t.Errorf("%d locks are left that nobody holds", len(l.list))
-		}
-		if release, err = l.acquire(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
+		assert.Empty(t, l.list)
+		release, err = l.acquire(t.Context(), id)
+		require.NoError(t, err)
 		release()
 	})
 }
@@ -95,19 +82,15 @@ func TestChangesWaitForTheLock(t *testing.T) {
 	p := newProcess(t)
 	id := create(t, p, ask(plan.Request{Size: ptr(5)})).Shoe.ID
 	release, err := p.locks.acquire(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer release()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := drawing(1)
-	if _, err := p.Apply(ctx, id, &c); !errors.Is(err, context.Canceled) {
-		t.Errorf("a draw while the shoe is locked: %v", err)
-	}
-	if _, err := p.Replace(ctx, id, ask(plan.Request{Size: ptr(5)})); !errors.Is(err, context.Canceled) {
-		t.Errorf("a replacement while the shoe is locked: %v", err)
-	}
+	_, err = p.Apply(ctx, id, &c)
+	assert.ErrorIs(t, err, context.Canceled, "a draw while the shoe is locked")
+	_, err = p.Replace(ctx, id, ask(plan.Request{Size: ptr(5)}))
+	assert.ErrorIs(t, err, context.Canceled, "a replacement while the shoe is locked")
 	if s := get(t, p, id); s.Version != 1 { // a query does not wait
 		t.Errorf("the shoe is %+v", s)
 	}
@@ -123,9 +106,8 @@ func TestCacheHoldsTheNewestState(t *testing.T) {
 		t.Fatalf("cached is %+v", got)
 	}
 	p.Service.store(old)
-	if got := p.cached(id); got.Layout.Version != 2 {
-		t.Errorf("cached after an older state was read is %+v", got)
-	}
+	got := p.cached(id)
+	assert.EqualValuesf(t, 2, got.Layout.Version, "cached after an older state was read is %+v", got)
 }
 
 // States that are not cached are read from the store.
@@ -133,9 +115,7 @@ func TestShoesWithoutACache(t *testing.T) {
 	p := newProcess(t)
 	p.states = cache.New[uuid.UUID, *state](1)
 	id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
-	if p.states.Len() != 0 {
-		t.Fatal("a shoe is cached that costs more than the cache may")
-	}
+	require.Equal(t, 0, p.states.Len(), "a shoe is cached that costs more than the cache may")
 	apply(t, p, id, opening(3))
 	apply(t, p, id, Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: ptr(5), To: shoe.OnPile("a"), Put: shoe.Top})
 	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.OnPile("a")})
@@ -147,12 +127,9 @@ func TestShoesWithoutACache(t *testing.T) {
 	}
 	for _, card := range hand.Cards {
 		sealed, err := p.journal.ByID(t.Context(), card.SealedBy)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := card.Opening.Check(card.Position, sealed.Statement.Size, []byte(card.Card.Code), *sealed.Root); err != nil {
-			t.Error(err)
-		}
+		require.NoError(t, err)
+		err = card.Opening.Check(card.Position, sealed.Statement.Size, []byte(card.Card.Code), *sealed.Root)
+		assert.NoError(t, err)
 	}
 }
 
@@ -162,21 +139,15 @@ func TestCostGrowsWithTheShoe(t *testing.T) {
 		return p.cached(create(t, p, r).Shoe.ID).cost()
 	}
 	small, large := cost(ask(plan.Request{Size: ptr(10)})), cost(ask(plan.Request{Size: ptr(1010)}))
-	if large-small != 1000*100 {
-		t.Errorf("1000 cards more cost %d bytes more, want 100 each", large-small)
-	}
+	assert.Equal(t, 1000*100, large-small, "1000 cards more cost")
 	words := &Request{Request: ask(plan.Request{Items: items(10)}).Request}
 	for range 10 {
 		words.Items = append(words.Items, `"`+strings.Repeat("x", 998)+`"`)
 	}
-	if got := cost(words); got-small != 10_000 {
-		t.Errorf("10,000 bytes of items cost %d bytes more", got-small)
-	}
+	assert.Equal(t, 10_000, cost(words)-small, "10,000 bytes of items cost")
 	id := create(t, p, ask(plan.Request{Size: ptr(10)})).Shoe.ID
 	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.Deck})
-	if got := p.cached(id).cost(); got-small != 10*100 {
-		t.Errorf("a second sealing of 10 cards costs %d bytes more", got-small)
-	}
+	assert.Equal(t, 10*100, p.cached(id).cost()-small, "a second sealing of 10 cards costs")
 }
 
 // Claims were moved in the store.
@@ -190,9 +161,8 @@ func TestShoeWhoseClaimsWereMovedIsCorrupt(t *testing.T) {
 		t.Helper()
 		fresh := newProcessOn(t, p.store)
 		c := drawing(1)
-		if got, err := fresh.Get(t.Context(), id); !errors.Is(err, ledger.ErrCorrupt) {
-			t.Errorf("%s: the shoe is %+v, %v", name, got, err)
-		}
+		got, err := fresh.Get(t.Context(), id)
+		assert.ErrorIsf(t, err, ledger.ErrCorrupt, "%s: the shoe is %+v", name, got)
 		if got, err := fresh.Apply(t.Context(), id, &c); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("%s: drawn is %+v, %v", name, got, err)
 		}
@@ -212,9 +182,7 @@ func TestShoeWhoseClaimsWereMovedIsCorrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys, err := p.store.Claims(t.Context(), ledger.ClaimQuery{Prefix: "key ", Limit: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	keys = slices.DeleteFunc(keys, func(c ledger.Claim) bool { return journal.IsShoeClaim(c.Name) })
 	// The first record of the replaced shoe holds it.
 	p.store.Moved = map[string]string{owner: keys[0].Name}
@@ -226,34 +194,27 @@ func TestShoeWithAnotherOrderIsCorrupt(t *testing.T) {
 	p := newProcess(t)
 	made := create(t, p, ask(plan.Request{Deck: "standard52"}))
 	stored, err := p.journal.ByID(t.Context(), made.AuditID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	forge := func(change func(*journal.ShoeState)) uuid.UUID {
 		t.Helper()
 		forged := *stored.Record
 		forged.ID = uuid.Must(uuid.NewV7())
 		sidecar, err := p.journal.Sidecar(stored)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		sidecar.Shoe.ID, sidecar.Shoe.Seals[0] = uuid.New(), p.store.Size(t)
 		change(sidecar.Shoe)
 		_, err = p.journal.Append(t.Context(), &journal.Entry{
 			Record: &forged, Sidecar: *sidecar,
 			Claims: []ledger.Claim{{Name: journal.OwnerClaim(sidecar.Shoe.ID)}, {Name: journal.ShoeClaim(forged.ID)}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return sidecar.Shoe.ID
 	}
 	withOpenings := opening(1)
 	apply(t, p, forge(func(*journal.ShoeState) {}), withOpenings)
 	swapped := forge(func(s *journal.ShoeState) { s.Order[0], s.Order[1] = s.Order[1], s.Order[0] })
-	if got, err := p.Apply(t.Context(), swapped, &withOpenings); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("two cards swapped: %+v, %v", got, err)
-	}
+	got, err := p.Apply(t.Context(), swapped, &withOpenings)
+	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "two cards swapped: %+v", got)
 	for name, change := range map[string]func(*journal.ShoeState){
 		"a card too few":  func(s *journal.ShoeState) { s.Order = s.Order[:51] },
 		"a card too many": func(s *journal.ShoeState) { s.Order = append(s.Order, 0) },
@@ -261,8 +222,7 @@ func TestShoeWithAnotherOrderIsCorrupt(t *testing.T) {
 		"an unknown card": func(s *journal.ShoeState) { s.Order[7] = 52 },
 		"no sealing":      func(s *journal.ShoeState) { s.Layout.Seals = nil },
 	} {
-		if got, err := p.Get(t.Context(), forge(change)); !errors.Is(err, ledger.ErrCorrupt) {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
+		got, err := p.Get(t.Context(), forge(change))
+		assert.ErrorIsf(t, err, ledger.ErrCorrupt, "%s: %+v", name, got)
 	}
 }

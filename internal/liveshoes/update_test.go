@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/journal"
@@ -67,9 +69,8 @@ func TestUpdateOfNothingRecordsNothing(t *testing.T) {
 	if err != nil || result.AuditID != drawn.AuditID || result.LogIndex != drawn.LogIndex || result.Shoe.Version != 2 || result.Shoe.Remaining != 42 || result.Record != nil || result.Cards != nil {
 		t.Errorf("%+v, %v", result, err)
 	}
-	if !slices.Equal(versions, []uint64{1, 2}) || p.store.Size(t) != before {
-		t.Errorf("planned for versions %d; there are %d records, and were %d", versions, p.store.Size(t), before)
-	}
+	assert.Equal(t, []uint64{1, 2}, versions, "planned for versions")
+	assert.Equal(t, before, p.store.Size(t), "planned for versions")
 	// With a stale state there is nothing to do, but with the stored one there is.
 	apply(t, other, id, drawing(10)) // p has cached version 2
 	result, err = p.Update(t.Context(), id, key, func(now *Shoe) (*Change, error) {
@@ -91,9 +92,7 @@ func TestUpdateIsReplayedWithoutAPlan(t *testing.T) {
 	var versions []uint64
 	key := journal.NewKey("key", []byte("request"))
 	first, err := p.Update(t.Context(), id, key, drawAll(&versions))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	apply(t, other, id, Change{Kind: audit.KindReshuffle, From: shoe.All})
 	planned := func(*Shoe) (*Change, error) { t.Error("a replay was planned"); return nil, nil }
 	for _, by := range []*process{p, other} {
@@ -101,12 +100,10 @@ func TestUpdateIsReplayedWithoutAPlan(t *testing.T) {
 		if err != nil || again.AuditID != first.AuditID || again.Shoe.Version != 2 || !slices.Equal(numbersOf(again.Cards), numbersOf(first.Cards)) {
 			t.Errorf("%+v, %v, want %+v", again, err, first)
 		}
-		if _, err := by.Update(t.Context(), id, journal.NewKey("key", []byte("another request")), planned); !errors.Is(err, journal.ErrKeyReused) {
-			t.Error(err)
-		}
-		if _, err := by.Update(t.Context(), uuid.New(), nil, planned); !errors.Is(err, journal.ErrNoShoe) {
-			t.Error(err)
-		}
+		_, err = by.Update(t.Context(), id, journal.NewKey("key", []byte("another request")), planned)
+		assert.ErrorIs(t, err, journal.ErrKeyReused)
+		_, err = by.Update(t.Context(), uuid.New(), nil, planned)
+		assert.ErrorIs(t, err, journal.ErrNoShoe)
 	}
 }
 
@@ -118,9 +115,8 @@ func TestRefusalsAreOfTheShoeAsItIs(t *testing.T) {
 	drawn := apply(t, p, id, drawing(52))
 	back := Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
 	apply(t, other, id, back)
-	if result := apply(t, p, id, drawing(1)); result.Shoe.Remaining != 51 {
-		t.Errorf("drawn from a deck that was empty: %+v", result.Shoe)
-	}
+	result := apply(t, p, id, drawing(1))
+	assert.EqualValuesf(t, 51, result.Shoe.Remaining, "drawn from a deck that was empty: %+v", result.Shoe)
 	// Each is impossible in p's stale state.
 	for name, v := range map[string]struct{ before, then Change }{
 		"a card in the deck": {drawing(51), returning(named(numbersOf(drawn.Cards)...))},
@@ -138,12 +134,10 @@ func TestRefusalsAreOfTheShoeAsItIs(t *testing.T) {
 		})
 	}
 	apply(t, p, id, Change{Kind: audit.KindClose})
-	if _, err := other.Replace(t.Context(), id, ask(plan.Request{Size: ptr(6)})); err != nil {
-		t.Fatal(err)
-	}
-	if result := apply(t, p, id, drawing(6)); result.Shoe.Size != 6 {
-		t.Errorf("drawn from a shoe that was closed: %+v", result.Shoe)
-	}
+	_, err := other.Replace(t.Context(), id, ask(plan.Request{Size: ptr(6)}))
+	require.NoError(t, err)
+	result = apply(t, p, id, drawing(6))
+	assert.EqualValuesf(t, 6, result.Shoe.Size, "drawn from a shoe that was closed: %+v", result.Shoe)
 
 	// Errors of decide are not final either.
 	apply(t, other, id, Change{Kind: audit.KindReshuffle, From: shoe.All})
@@ -184,9 +178,8 @@ func TestUpdateGivesUpWithItsCaller(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || result != nil || plans != 5 {
 		t.Errorf("%+v, %v after %d plans", result, err, plans)
 	}
-	if s := get(t, other, id); s.Remaining != 47 {
-		t.Errorf("the shoe is %+v", s)
-	}
+	s := get(t, other, id)
+	assert.EqualValuesf(t, 47, s.Remaining, "the shoe is %+v", s)
 }
 
 // A replacement takes over the id, and no process deals from the old shoe any more.
@@ -197,9 +190,7 @@ func TestReplace(t *testing.T) {
 	id := made.Shoe.ID
 	apply(t, other, id, drawing(50))
 	next, err := p.Replace(t.Context(), id, ask(plan.Request{Deck: "standard54"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if next.Shoe.ID != id || next.Shoe.Size != 54 || next.Record.AuditID != made.AuditID || next.Shoe.First.ID != next.AuditID {
 		t.Fatalf("%+v", next.Shoe)
 	}
@@ -223,27 +214,23 @@ func TestReplaceAfterAnotherProcessChangedTheShoe(t *testing.T) {
 	id := made.Shoe.ID
 	overtake(p, func() { apply(t, other, id, drawing(7)) })
 	next, err := p.Replace(t.Context(), id, ask(plan.Request{Deck: "standard54"}))
-	if err != nil || next.Record.AuditID != made.AuditID {
-		t.Fatalf("after a draw: %+v, %v", next, err)
-	}
+	require.NoErrorf(t, err, "after a draw: %+v", next)
+	require.Equalf(t, made.AuditID, next.Record.AuditID, "after a draw: %+v", next)
 	var theirs *Result
 	overtake(p, func() {
-		if theirs, err = other.Replace(t.Context(), id, ask(plan.Request{Size: ptr(3)})); err != nil {
-			t.Error(err)
-		}
+		theirs, err = other.Replace(t.Context(), id, ask(plan.Request{Size: ptr(3)}))
+		assert.NoError(t, err)
 	})
 	if next, err = p.Replace(t.Context(), id, ask(plan.Request{Size: ptr(4)})); err != nil || next.Record.AuditID != theirs.AuditID {
 		t.Fatalf("after a replacement: %+v, %v", next, err)
 	}
 	// A change that races with a replacement changes the new shoe.
 	overtake(other, func() {
-		if next, err = p.Replace(t.Context(), id, ask(plan.Request{Size: ptr(5)})); err != nil {
-			t.Error(err)
-		}
+		next, err = p.Replace(t.Context(), id, ask(plan.Request{Size: ptr(5)}))
+		assert.NoError(t, err)
 	})
-	if drawn := apply(t, other, id, drawing(2)); drawn.Record.AuditID != next.AuditID {
-		t.Errorf("drawn from %s, want %s", drawn.Record.AuditID, next.AuditID)
-	}
+	drawn := apply(t, other, id, drawing(2))
+	assert.Equal(t, next.AuditID, drawn.Record.AuditID, "drawn from")
 	p.store.Check(t, p.journal)
 }
 
@@ -273,16 +260,13 @@ func TestReplaceWhileCardsAreDrawn(t *testing.T) {
 	for _, by := range processes {
 		wait.Go(func() {
 			for range 5 {
-				if _, err := by.Replace(t.Context(), id, ask(plan.Request{Deck: "standard52", Decks: ptr(8)})); err != nil {
-					t.Error(err)
-				}
+				_, err := by.Replace(t.Context(), id, ask(plan.Request{Deck: "standard52", Decks: ptr(8)}))
+				assert.NoError(t, err)
 			}
 		})
 	}
 	wait.Wait()
-	if len(drawn) != 160 {
-		t.Errorf("160 draws had %d cards", len(drawn))
-	}
+	assert.Len(t, drawn, 160, "160 draws had")
 	if n, err := p.Count(t.Context()); err != nil || n != 1 {
 		t.Errorf("%d shoes are open, %v", n, err)
 	}

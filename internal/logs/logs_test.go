@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/access"
 	"riffle/internal/api"
@@ -141,9 +143,7 @@ func (f *fakeOpener) mustStart(folder string, names ...string) *Set {
 
 func mustClose(t *testing.T, s *Set) {
 	t.Helper()
-	if err := s.Close(nil); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, s.Close(nil))
 }
 
 // isOpen reports whether a log is open.
@@ -175,19 +175,15 @@ func TestReopensAfterDoublingPauses(t *testing.T) {
 		f.set("poker", errDisk, false)
 		s := f.mustStart(folder, access.MainLog, "poker")
 		time.Sleep(200 * time.Second)
-		if s.isOpen("poker") || !s.isOpen(access.MainLog) {
-			t.Error("the failing log is open, or the other one is not")
-		}
+		assert.False(t, s.isOpen("poker"), "the failing log is open, or the other one is not")
+		assert.True(t, s.isOpen(access.MainLog), "the failing log is open, or the other one is not")
 		second := time.Second
 		want := []time.Duration{second, 2 * second, 4 * second, 8 * second, 16 * second, 32 * second, 60 * second, 60 * second}
-		if got := f.pauses("poker"); !slices.Equal(got, want) {
-			t.Errorf("pauses %v, want %v", got, want)
-		}
+		assert.Equal(t, want, f.pauses("poker"), "pauses")
 		f.set("poker", nil, false)
 		time.Sleep(time.Minute)
-		if !s.isOpen("poker") || !strings.Contains(f.log.String(), `"the log is open again" log=poker`) {
-			t.Errorf("the log is not open again:\n%s", f.log.String())
-		}
+		assert.True(t, s.isOpen("poker"), "the log is not open again")
+		assert.Contains(t, f.log.String(), `"the log is open again" log=poker`, "the log is not open again")
 
 		// A log that fails within a minute is opened again after the last pause, and later after the first.
 		f.pauses("poker")
@@ -195,19 +191,14 @@ func TestReopensAfterDoublingPauses(t *testing.T) {
 			time.Sleep(c.lasts)
 			f.fail(s, "poker", nil)
 			failed := time.Now()
-			if s.isOpen("poker") {
-				t.Error("the failed log is open")
-			}
+			assert.False(t, s.isOpen("poker"), "the failed log is open")
 			for !s.isOpen("poker") {
 				time.Sleep(100 * time.Millisecond)
 			}
-			if pause := time.Since(failed).Round(second); pause != c.pause {
-				t.Errorf("a log that failed after %v was opened again after %v, want %v", c.lasts, pause, c.pause)
-			}
+			pause := time.Since(failed).Round(second)
+			assert.Equalf(t, c.pause, pause, "a log that failed after %v was opened again after", c.lasts)
 		}
-		if attempts := f.pauses(access.MainLog); len(attempts) != 0 {
-			t.Errorf("the main log was opened again: %v", attempts)
-		}
+		assert.Empty(t, f.pauses(access.MainLog), "the main log was opened again")
 		mustClose(t, s)
 	})
 }
@@ -222,24 +213,16 @@ func TestLostLogStaysClosed(t *testing.T) {
 		poker := FolderFor(folder, "poker")
 		mustRename(t, poker, poker+".away")
 		f.fail(s, "poker", nil)
-		if err := os.Mkdir(poker, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(poker, 0o700))
 		time.Sleep(time.Minute)
 		if entries, err := os.ReadDir(poker); err != nil || len(entries) > 0 || s.isOpen("poker") {
 			t.Errorf("a log was created in place of the lost one: %v %v", entries, err)
 		}
-		if !strings.Contains(f.log.String(), "this process has had it open") {
-			t.Errorf("the log has\n%s", f.log.String())
-		}
-		if err := os.Remove(poker); err != nil {
-			t.Fatal(err)
-		}
+		assert.Contains(t, f.log.String(), "this process has had it open", "the log")
+		require.NoError(t, os.Remove(poker))
 		mustRename(t, poker+".away", poker)
 		time.Sleep(time.Minute)
-		if !s.isOpen("poker") {
-			t.Error("the log is still closed after its folder was put back")
-		}
+		assert.True(t, s.isOpen("poker"), "the log is still closed after its folder was put back")
 		mustClose(t, s)
 	})
 }
@@ -255,9 +238,7 @@ func TestLogPutBackAmongOthers(t *testing.T) {
 		s := f.mustStart(folder, access.MainLog, "poker", "bridge")
 		f.append(s, names, "first", 1)
 		mustClose(t, s)
-		if err := os.CopyFS(elsewhere, os.DirFS(folder)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.CopyFS(elsewhere, os.DirFS(folder)))
 		s = f.mustStart(elsewhere, access.MainLog, "poker", "bridge")
 		f.append(s, names[1:], "elsewhere", 5)
 		mustClose(t, s)
@@ -277,9 +258,8 @@ func TestLogPutBackAmongOthers(t *testing.T) {
 		f.fail(s, "bridge", nil)
 		time.Sleep(5 * time.Minute)
 		for name, want := range map[string]string{"poker": "the store lost records", "bridge": "are of two histories"} {
-			if s.isOpen(name) || !strings.Contains(f.log.String(), want) {
-				t.Errorf("a copy of %s was opened, or there is no error with %q:\n%s", name, want, f.log.String())
-			}
+			assert.Falsef(t, s.isOpen(name), "a copy of %s was opened, or there is no error", name)
+			assert.Containsf(t, f.log.String(), want, "a copy of %s was opened, or there is no error", name)
 		}
 		exchange()
 		time.Sleep(2 * time.Minute)
@@ -294,9 +274,8 @@ func TestLogPutBackAmongOthers(t *testing.T) {
 
 		exchange() // the refused copies have the process's checkpoint now, so a restart refuses them
 		s = f.mustStart(folder, access.MainLog, "poker", "bridge")
-		if s.isOpen("poker") || s.isOpen("bridge") {
-			t.Error("a restart opened a copy")
-		}
+		assert.False(t, s.isOpen("poker"), "a restart opened a copy")
+		assert.False(t, s.isOpen("bridge"), "a restart opened a copy")
 		mustClose(t, s)
 	})
 }
@@ -315,9 +294,7 @@ func (f *fakeOpener) append(s *Set, names []string, label string, n int) {
 
 func mustRename(t *testing.T, from, to string) {
 	t.Helper()
-	if err := os.Rename(from, to); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(from, to))
 }
 
 // TestOnlyLogFails checks that a single log is not opened again: its failure ends the process.
@@ -327,9 +304,8 @@ func TestOnlyLogFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeOpener(t)
 		f.set(access.MainLog, errDisk, false)
-		if _, err := f.start(folder, access.MainLog); !errors.Is(err, errDisk) {
-			t.Errorf("the only log fails to open: %v", err)
-		}
+		_, err := f.start(folder, access.MainLog)
+		assert.ErrorIs(t, err, errDisk, "the only log fails to open")
 		f.set(access.MainLog, nil, false)
 		s := f.mustStart(folder, access.MainLog)
 		f.fail(s, access.MainLog, nil)
@@ -345,9 +321,8 @@ func TestOnlyLogFails(t *testing.T) {
 		if err := s.Close(nil); !errors.Is(err, errDisk) || err.Error() != s.Err().Error() {
 			t.Errorf("closing a failed log: %v", err)
 		}
-		if err := s.Close(s.Err()); err.Error() != s.Err().Error() {
-			t.Errorf("the failure is reported twice: %v", err)
-		}
+		err = s.Close(s.Err())
+		assert.Equalf(t, s.Err().Error(), err.Error(), "the failure is reported twice: %v", err)
 		_ = s.logs[0].services.Log.Close() // its goroutines must end with the test
 	})
 }
@@ -363,9 +338,8 @@ func TestStartNeedsOneLog(t *testing.T) {
 		}
 		_, err := f.start(folder, access.MainLog, "poker", "bridge")
 		for _, want := range []string{"the log main: main is away", "the log poker: poker is away", "the log bridge: bridge is away"} {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("error %v, want %q", err, want)
-			}
+			assert.Error(t, err, "error")
+			assert.Contains(t, err.Error(), want, "error")
 		}
 		f.set("bridge", nil, false)
 		s := f.mustStart(folder, access.MainLog, "poker", "bridge")
@@ -385,13 +359,10 @@ func TestStartDoesNotWaitForSlowLogs(t *testing.T) {
 		f.delays = map[string]time.Duration{"poker": time.Minute}
 		began := time.Now()
 		s := f.mustStart(folder, access.MainLog, "poker")
-		if took := time.Since(began); took != startTimeout || s.isOpen("poker") {
-			t.Errorf("the start took %v, want %v", took, startTimeout)
-		}
+		assert.Equal(t, startTimeout, time.Since(began), "the start took")
+		assert.False(t, s.isOpen("poker"), "the start took")
 		time.Sleep(time.Minute)
-		if !s.isOpen("poker") {
-			t.Error("the slow log is not open after a minute")
-		}
+		assert.True(t, s.isOpen("poker"), "the slow log is not open after a minute")
 		mustClose(t, s)
 	})
 }
@@ -403,14 +374,11 @@ func TestOneKeyServesOneLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeOpener(t)
 		mustClose(t, f.mustStart(folder, access.MainLog, "poker"))
-		if err := os.CopyFS(FolderFor(folder, "bridge"), os.DirFS(FolderFor(folder, "poker"))); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.CopyFS(FolderFor(folder, "bridge"), os.DirFS(FolderFor(folder, "poker"))))
 		s := f.mustStart(folder, access.MainLog, "poker", "bridge")
 		synctest.Wait()
-		if s.isOpen("poker") == s.isOpen("bridge") || !strings.Contains(f.log.String(), "its key is also the key of the log") {
-			t.Errorf("two logs with one key:\n%s", f.log.String())
-		}
+		assert.NotEqual(t, s.isOpen("bridge"), s.isOpen("poker"), "two logs with one key")
+		assert.Contains(t, f.log.String(), "its key is also the key of the log", "two logs with one key")
 		mustClose(t, s)
 	})
 }
@@ -421,16 +389,12 @@ func TestUnnamedLogs(t *testing.T) {
 	f := newFakeOpener(t)
 	mustClose(t, f.mustStart(folder, access.MainLog, "poker", "bridge"))
 	const warning = "a folder has a log that the configuration does not name"
-	if strings.Contains(f.log.String(), warning) {
-		t.Errorf("a warning about named logs:\n%s", f.log.String())
-	}
+	assert.NotContains(t, f.log.String(), warning, "a warning about named logs")
 	mustClose(t, f.mustStart(folder, access.MainLog, "poker"))
 	if got := f.log.String(); strings.Count(got, warning) != 1 || !strings.Contains(got, filepath.Join(folder, "logs", "bridge")) {
 		t.Errorf("no warning about the folder of bridge:\n%s", got)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "logs", "bridge", "riffle.db"), []byte("garbage"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "logs", "bridge", "riffle.db"), []byte("garbage"), 0o600))
 	if _, err := f.start(folder, access.MainLog); err == nil || !strings.Contains(err.Error(), "counting its open shoes failed") {
 		t.Errorf("a log that cannot be read: %v", err)
 	}

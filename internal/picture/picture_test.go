@@ -11,11 +11,13 @@ import (
 	"math"
 	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/deck"
 )
@@ -29,9 +31,7 @@ var update = flag.Bool("update", false, "write testdata/pictures.sha256")
 func types(t *testing.T) []*deck.Type {
 	t.Helper()
 	catalogue, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return catalogue.Types()
 }
 
@@ -65,9 +65,7 @@ func parse(t *testing.T, name string, picture []byte) drawing {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", name, err, picture)
-		}
+		require.NoErrorf(t, err, "%s: %v\n%s", name, err, picture)
 		switch token := token.(type) {
 		case xml.StartElement:
 			path = append(path, token.Name.Local)
@@ -76,9 +74,8 @@ func parse(t *testing.T, name string, picture []byte) drawing {
 			default:
 				t.Errorf("%s: element %s", name, token.Name.Local)
 			}
-			if token.Name.Space != "http://www.w3.org/2000/svg" {
-				t.Errorf("%s: %s is in namespace %q", name, token.Name.Local, token.Name.Space)
-			}
+			assert.Equalf(t, "http://www.w3.org/2000/svg", token.Name.Space,
+				"%s: %s is in namespace", name, token.Name.Local)
 			for _, a := range token.Attr {
 				switch {
 				case a.Name.Local == "class" && a.Value == "pip":
@@ -116,9 +113,7 @@ func faces(t *testing.T, kind *deck.Type) []deck.Card {
 		most["blank"] = 1 // none by default
 	}
 	d, err := kind.Deck(most)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var all []deck.Card
 	for _, c := range d.Cards() {
 		if c.Instance == 1 {
@@ -136,14 +131,11 @@ func TestEveryCardHasItsOwnPicture(t *testing.T) {
 		for _, c := range faces(t, kind) {
 			name := kind.Name + " " + c.Code
 			picture := Card(kind.Family, &c)
-			if d := read(t, name, picture); d.title != c.Name.English {
-				t.Errorf("%s: the title is %q, want %q", name, d.title, c.Name.English)
-			}
+			assert.Equalf(t, c.Name.English, read(t, name, picture).title, "%s: the title", name)
 			// The drawings must differ, and not just their titles.
 			drawn := titles.ReplaceAllString(string(picture), "")
-			if other, taken := seen[drawn]; taken {
-				t.Errorf("%s: drawn as %s is", name, other)
-			}
+			other, taken := seen[drawn]
+			assert.Falsef(t, taken, "%s: drawn as %s is", name, other)
 			seen[drawn] = c.Code
 
 			s := newSheet(c.Name.English)
@@ -151,9 +143,7 @@ func TestEveryCardHasItsOwnPicture(t *testing.T) {
 				t.Errorf("%s: the family has no drawing for it", name)
 			}
 			c.Instance++
-			if !bytes.Equal(Card(kind.Family, &c), picture) {
-				t.Errorf("%s: its copy has another picture", name)
-			}
+			assert.Equalf(t, picture, Card(kind.Family, &c), "%s: its copy has another picture", name)
 		}
 	}
 }
@@ -191,9 +181,7 @@ func TestPips(t *testing.T) {
 		}
 		for _, c := range faces(t, kind) {
 			name := kind.Name + " " + c.Code
-			if got := read(t, name, Card(kind.Family, &c)).pips; got != max(want(c), 0) {
-				t.Errorf("%s: %d pips, want %d", name, got, max(want(c), 0))
-			}
+			assert.Equal(t, max(want(c), 0), read(t, name, Card(kind.Family, &c)).pips, name)
 		}
 	}
 }
@@ -201,13 +189,11 @@ func TestPips(t *testing.T) {
 // An artist's editor may indent, add a declaration and comments, and name elements of its own.
 func TestContentOfADrawing(t *testing.T) {
 	got, err := content("<?xml version=\"1.0\"?>\n<!-- Made by an editor. -->\n<svg\n   viewBox=\"0 0 1 1\">\n  <g>\n    <path d=\"M0 0\" />\n  </g>\n</svg>\n")
-	if want := `<g><path d="M0 0" /></g>`; err != nil || got != want {
-		t.Errorf("%q %v, want %q", got, err, want)
-	}
+	require.NoError(t, err)
+	assert.Equal(t, `<g><path d="M0 0" /></g>`, got)
 	for _, text := range []string{"", "<g/>", "<svg><g/>"} {
-		if got, err := content(text); err == nil {
-			t.Errorf("%q: %q", text, got)
-		}
+		got, err := content(text)
+		assert.Errorf(t, err, "%q: %q", text, got)
 	}
 }
 
@@ -248,9 +234,8 @@ func TestContrast(t *testing.T) {
 func contrast(t *testing.T, a, b string) float64 {
 	luminance := func(colour string) float64 {
 		value, err := strconv.ParseUint(strings.TrimPrefix(colour, "#"), 16, 32)
-		if err != nil || len(colour) != 7 {
-			t.Fatalf("%q is not a colour", colour)
-		}
+		require.NoError(t, err)
+		require.Len(t, colour, 7)
 		var sum float64
 		for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
 			c := float64(value>>(16-8*i)&0xff) / 255
@@ -284,17 +269,11 @@ func TestGoldenPictures(t *testing.T) {
 	}
 	const file = "testdata/pictures.sha256"
 	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(got.String()), 0o600))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("the pictures are\n%swant\n%s", &got, want)
-	}
+	require.NoError(t, err)
+	assert.Equalf(t, string(want), got.String(), "the pictures are\n%swant\n%s", &got, want)
 }
 
 // The sheet of a deck has every card once, in catalogue order.
@@ -306,9 +285,8 @@ func TestDecks(t *testing.T) {
 		for _, c := range kind.Faces() {
 			want = append(want, c.Name.English)
 		}
-		if d.title != kind.Title.English || !slices.Equal(d.cards, want) {
-			t.Errorf("%s: %q with %q", kind.Name, d.title, d.cards)
-		}
+		assert.Equal(t, kind.Title.English, d.title, kind.Name)
+		assert.Equal(t, want, d.cards, kind.Name)
 		if len(sheet) > MaxDeckSize(kind) {
 			t.Errorf("%s: %d bytes, more than %d", kind.Name, len(sheet), MaxDeckSize(kind))
 		}
@@ -322,18 +300,12 @@ func TestLargeDecks(t *testing.T) {
 		cards = append(cards, fmt.Sprintf(`{"code":"c%d","name":{"en":"%s","zh":"牌"},"glyph":"?","attributes":{}}`, i, strings.Repeat("W@ ", 60)))
 	}
 	catalogue, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := `{"type":"many","name":{"en":"Many","zh":"多"},"family":"flags","size":10000,"cards":[` + strings.Join(cards, ",") + `]}`
-	if err := catalogue.Load(fstest.MapFS{"many.json": {Data: []byte(text)}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, catalogue.Load(fstest.MapFS{"many.json": {Data: []byte(text)}}))
 	kind, _ := catalogue.Type("many")
 	sheet := Deck(kind)
-	if d := parse(t, kind.Name, sheet); len(d.cards) != maxFaces {
-		t.Errorf("%d cards", len(d.cards))
-	}
+	assert.Len(t, parse(t, kind.Name, sheet).cards, maxFaces)
 	if len(sheet) > MaxDeckSize(kind) {
 		t.Errorf("%d bytes, more than %d", len(sheet), MaxDeckSize(kind))
 	}
@@ -415,9 +387,7 @@ func TestCardsWithoutADrawingAreLabels(t *testing.T) {
 				Attributes: attributes,
 			}
 			d := read(t, family, Card(family, c))
-			if d.title != c.Name.English {
-				t.Errorf("%s %v: the title is %q", family, attributes, d.title)
-			}
+			assert.Equalf(t, c.Name.English, d.title, "%s %v: the title", family, attributes)
 			labelled := newSheet(c.Name.English)
 			if label(labelled, family, c); !bytes.Equal(labelled.close(), Card(family, c)) {
 				t.Errorf("%s %v: not drawn as a label", family, attributes)
@@ -437,14 +407,10 @@ func TestLabels(t *testing.T) {
 	c := &deck.Card{Code: "Q-q", Name: deck.Text{English: "Guard 🛡 é", Chinese: "守卫"}}
 	picture := string(Card("flags", c))
 	for _, line := range []string{"Q-q", "Guard é"} {
-		if !strings.Contains(picture, written(line)) {
-			t.Errorf("the label does not say %q", line)
-		}
+		assert.Containsf(t, picture, written(line), "the label does not say %q", line)
 	}
 	c.Name.Chinese = "狼人"
-	if picture := string(Card("flags", c)); !strings.Contains(picture, written("狼人")) {
-		t.Error("the label does not have the Chinese name")
-	}
+	assert.Contains(t, string(Card("flags", c)), written("狼人"), "the label does not have the Chinese name")
 }
 
 // Names are escaped, and characters that XML does not allow are replaced.
@@ -459,9 +425,7 @@ func TestNamesAreEscaped(t *testing.T) {
 			Code: "Q", Name: deck.Text{English: `<&">`, Chinese: "<\x00&\">"}, Glyph: "\x01<\xff", Attributes: attributes,
 		}
 		picture := Card(family, c)
-		if d := read(t, family, picture); d.title != c.Name.English {
-			t.Errorf("%s: the title is %q", family, d.title)
-		}
+		assert.Equalf(t, c.Name.English, read(t, family, picture).title, "%s: the title", family)
 		s := newSheet(c.Name.English)
 		if label(s, family, c); bytes.Equal(s.close(), picture) {
 			t.Errorf("%s: drawn as a label, so nothing is tested", family)
@@ -479,9 +443,7 @@ func TestWrapKeepsWords(t *testing.T) {
 				t.Errorf("%q in %d lines: %q", words, n, lines)
 			}
 			got, want := strings.Fields(strings.Join(lines, " ")), strings.Fields(words)
-			if !slices.Equal(got, want) {
-				t.Errorf("%q in %d lines loses words: %q", words, n, lines)
-			}
+			assert.Equalf(t, want, got, "%q in %d lines loses words: %q", words, n, lines)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/deck"
@@ -21,9 +23,7 @@ import (
 func newRules(t *testing.T) *Rules {
 	t.Helper()
 	decks, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &Rules{Decks: decks, Limits: Limits{Items: 1_000_000, Results: 10_000_000}}
 }
 
@@ -35,9 +35,7 @@ func items(n uint64) *Items { return &Items{Count: n, Digest: sha256.Sum256([]by
 func commit(t *testing.T, rules *Rules, r *Request) *audit.Record {
 	t.Helper()
 	p, err := rules.Check(r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &audit.Record{ID: uuid.UUID{7}, Kind: audit.KindCommitment, Statement: p.Statement, Parameters: p.Parameters()}
 }
 
@@ -84,9 +82,7 @@ func TestCheckMakesTheStatement(t *testing.T) {
 		},
 	} {
 		p, err := rules.Check(&v.request, nil)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		require.NoError(t, err, name)
 		if v.copies > 0 {
 			v.want.Input = audit.DeckInput("standard52", v.copies, p.Deck.Codes())
 		}
@@ -163,9 +159,8 @@ func TestCheckAcceptsWhatIsAtTheLimit(t *testing.T) {
 		"unique reference":    {Size: ptr(2), Reference: "one", UniqueReference: true},
 		"hands of everything": {Deck: "standard52", Hands: []uint64{26, 26}},
 	} {
-		if _, err := rules.Check(r, nil); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := rules.Check(r, nil)
+		assert.NoError(t, err, name)
 	}
 }
 
@@ -182,18 +177,12 @@ func TestUseOfACommitmentLeavesOutWhatWasCommittedTo(t *testing.T) {
 		use := &Request{CommitmentID: c.ID, ClientSeed: "late", Items: r.Items, UniqueReference: r.UniqueReference}
 		before := *use
 		p, err := rules.Check(use, c)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if !reflect.DeepEqual(p.Statement, c.Statement) || !reflect.DeepEqual(p.Parameters(), c.Parameters) {
-			t.Errorf("%s: %+v with %v, want %+v with %v", name, p.Statement, p.Parameters(), c.Statement, c.Parameters)
-		}
-		if p.Request.ClientSeed != "late" || p.Request.Reference != r.Reference {
-			t.Errorf("%s: the request is %+v", name, p.Request)
-		}
-		if !reflect.DeepEqual(*use, before) {
-			t.Errorf("%s: the caller's request was changed to %+v", name, use)
-		}
+		require.NoError(t, err, name)
+		assert.Equal(t, c.Statement, p.Statement, name)
+		assert.Equal(t, c.Parameters, p.Parameters(), name)
+		assert.Equalf(t, "late", p.Request.ClientSeed, "%s: the request is %+v", name, p.Request)
+		assert.Equalf(t, r.Reference, p.Request.Reference, "%s: the request is %+v", name, p.Request)
+		assert.Equalf(t, before, *use, "%s: the caller's request was changed to %+v", name, use)
 		whole := *r
 		whole.CommitmentID, whole.ClientSeed = c.ID, "late"
 		if p, err = rules.Check(&whole, c); err != nil || !reflect.DeepEqual(p.Statement, c.Statement) {
@@ -246,9 +235,7 @@ func TestDeckOfARecordHasTheCardsOfThatTime(t *testing.T) {
 		{Deck: "undercover", Parameters: map[string]int{"players": 7}},
 	} {
 		p, err := rules.Check(r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for range 2 { // the input line of a shared deck is cached
 			record := &audit.Record{Statement: p.Statement, Parameters: p.Parameters()}
 			cards, copies, err := rules.DeckOf(record)
@@ -277,9 +264,7 @@ func TestDeckOfARecordOfAChangedTypeIsAnError(t *testing.T) {
 	with := func(code string) *Rules {
 		rules := newRules(t)
 		file := fmt.Sprintf(deckFile, code)
-		if err := rules.Decks.Load(fstest.MapFS{"mine.json": {Data: []byte(file)}}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, rules.Decks.Load(fstest.MapFS{"mine.json": {Data: []byte(file)}}))
 		return rules
 	}
 	before := with("A")
@@ -307,8 +292,6 @@ func TestElementsAreThoseInMemory(t *testing.T) {
 		{audit.Statement{Algorithm: shuffle.AlgorithmSattolo, Size: 100_000, Draw: 7, Input: audit.RangeInput}, 100_000},
 		{audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: 100_000, Draw: 7, Input: audit.ItemsInput([sha256.Size]byte{})}, 100_000},
 	} {
-		if got := Elements(&v.statement); got != v.want {
-			t.Errorf("%+v: %d elements, want %d", v.statement, got, v.want)
-		}
+		assert.Equalf(t, v.want, Elements(&v.statement), "%+v", v.statement)
 	}
 }

@@ -3,6 +3,8 @@ package quota
 import (
 	"net/netip"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // TestNobodyTakesAll has one peer after the other take as much as it can. Each finds something, and
@@ -20,20 +22,15 @@ func TestNobodyTakesAll(t *testing.T) {
 		}
 		peers = append(peers, peer)
 	}
-	if p.Take(peers[1], 1) {
-		t.Error("a peer took more than it leaves")
-	}
+	assert.False(t, p.Take(peers[1], 1), "a peer took more than it leaves")
 	p.Return(peers[0], amount/2)
-	if !p.Take(peers[1], amount/8) {
-		t.Error("what was returned cannot be taken")
-	}
+	assert.True(t, p.Take(peers[1], amount/8), "what was returned cannot be taken")
 	p.Return(peers[1], amount/8)
 	for _, peer := range peers {
 		p.Return(peer, p.Held(peer))
 	}
-	if p.Left() != amount || len(p.held) != 0 {
-		t.Errorf("%d are left and %d peers remembered, want %d and none", p.Left(), len(p.held), amount)
-	}
+	assert.EqualValues(t, amount, p.Left())
+	assert.Empty(t, p.held)
 }
 
 func TestPeer(t *testing.T) {
@@ -49,8 +46,6 @@ func TestPeer(t *testing.T) {
 		"":                            "invalid IP",
 		"riffle.example:1234":         "invalid IP",
 	} {
-		if got := Peer(remote).String(); got != want {
-			t.Errorf("%q is peer %s, want %s", remote, got, want)
-		}
+		assert.Equalf(t, want, Peer(remote).String(), "%q is peer", remote)
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // unit is the time of a unit of work in these tests. Their clocks are synctest's: time passes only
@@ -28,9 +31,7 @@ func work(t *testing.T, s *Scheduler, units int) time.Duration {
 	defer j.Done()
 	began := time.Now()
 	for range units {
-		if err := j.Wait(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, j.Wait(t.Context()))
 		time.Sleep(unit)
 	}
 	return time.Since(began)
@@ -117,12 +118,8 @@ func TestPlacesAreBounded(t *testing.T) {
 		}
 		synctest.Wait()
 		s.idle(t, places, 1024) // no place was idle while others waited
-		if most != places {
-			t.Errorf("%d places were taken at once, want %d", most, places)
-		}
-		if took := time.Since(began); took != 100*unit {
-			t.Errorf("30 jobs took %v", took)
-		}
+		assert.Equal(t, places, most)
+		assert.Equal(t, 100*unit, time.Since(began), "30 jobs took")
 	})
 }
 
@@ -153,9 +150,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(1, 8)
 		holder, _ := s.Admit(peer)
-		if err := holder.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, holder.Wait(t.Context()))
 		left := errors.New("left")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		waiter, _ := s.Admit(peer)
@@ -163,14 +158,10 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 		go func() { ended <- waiter.Wait(ctx) }()
 		synctest.Wait()
 		cancel(left)
-		if err := <-ended; !errors.Is(err, left) {
-			t.Errorf("it ended with %v", err)
-		}
+		assert.ErrorIs(t, <-ended, left, "it ended")
 		waiter.Done()
 		// Who has a place loses it.
-		if err := holder.Wait(ctx); !errors.Is(err, left) {
-			t.Errorf("the holder ended with %v", err)
-		}
+		assert.ErrorIs(t, holder.Wait(ctx), left, "the holder ended")
 		holder.Done()
 		s.idle(t, 1, 8)
 	})
@@ -180,16 +171,10 @@ func TestReleasedPlaceGoesToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(1, 8)
 		slow, _ := s.Admit(peer)
-		if err := slow.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, slow.Wait(t.Context()))
 		slow.Release() // it waits for its client
-		if took := work(t, s, 5); took != 5*unit {
-			t.Errorf("5 units took %v beside a job without a place", took)
-		}
-		if err := slow.Wait(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, 5*unit, work(t, s, 5), "5 units took")
+		assert.NoError(t, slow.Wait(t.Context()))
 		slow.Done()
 		s.idle(t, 1, 8)
 	})
@@ -204,14 +189,10 @@ func TestReleasingEarlyCostsNoShare(t *testing.T) {
 		}
 		time.Sleep(time.Second + unit/2)
 		j, err := s.Admit(peer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		began := time.Now()
 		for range 50 {
-			if err := j.Wait(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, j.Wait(t.Context()))
 			time.Sleep(unit)
 			j.Release()
 		}
@@ -253,14 +234,10 @@ func TestPlacesAreNotLost(t *testing.T) {
 
 func TestShortWorkNeedsNoJob(t *testing.T) {
 	var j *Job
-	if err := j.Wait(t.Context()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, j.Wait(t.Context()))
 	j.Release()
 	j.Done()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := j.Wait(ctx); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, j.Wait(ctx), context.Canceled)
 }

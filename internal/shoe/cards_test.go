@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // permutations calls each with every order of every subset of the references.
@@ -60,9 +63,7 @@ func TestTextOfCardsIsCanonical(t *testing.T) {
 		permutations(refs, func(list []Ref) {
 			c := List(list)
 			text := c.String()
-			if want := plainText(list); text != want {
-				t.Fatalf("%v is %q, want %q", list, text, want)
-			}
+			require.Equalf(t, plainText(list), text, "%v", list)
 			if texts[text] {
 				t.Fatalf("two lists are %q", text)
 			}
@@ -79,9 +80,8 @@ func TestTextOfCardsIsCanonical(t *testing.T) {
 			}
 			back := slices.Clone(list)
 			slices.Reverse(back)
-			if !c.reversed().Equal(List(back)) || !c.reversed().reversed().Equal(c) {
-				t.Fatalf("%v is %v backwards", list, c.reversed().Refs())
-			}
+			require.Truef(t, c.reversed().Equal(List(back)), "%v is %v backwards", list, c.reversed().Refs())
+			require.Truef(t, c.reversed().reversed().Equal(c), "%v is %v backwards", list, c.reversed().Refs())
 		})
 	}
 }
@@ -96,9 +96,7 @@ func TestMinusRemovesExactlyTheGivenCards(t *testing.T) {
 				there = there && slices.Contains(list, ref)
 			}
 			rest, ok := c.minus(List(taken))
-			if ok != there {
-				t.Fatalf("%v minus %v: %v", list, taken, ok)
-			}
+			require.Equalf(t, there, ok, "%v minus %v", list, taken)
 			want := slices.DeleteFunc(slices.Clone(list), func(r Ref) bool { return slices.Contains(taken, r) })
 			if ok && !rest.Equal(List(want)) {
 				t.Fatalf("%v minus %v is %v", list, taken, rest.Refs())
@@ -106,9 +104,8 @@ func TestMinusRemovesExactlyTheGivenCards(t *testing.T) {
 		})
 	})
 	twice := List([]Ref{{1, 0}, {1, 2}, {1, 0}})
-	if _, ok := List(grid(3)).minus(twice); ok {
-		t.Error("a card was taken twice")
-	}
+	_, ok := List(grid(3)).minus(twice)
+	assert.False(t, ok, "a card was taken twice")
 }
 
 func TestCardsAsASetOfPositions(t *testing.T) {
@@ -142,13 +139,11 @@ func TestCardsAsASetOfPositions(t *testing.T) {
 			if there[p] {
 				want = append(want, Ref{1, p})
 			}
-			if c.has(Ref{1, p}) != there[p] || c.has(Ref{2, p}) {
-				t.Fatalf("%s has %d: %v", c, p, c.has(Ref{1, p}))
-			}
+			require.Equalf(t, there[p], c.has(Ref{1, p}), "%s has %d", c, p)
+			require.Falsef(t, c.has(Ref{2, p}), "%s has %d", c, p)
 		}
-		if !c.Equal(List(want)) || c.Len() != uint64(len(want)) {
-			t.Fatalf("%s, of %d, want %s", c, c.Len(), List(want))
-		}
+		require.Truef(t, c.Equal(List(want)), "%s, of %d, want %s", c, c.Len(), List(want))
+		require.Equalf(t, uint64(len(want)), c.Len(), "%s, of %d, want %s", c, c.Len(), List(want))
 	}
 }
 
@@ -159,19 +154,16 @@ func TestParseCardsRejectsOtherForms(t *testing.T) {
 		"9007199254740992:0", "1:9007199254740992", "1:0-9007199254740991", fmt.Sprintf("1:0-%d", MaxCards), fmt.Sprintf("1:%d-0", MaxCards), fmt.Sprintf("1:0-%d 2:0", MaxCards-1),
 		"18446744073709551616:0",
 	} {
-		if c, err := ParseCards(text); err == nil {
-			t.Errorf("%q is read as %v", text, c)
-		}
+		c, err := ParseCards(text)
+		assert.Errorf(t, err, "%q is read as %v", text, c)
 	}
 	for _, text := range []string{"", "1:0", "1:0-1", "1:1-0", "1:0 1:2", "2:0 1:1", "1:0 2:1", fmt.Sprintf("1:0-%d", MaxCards-1), "9007199254740991:9007199254740991"} {
 		c, err := ParseCards(text)
-		if err != nil || c.String() != text {
-			t.Errorf("%q is read as %v, %v", text, c, err)
-		}
+		require.NoErrorf(t, err, "%q is read as %v, %v", text, c, err)
+		assert.Equalf(t, text, c.String(), "%q is read as %v, %v", text, c, err)
 		var u Cards
-		if err := u.UnmarshalText([]byte(text)); err != nil || !u.Equal(c) {
-			t.Errorf("%q: %v", text, err)
-		}
+		require.NoErrorf(t, u.UnmarshalText([]byte(text)), "%q", text)
+		assert.Truef(t, u.Equal(c), "%q", text)
 		if b, err := c.MarshalText(); err != nil || string(b) != text {
 			t.Errorf("%q: %s, %v", text, b, err)
 		}

@@ -1,8 +1,10 @@
 package shoe
 
 import (
-	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestCutsFitBetweenTwoCards(t *testing.T) {
@@ -11,9 +13,7 @@ func TestCutsFitBetweenTwoCards(t *testing.T) {
 		{From: 1, To: 51}: true, {From: 30, To: 31}: true, {From: 30, To: 52}: false, {From: 0, To: 9}: false,
 		{From: 9, To: 9}: false, {From: 9, To: 8}: false, {From: 9}: false,
 	} {
-		if got := c.Fits(52); got != want {
-			t.Errorf("%+v fits into 52 cards: %v", c, got)
-		}
+		assert.Equalf(t, want, c.Fits(52), "%+v fits into 52 cards", c)
 	}
 	if c := (&Cut{At: 1}); c.Fits(1) || c.Fits(0) || !c.Fits(2) {
 		t.Error("a cut card lies where there are not two cards")
@@ -66,14 +66,11 @@ func TestCutIsReached(t *testing.T) {
 		var got []bool
 		for _, move := range c.moves {
 			var err error
-			if l, err = move(l); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			l, err = move(l)
+			require.NoError(t, err, name)
 			_, reached := l.Cut()
 			got = append(got, reached)
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: the cut is reached %v, want %v", name, got, c.want)
-		}
+		assert.Equalf(t, c.want, got, "%s: the cut is reached", name)
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/deck"
 )
 
@@ -11,17 +14,11 @@ import (
 func newDeck(t *testing.T, name string) *deck.Deck {
 	t.Helper()
 	catalogue, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	kind, found := catalogue.Type(name)
-	if !found {
-		t.Fatalf("no deck type %s", name)
-	}
+	require.Truef(t, found, "no deck type %s", name)
 	d, err := kind.Deck(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return d
 }
 
@@ -50,38 +47,28 @@ func TestFacesOfACard(t *testing.T) {
 		{"number among items", items, 4, `7`, `7`, ""},
 		{"number", numbers, 1 << 40, "1099511627776", "1099511627776", ""},
 	} {
-		if text := string(c.faces.Text(c.number)); text != c.text {
-			t.Errorf("%s: text %q, want %q", c.label, text, c.text)
-		}
+		text := string(c.faces.Text(c.number))
+		assert.Equalf(t, c.text, text, "%s: text", c.label)
 		face := c.faces.Face(c.number)
 		got := face.Item
 		if face.Card != nil {
 			got += fmt.Sprintf("%s#%d", face.Card.Code, face.Card.Instance)
 		}
-		if got != c.face {
-			t.Errorf("%s: face %q, want %q", c.label, got, c.face)
-		}
-		if name := c.faces.Name(c.number); name != c.name {
-			t.Errorf("%s: name %q, want %q", c.label, name, c.name)
-		}
+		assert.Equalf(t, c.face, got, "%s: face", c.label)
+		name := c.faces.Name(c.number)
+		assert.Equalf(t, c.name, name, "%s: name", c.label)
 	}
 }
 
 func TestTextsFollowTheOrderOfTheNumbers(t *testing.T) {
 	texts := NewFaces(newDeck(t, "standard52"), nil).Texts([]uint32{51, 0, 52})
-	if got := fmt.Sprintf("%s", texts); got != "[KC AS AS]" {
-		t.Errorf("texts %s, want [KC AS AS]", got)
-	}
+	assert.Equal(t, "[KC AS AS]", fmt.Sprintf("%s", texts), "texts")
 }
 
 func TestResolveAliases(t *testing.T) {
 	standard, items := NewFaces(newDeck(t, "standard52"), nil), NewFaces(nil, []string{`"10S"`})
 	for alias, want := range map[string]string{"10S": "TS", "0S": "TS", "TS": "TS", "ts": "ts", "": ""} {
-		if got := standard.Resolve(alias); got != want {
-			t.Errorf("%q resolves to %q, want %q", alias, got, want)
-		}
+		assert.Equalf(t, want, standard.Resolve(alias), "%q resolves", alias)
 	}
-	if got := items.Resolve("10S"); got != "10S" {
-		t.Errorf("the item 10S resolves to %q", got)
-	}
+	assert.Equal(t, "10S", items.Resolve("10S"), "the item 10S resolves")
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // A plain layout is an independent model of the rules, with a list for each place.
@@ -127,9 +130,7 @@ func layouts(t *testing.T) (list []*Layout) {
 				}
 				for _, to := range []Place{Deck, Dealt, OnPile("a"), OnPile("b")} {
 					next, err := l.Apply(&Move{From: from, Cards: cards.part(0, min(2, cards.Len())), To: to, Put: Top})
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 					add(next)
 				}
 			}
@@ -155,12 +156,8 @@ func TestMovesFollowTheRules(t *testing.T) {
 						want := plainOf(l)
 						can := want.move(m)
 						next, err := l.Apply(m)
-						if !before.equal(l) {
-							t.Fatalf("%+v changed the layout that it was applied to", m)
-						}
-						if (err == nil) != can {
-							t.Fatalf("%+v of %+v: %v", m, before, err)
-						}
+						require.Truef(t, before.equal(l), "%+v changed the layout that it was applied to", m)
+						require.Equalf(t, can, (err == nil), "%+v of %+v: %v", m, before, err)
 						if err != nil {
 							rejected++
 							if !errors.Is(err, ErrNotThere) && !errors.Is(err, ErrNoPile) {
@@ -183,9 +180,7 @@ func TestMovesFollowTheRules(t *testing.T) {
 							continue
 						}
 						for _, ref := range list {
-							if !next.IsSeen(ref) {
-								t.Fatalf("%+v: %v was drawn and not seen", m, ref)
-							}
+							require.Truef(t, next.IsSeen(ref), "%+v: %v was drawn and not seen", m, ref)
 						}
 					}
 				}
@@ -209,9 +204,7 @@ func TestTakeAndPick(t *testing.T) {
 					short := (*ShortError)(nil)
 					switch {
 					case !there:
-						if !errors.Is(err, ErrNoPile) {
-							t.Fatalf("%q: %v", place, err)
-						}
+						require.ErrorIsf(t, err, ErrNoPile, "%q", place)
 					case count > uint64(len(lying)):
 						if !errors.As(err, &short) || short.Have != uint64(len(lying)) || short.Want != count {
 							t.Fatalf("%d of %d: %v", count, len(lying), err)
@@ -250,9 +243,7 @@ func TestShuffleMakesNewReferences(t *testing.T) {
 			lying, there := before.at(place)
 			next, err := l.Shuffle(place)
 			if !there {
-				if !errors.Is(err, ErrNoPile) {
-					t.Fatalf("%q: %v", place, err)
-				}
+				require.ErrorIsf(t, err, ErrNoPile, "%q", place)
 				continue
 			} else if err != nil {
 				t.Fatal(err)
@@ -275,9 +266,7 @@ func TestShuffleMakesNewReferences(t *testing.T) {
 				t.Fatalf("a shuffle of %s results in %+v, want %+v", place, plainOf(next), before)
 			}
 			for ref := range want.All() {
-				if next.IsSeen(ref) != isPile {
-					t.Fatalf("%v is seen: %v", ref, next.IsSeen(ref))
-				}
+				require.Equalf(t, isPile, next.IsSeen(ref), "%v is seen", ref)
 			}
 		}
 	}
@@ -302,36 +291,29 @@ func TestPilesAndSealsAreLimited(t *testing.T) {
 	l := New(2, true)
 	var err error
 	for i := range MaxPiles {
-		if l, err = l.Apply(&Move{From: Deck, To: OnPile(fmt.Sprint("p", i)), Put: Top}); err != nil {
-			t.Fatal(err)
-		}
+		l, err = l.Apply(&Move{From: Deck, To: OnPile(fmt.Sprint("p", i)), Put: Top})
+		require.NoError(t, err)
 	}
-	if _, err := l.Apply(&Move{From: Deck, Cards: Of(1, 1), To: OnPile("more"), Put: Top}); !errors.Is(err, ErrTooMany) {
-		t.Error(err)
-	}
-	if _, err := l.Apply(&Move{From: Deck, Cards: Of(1, 1), To: OnPile("p7"), Put: Top}); err != nil {
-		t.Error(err)
-	}
+	_, err = l.Apply(&Move{From: Deck, Cards: Of(1, 1), To: OnPile("more"), Put: Top})
+	assert.ErrorIs(t, err, ErrTooMany)
+	_, err = l.Apply(&Move{From: Deck, Cards: Of(1, 1), To: OnPile("p7"), Put: Top})
+	assert.NoError(t, err)
 	l.Seals = make([]Seal, MaxSeals)
-	if _, err := l.Shuffle(Deck); !errors.Is(err, ErrTooMany) {
-		t.Error(err)
-	}
+	_, err = l.Shuffle(Deck)
+	assert.ErrorIs(t, err, ErrTooMany)
 }
 
 func TestNamesOfPilesAreChecked(t *testing.T) {
 	for name, want := range map[string]bool{
 		"a": true, "A-z_9": true, strings.Repeat("x", MaxName): true, "": false, strings.Repeat("x", MaxName+1): false, "a b": false, "é": false, "a\n": false, "a/b": false,
 	} {
-		if IsName(name) != want {
-			t.Errorf("%q is a name: %v", name, !want)
-		}
+		assert.Equalf(t, want, IsName(name), "%q is a name: %v", name, !want)
 		if got, ok := OnPile(name).Pile(); ok != want || got != name {
 			t.Errorf("%q on a pile: %q, %v", name, got, ok)
 		}
 	}
 	for _, place := range []Place{Deck, Dealt, Out, All, "pile", "Pile a"} {
-		if _, ok := place.Pile(); ok {
-			t.Errorf("%q is a pile", place)
-		}
+		_, ok := place.Pile()
+		assert.Falsef(t, ok, "%q is a pile", place)
 	}
 }

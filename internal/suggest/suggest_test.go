@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"riffle/internal/suggest"
 )
 
@@ -14,9 +16,7 @@ func TestNearest(t *testing.T) {
 		"max_items": "max-items", "maxItems": "max-items", "mx-result": "max-results", "deck-of-cards": "deckofcards",
 		"": "", "x": "", "port": "", "timeout": "", "max": "", strings.Repeat("hosts", 1000): "",
 	} {
-		if got := suggest.Nearest(name, names); got != want {
-			t.Errorf("nearest to %.80q is %q, want %q", name, got, want)
-		}
+		assert.Equalf(t, want, suggest.Nearest(name, names), "nearest to %.80q", name)
 	}
 }
 
@@ -28,18 +28,15 @@ func TestLongTextsAreCut(t *testing.T) {
 		strings.Repeat("a\xff", 30): {strings.Repeat("a", 20) + "...", `"` + strings.Repeat("a", 20) + `"...`},
 		strings.Repeat("牌", 20):     {strings.Repeat("牌", 13) + "...", `"` + strings.Repeat("牌", 13) + `"...`},
 	} {
-		if brief, quoted := suggest.Brief(text), suggest.Quote(text); brief != want[0] || quoted != want[1] {
-			t.Errorf("%q is repeated as %q and %s", text, brief, quoted)
-		}
+		assert.Equalf(t, want[0], suggest.Brief(text), "%q is repeated as", text)
+		assert.Equalf(t, want[1], suggest.Quote(text), "%q is repeated as", text)
 	}
 }
 
 func TestOr(t *testing.T) {
 	names := []string{"deck", "decks"}
 	for name, want := range map[string]string{"dec": "did you mean deck?", "Decks": "did you mean decks?", "hand": "it takes deck"} {
-		if got := suggest.Or(name, names, "it takes deck"); got != want {
-			t.Errorf("%s: %s", name, got)
-		}
+		assert.Equal(t, want, suggest.Or(name, names, "it takes deck"), name)
 	}
 }
 
@@ -48,8 +45,6 @@ func TestMask(t *testing.T) {
 		"": "", "rfl_": "rfl_", "Bearer rfl_... and the 43": "Bearer rfl_... and the 43",
 		"rfl_" + strings.Repeat("A", 43): "rfl_...", "rfl_-": "rfl_...", "a rfl_b_c-d.e rfl_f\n": "a rfl_....e rfl_...\n", "xrfl_rfl_a": "xrfl_...",
 	} {
-		if got := suggest.Mask(text); got != want {
-			t.Errorf("%q is masked as %q, want %q", text, got, want)
-		}
+		assert.Equalf(t, want, suggest.Mask(text), "%q is masked as", text)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle"
 )
@@ -22,9 +24,7 @@ import (
 func serve(t *testing.T, prefix, path string, header http.Header) (*http.Response, string) {
 	t.Helper()
 	pages, err := New(func(http.ResponseWriter) string { return prefix }, riffle.Contract, riffle.Docs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	router := chi.NewRouter()
 	router.Get("/", pages.ServeHTTP)
 	pages.Routes(router)
@@ -35,9 +35,7 @@ func serve(t *testing.T, prefix, path string, header http.Header) (*http.Respons
 	answer := recorder.Result()
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return answer, string(body)
 }
 
@@ -48,9 +46,8 @@ func TestPagesAreStrict(t *testing.T) {
 		if answer.StatusCode != http.StatusOK || !strings.HasPrefix(csp, "default-src 'none';") || strings.Contains(csp, "unsafe") {
 			t.Errorf("%s is answered %s with the policy %q", path, answer.Status, csp)
 		}
-		if found := regexp.MustCompile(`<style|<script[^>]*>[^<]|<[^>]+ (style|on[a-z]+)=|(src|<link[^>]*href)="?http`).FindString(body); found != "" {
-			t.Errorf("%s has %s", path, found)
-		}
+		found := regexp.MustCompile(`<style|<script[^>]*>[^<]|<[^>]+ (style|on[a-z]+)=|(src|<link[^>]*href)="?http`).FindString(body)
+		assert.Equal(t, "", found, path)
 	}
 }
 
@@ -74,21 +71,15 @@ func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 
 func TestTextsAreComplete(t *testing.T) {
 	var texts map[string]map[string]string
-	if err := read("text.json", &texts); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, read("text.json", &texts))
 	names := slices.Sorted(maps.Keys(texts["en"]))
-	if got := slices.Sorted(maps.Keys(texts["zh"])); !slices.Equal(got, names) {
-		t.Errorf("the texts in Chinese are %v, want %v", got, names)
-	}
+	assert.Equal(t, names, slices.Sorted(maps.Keys(texts["zh"])), "the texts in Chinese")
 	placeholder := regexp.MustCompile(`\{\d\}`)
 	for _, name := range names {
 		en, zh := placeholder.FindAllString(texts["en"][name], -1), placeholder.FindAllString(texts["zh"][name], -1)
 		slices.Sort(en)
 		slices.Sort(zh)
-		if !slices.Equal(slices.Compact(en), slices.Compact(zh)) {
-			t.Errorf("%s has the placeholders %v and %v", name, en, zh)
-		}
+		assert.Equalf(t, slices.Compact(zh), slices.Compact(en), "%s has the placeholders %v and %v", name, en, zh)
 	}
 }
 
@@ -130,25 +121,17 @@ func TestPagesAreSmall(t *testing.T) {
 func unzip(t *testing.T, zipped string) string {
 	t.Helper()
 	r, err := gzip.NewReader(strings.NewReader(zipped))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	plain, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(plain)
 }
 
 func TestAssetsAreKept(t *testing.T) {
 	var names map[string]string
-	if err := read("static/names.json", &names); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, read("static/names.json", &names))
 	list, err := readAssets()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, file := range list {
 		for _, encoding := range []string{"", "gzip"} {
 			answer, body := serve(t, "", "/static/"+name, http.Header{"Accept-Encoding": {encoding}})
@@ -166,15 +149,12 @@ func TestAssetsAreKept(t *testing.T) {
 			case names["lab/worker"], names["verify-worker"]:
 				want = policy
 			}
-			if csp := answer.Header.Get("Content-Security-Policy"); csp != want {
-				t.Errorf("%s has the policy %q, want %q", name, csp, want)
-			}
+			assert.Equalf(t, want, answer.Header.Get("Content-Security-Policy"), "%s has the policy", name)
 		}
 	}
 	for _, name := range []string{"names.json", "none.js", "..%2fpage.html"} {
-		if answer, _ := serve(t, "", "/static/"+name, nil); answer.StatusCode != http.StatusNotFound {
-			t.Errorf("%s is answered %s", name, answer.Status)
-		}
+		answer, _ := serve(t, "", "/static/"+name, nil)
+		assert.Equalf(t, http.StatusNotFound, answer.StatusCode, "%s is answered %s", name, answer.Status)
 	}
 }
 
@@ -201,46 +181,35 @@ func TestWorkerKnowsWhatItServes(t *testing.T) {
 					t.Errorf("%s in %s is answered %s, without a digest among %s", path, language, answer.Status, file.Integrity)
 				}
 				for name, value := range file.Headers {
-					if got := answer.Header.Get(name); got != value {
-						t.Errorf("%s of %s is %q, and from the cache %q", name, path, got, value)
-					}
+					assert.Equalf(t, value, answer.Header.Get(name), "%s of %s", name, path)
 				}
 			}
 		}
 		// All that the page loads is kept.
 		_, page := serve(t, prefix, "/verify", nil)
 		for _, link := range regexp.MustCompile(`(?:href|src)="([^"]+/static/[^"]+|/static/[^"]+)"`).FindAllStringSubmatch(page, -1) {
-			if _, kept := worker.Files[link[1]]; !kept {
-				t.Errorf("%s is not kept", link[1])
-			}
+			_, kept := worker.Files[link[1]]
+			assert.Truef(t, kept, "%s is not kept", link[1])
 		}
 	}
-	if len(names) != 2 {
-		t.Error("two logs share a cache")
-	}
+	assert.Len(t, names, 2, "two logs share a cache")
 }
 
 func TestPagesHaveThePrefixOfTheirLog(t *testing.T) {
 	_, body := serve(t, "/logs/poker", "/", nil)
 	for _, want := range []string{`data-prefix="/logs/poker"`, `href="/logs/poker/"`, `src="/logs/poker/static/table-`} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the page lacks %s", want)
-		}
+		assert.Contains(t, body, want, "the page lacks")
 	}
 	if answer, _ := serve(t, "/logs/poker", "/docs/", nil); answer.StatusCode != http.StatusPermanentRedirect || answer.Header.Get("Location") != "/logs/poker/docs" {
 		t.Errorf("/docs/ is answered %s with %v", answer.Status, answer.Header)
 	}
-	if found := regexp.MustCompile(`(?:href|src)="/[^l]`).FindString(body); found != "" {
-		t.Errorf("the page has %s, which is of another log", found)
-	}
+	assert.Equal(t, "", regexp.MustCompile(`(?:href|src)="/[^l]`).FindString(body), "the page")
 }
 
 // Links between documents lead to pages, and no document shows HTML of its own.
 func TestDocumentsLinkEachOther(t *testing.T) {
 	read, err := readDocs(riffle.Docs, riffle.Contract)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(read.Guides) < 10 || read.pages["spec"] == nil || read.pages["guides/shoes"] == nil {
 		t.Fatalf("there are %d guides and the pages %v", len(read.Guides), slices.Sorted(maps.Keys(read.pages)))
 	}
@@ -256,9 +225,7 @@ func TestDocumentsLinkEachOther(t *testing.T) {
 		{"guides/shoes", "../../internal/deck/deck.go", ""},
 		{"guides/shoes", "../../README.md", ""},
 	} {
-		if got := target(c.place, c.link); got != c.want {
-			t.Errorf("%s of %s leads to %s, want %s", c.link, c.place, got, c.want)
-		}
+		assert.Equalf(t, c.want, target(c.place, c.link), "%s of %s leads", c.link, c.place)
 	}
 	page, sections, err := readDocument("x", []byte("# A <b>title\n\n<script>alert(1)</script>\n\n[x](javascript:alert)\n\ntext of *it*\n"))
 	if err != nil || strings.Contains(string(page.body), "<script") || strings.Contains(string(page.body), "javascript:") || len(sections) != 1 {

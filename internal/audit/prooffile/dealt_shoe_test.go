@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/rng"
@@ -50,9 +52,7 @@ func newShoe(t testing.TB, p *plan, cut ...shoe.Cut) *dealtShoe {
 		}
 	case p.items != "":
 		var list []json.RawMessage
-		if err := json.Unmarshal([]byte(compacted(t, p.items)), &list); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(compacted(t, p.items)), &list))
 		for i := range b.texts {
 			b.texts[i] = string(list[i])
 		}
@@ -78,9 +78,7 @@ func newShoe(t testing.TB, p *plan, cut ...shoe.Cut) *dealtShoe {
 func compacted(t testing.TB, text string) string {
 	t.Helper()
 	value, err := json.Marshal(json.RawMessage(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(value))
 }
 
@@ -295,18 +293,14 @@ func (b *dealtShoe) hand(cards shoe.Cards) (list []wireCard) {
 func handText(t testing.TB, cards []wireCard) string {
 	t.Helper()
 	text, err := json.Marshal(cards)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(text)
 }
 
 func parseHand(t testing.TB, text string) *prooffile.Hand {
 	t.Helper()
 	hand, err := prooffile.ParseHand([]byte(text))
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
+	require.NoError(t, err, text)
 	return hand
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"riffle/internal/audit/prooffile"
 )
 
@@ -30,8 +32,7 @@ func TestDescriptionsOfRecordsOfShoes(t *testing.T) {
 		": over, and not closed",
 		": closed",
 	} {
-		if !slices.ContainsFunc(all, func(s string) bool { return strings.HasSuffix(s, want) }) {
-			t.Errorf("no record is %q:\n%s", want, strings.Join(all, "\n"))
-		}
+		assert.Truef(t, slices.ContainsFunc(all, func(s string) bool { return strings.HasSuffix(s, want) }),
+			"no record is %q:\n%s", want, strings.Join(all, "\n"))
 	}
 }

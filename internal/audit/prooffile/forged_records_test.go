@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
@@ -206,9 +207,7 @@ func voidOf(t testing.TB) func(string) string {
 	return func(text string) string {
 		t.Helper()
 		record, err := audit.ParseRecord([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		record.Kind, record.CommitmentID = audit.KindVoid, record.ID
 		return string(record.Append(nil))
 	}

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/rng"
@@ -84,9 +87,7 @@ func forgeCommitment(f *prooffile.File, w *forgery) *string {
 func substitute(t testing.TB, old, new string) func(string) string {
 	return func(text string) string {
 		t.Helper()
-		if !strings.Contains(text, old) {
-			t.Errorf("there is no %q to change in %s", old, text)
-		}
+		assert.Contains(t, text, old, "there is no")
 		return strings.Replace(text, old, new, 1)
 	}
 }
@@ -219,9 +220,7 @@ func commitTo(t testing.TB, seed rng.Seed) func(string) string {
 	return func(text string) string {
 		t.Helper()
 		record, err := audit.ParseRecord([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s := record.Statement
 		s.Seed = seed
 		record.Commitment = s.Commitment()
@@ -240,9 +239,7 @@ func forgedSignatures(t testing.TB) []forgery {
 	}
 	own := func(n int) string { return line(origin, append(slices.Clone(hash), make([]byte, n)...)) }
 	other := line("example.com/witness", make([]byte, 68))
-	if !strings.Contains(public, fmt.Sprintf("+%x+", hash)) {
-		t.Fatalf("the key hash is %x, and the key %s", hash, public)
-	}
+	require.Containsf(t, public, fmt.Sprintf("+%x+", hash), "the key hash is %x, and the key", hash)
 	first := func(f *prooffile.File) {
 		text, signatures, _ := strings.Cut(string(f.Inclusion.Checkpoint), "\n\n")
 		f.Inclusion.Checkpoint = []byte(text + "\n\n" + own(64) + signatures)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/evanw/esbuild/pkg/api"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
@@ -77,9 +78,7 @@ func TestVerifiersAgreeOnMutations(t *testing.T) {
 			vectors = append(vectors, cases[i].verdictVector)
 		}
 		answers, err := sayAll(names, verifiers, vectors)
-		if err != nil {
-			t.Fatalf("-mutations-seed %d -mutations-from %d: %v", *fuzzSeed, number, err)
-		}
+		require.NoErrorf(t, err, "-mutations-seed %d -mutations-from %d", *fuzzSeed, number)
 		for i, c := range cases {
 			verdicts[strings.ReplaceAll(fmt.Sprintf("%s, %v %v %v", answers[0][i].Verdict, answers[0][i].Summary["id"], answers[0][i].Summary["step"], answers[0][i].Summary["why"]), " <nil>", "")]++
 			wrong := func(v verdictVector) string {
@@ -261,16 +260,12 @@ func program(t *testing.T, language string) verifier {
 	command := exec.CommandContext(t.Context(), "../../../verifiers/run", "--stdin", language)
 	command.Stderr = os.Stderr
 	in, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err := command.StdoutPipe()
 	if err == nil {
 		err = command.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lines := json.NewDecoder(bufio.NewReader(out))
 	t.Cleanup(func() {
 		_ = in.Close()
@@ -336,12 +331,10 @@ window.check = async (cases) => {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel) // waits until the browser has ended
-	if _, err := chromedp.Run(ctx, chromedp.Navigate(site.URL)); err != nil {
-		t.Fatalf("chromium: %v", err)
-	}
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool]("window.check !== undefined")); err != nil {
-		t.Fatalf("chromium: %v", err)
-	}
+	_, err := chromedp.Run(ctx, chromedp.Navigate(site.URL))
+	require.NoError(t, err, "chromium")
+	_, err = chromedp.Run(ctx, chromedp.Poll[bool]("window.check !== undefined"))
+	require.NoError(t, err, "chromium")
 	return func(cases []verdictVector) (list []*said, err error) {
 		type given struct {
 			Texts  []textVector `json:"texts"`

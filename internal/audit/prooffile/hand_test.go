@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/audit"
@@ -19,9 +21,7 @@ func TestParseHand(t *testing.T) {
 	b := list[1]
 	cards := hands[b.name][:5]
 	one, err := json.Marshal(cards[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	array := handText(t, cards)
 	for name, v := range map[string]struct {
 		text string
@@ -136,17 +136,15 @@ func TestUndrawnCardsCannotBeProven(t *testing.T) {
 	public.WriteString(handText(t, hand))
 	for position := range uint64(5) {
 		drawn := position < 2
-		if salt := b.sealed[1].Open(position).Salt; strings.Contains(public.String(), hex.EncodeToString(salt[:])) != drawn {
-			t.Errorf("the salt of position %d is public: want %v", position, drawn)
-		}
+		salt := b.sealed[1].Open(position).Salt
+		assert.Equalf(t, drawn, strings.Contains(public.String(), hex.EncodeToString(salt[:])),
+			"the salt of position %d is public: want", position)
 		proven := false
 		for _, known := range hand {
 			o := &audit.Opening{}
 			hash := func(text string) (h tlog.Hash) {
 				raw, err := hex.DecodeString(text)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				return tlog.Hash(raw)
 			}
 			o.Salt = audit.Salt(hash(known.Salt))
@@ -157,9 +155,7 @@ func TestUndrawnCardsCannotBeProven(t *testing.T) {
 				proven = proven || o.Check(position, 5, []byte(text), *root) == nil
 			}
 		}
-		if proven != drawn {
-			t.Errorf("position %d is proven: %v", position, proven)
-		}
+		assert.Equalf(t, drawn, proven, "position %d is proven", position)
 	}
 }
 

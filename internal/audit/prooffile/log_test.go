@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -23,17 +24,12 @@ const origin = "example.com/log"
 func logKey(t testing.TB, name string, b byte) (note.Signer, string) {
 	t.Helper()
 	private, public, err := note.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{b}, 32)), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	signer, err := note.NewSigner(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want, err := note.NewEd25519VerifierKey(name, ed25519.NewKeyFromSeed(bytes.Repeat([]byte{b}, 32)).Public().(ed25519.PublicKey))
-	if err != nil || want != public {
-		t.Fatalf("the key is %s, want %s (%v)", public, want, err)
-	}
+	require.NoError(t, err, "the key")
+	require.Equal(t, public, want, "the key")
 	return signer, public
 }
 
@@ -68,23 +64,15 @@ func includeAmong(t testing.TB, records map[int][]byte, at place, signer note.Si
 			leaf = fmt.Appendf(nil, `{"record":%d}`, i)
 		}
 		hashes, err := tlog.StoredHashes(int64(i), leaf, f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		f = append(f, hashes...)
 	}
 	root, err := tlog.TreeHash(int64(size), f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	signed, err := proof.Checkpoint{Origin: signer.Name(), Size: uint64(size), Root: root}.Sign(signer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	hashes, err := tlog.ProveRecord(int64(size), int64(index), f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &proof.Inclusion{Index: uint64(index), Hashes: hashes, Checkpoint: signed}
 }
 
@@ -118,9 +106,7 @@ func resign(t testing.TB, f *prooffile.File, signer note.Signer, change func(str
 	t.Helper()
 	text, _, _ := strings.Cut(string(f.Inclusion.Checkpoint), "\n\n")
 	signed, err := note.Sign(&note.Note{Text: change(text + "\n")}, signer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f.Inclusion.Checkpoint = signed
 }
 
@@ -138,9 +124,7 @@ func spoilSignature(t testing.TB) func(*prooffile.File) {
 		signed := f.Inclusion.Checkpoint
 		at := bytes.LastIndexByte(signed, ' ') + 1
 		signature, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(string(signed[at:]), "\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		signature[10] ^= 1
 		f.Inclusion.Checkpoint = fmt.Appendf(slices.Clone(signed[:at]), "%s\n", base64.StdEncoding.EncodeToString(signature))
 	}

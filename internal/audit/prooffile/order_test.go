@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 )
@@ -14,9 +17,7 @@ func (v *vector) answered(t testing.TB) (shuffles [][]any) {
 	t.Helper()
 	var items []json.RawMessage
 	if v.Items != nil {
-		if err := json.Unmarshal([]byte(*v.Items), &items); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(*v.Items), &items))
 	}
 	for _, positions := range v.Orders {
 		order := []any{}
@@ -45,9 +46,7 @@ func orderOf(t testing.TB, v *vector) *prooffile.Order {
 func parseOrder(t testing.TB, text string) *prooffile.Order {
 	t.Helper()
 	order, err := prooffile.ParseOrder([]byte(text))
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
+	require.NoError(t, err, text)
 	return order
 }
 
@@ -75,9 +74,7 @@ func TestOrdersAreCompared(t *testing.T) {
 		return "[" + list(&twice, n, 0, 2) + "," + list(&twice, n, 2, 4) + "," + list(&twice, n, 4, 5) + "]"
 	}
 	numbers, err := json.Marshal(range4.Orders[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, c := range []struct {
 		name  string
 		of    *vector
@@ -122,11 +119,9 @@ func TestOrdersAreCompared(t *testing.T) {
 
 func TestInvalidOrdersAndItemsAreRejected(t *testing.T) {
 	for _, text := range []string{"", "1", `"x"`, "{}", `{"rest":[]}`, "[1,2", "[1] [2]", `{"items":1}`, `{"items":[],"items":[]}`, "\xff"} {
-		if _, err := prooffile.ParseOrder([]byte(text)); err == nil {
-			t.Errorf("%q is an order", text)
-		}
-		if _, err := prooffile.ParseItems([]byte(text)); err == nil {
-			t.Errorf("%q are items", text)
-		}
+		_, err := prooffile.ParseOrder([]byte(text))
+		assert.Errorf(t, err, "%q is an order", text)
+		_, err = prooffile.ParseItems([]byte(text))
+		assert.Errorf(t, err, "%q are items", text)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
@@ -15,9 +17,7 @@ import (
 func catalogue(t testing.TB) *deck.Catalogue {
 	t.Helper()
 	c, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -29,9 +29,8 @@ func given(t testing.TB, key string, items, commitment *string) *prooffile.Given
 	}
 	if items != nil {
 		var err error
-		if g.Items, err = prooffile.ParseItems([]byte(*items)); err != nil {
-			t.Fatal(err)
-		}
+		g.Items, err = prooffile.ParseItems([]byte(*items))
+		require.NoError(t, err)
 	}
 	return g
 }
@@ -40,9 +39,7 @@ func given(t testing.TB, key string, items, commitment *string) *prooffile.Given
 func TestSignaturesOfOtherKeysAreIgnored(t *testing.T) {
 	v := named(t, "fisher-yates")
 	file, err := prooffile.Parse([]byte(v.Proof))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, signatures, _ := strings.Cut(string(file.Inclusion.Checkpoint), "\n\n")
 	for name, lines := range map[string]string{
 		"of a witness":                  "— example.com/witness " + strings.Repeat("A", 90) + "==\n",

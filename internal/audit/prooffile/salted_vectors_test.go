@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 )
@@ -75,9 +77,7 @@ func buildSalted(t testing.TB) (all vectors) {
 	signer, _ := logKey(t, origin, 1)
 	record := func(v vector, name, from, to string) {
 		f, err := prooffile.Parse([]byte(v.Proof))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if changed := strings.Replace(string(f.Record), from, to, 1); changed != string(f.Record) {
 			f.Record = []byte(changed)
 		} else {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/shoe"
@@ -47,9 +49,8 @@ func TestShoesVerify(t *testing.T) {
 			if r.Failed() != nil || r.Closed != isClosed(b) || (r.Unchecked() == nil) != (isClosed(b) || h != "") {
 				t.Errorf("%s, hand %v: %+v", b.name, h != "", r.Steps)
 			}
-			if r.Sealed() != isClosed(b) {
-				t.Errorf("%s: the roots are compared: %v: %+v", b.name, r.Sealed(), r.Steps)
-			}
+			assert.Equalf(t, isClosed(b), r.Sealed(),
+				"%s: the roots are compared: %v: %+v", b.name, r.Sealed(), r.Steps)
 			if h != "" && r.Proven != len(hands[b.name]) {
 				t.Errorf("%s: %d of the hand: %+v", b.name, r.Proven, r.Steps)
 			}

@@ -13,6 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/rng"
@@ -26,21 +29,17 @@ const specFile = "../../../docs/spec.md"
 func example(t *testing.T, file, section string) (shows func(format string, args ...any)) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, after, found := strings.Cut(string(text), "\n## "+section+"\n")
 	after, _, ended := strings.Cut(after, "\n## ")
-	if !found || !ended {
-		t.Fatalf("%s has no section %q", file, section)
-	}
+	require.Truef(t, found, "%s has no section %q", file, section)
+	require.Truef(t, ended, "%s has no section %q", file, section)
 	solid := func(text string) string { return strings.NewReplacer("\n", "", " ", "").Replace(text) }
 	after = solid(after)
 	return func(format string, args ...any) {
 		t.Helper()
-		if want := fmt.Sprintf(format, args...); !strings.Contains(after, solid(want)) {
-			t.Errorf("%s does not show %s", file, want)
-		}
+		want := fmt.Sprintf(format, args...)
+		assert.Containsf(t, after, solid(want), "%s does not show %s", file, want)
 	}
 }
 
@@ -50,34 +49,22 @@ func TestSpecificationExampleOfAProof(t *testing.T) {
 	shows := example(t, specFile, "Example: committed, and in the log")
 	v := named(t, "worked, committed")
 	shuffled, err := prooffile.Parse([]byte(v.Proof))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	commitment, err := prooffile.Parse([]byte(*v.CommitmentProof))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	shows("%s", commitment.Record)
 	shows("%s", shuffled.Record)
 
 	record, err := audit.ParseRecord(shuffled.Record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	message := fmt.Appendf(nil, "riffle/1 key\n%s%s", record.Commitment[:], record.ClientSeed)
 	keys, err := rng.Keys(shuffled.Seed, record.Commitment, record.ClientSeed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	words, err := rng.NewReference(keys, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	shows("C        %s message  %x key_0    %x word     %016x", record.Commitment, message, keys, words.Word())
 	once, err := rng.NewReference(keys, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	integers := strings.Trim(strings.ReplaceAll(fmt.Sprint(once.Descend(5)), " ", ", "), "[]")
 	shows("The integers below 5, 4, 3 and 2 are %s.", integers)
 	shows("The order is %s", strings.ReplaceAll(fmt.Sprint(v.Orders[0]), " ", ","))
@@ -102,13 +89,11 @@ func TestSpecificationExampleOfAProof(t *testing.T) {
 	shows("example.com/log+%x+%s", id[:4], base64.StdEncoding.EncodeToString(public))
 
 	path := func(h []byte) string { return base64.StdEncoding.EncodeToString(h) + "\n" }
-	if want := "c2sp.org/tlog-proof@v1\nindex 2\n" + path(node) + "\n" + body + "\n" + line; shuffled.Inclusion.Text() != want {
-		t.Errorf("the proof is\n%s, want\n%s", shuffled.Inclusion.Text(), want)
-	}
+	want := "c2sp.org/tlog-proof@v1\nindex 2\n" + path(node) + "\n" + body + "\n" + line
+	assert.Equal(t, want, shuffled.Inclusion.Text(), "the proof")
 	before := "c2sp.org/tlog-proof@v1\nindex 1\n" + path(leaf0) + "\nexample.com/log\n2\n" + path(node)
-	if !strings.HasPrefix(commitment.Inclusion.Text(), before) {
-		t.Errorf("the proof of the commitment is\n%s, want it to begin\n%s", commitment.Inclusion.Text(), before)
-	}
+	assert.Truef(t, strings.HasPrefix(commitment.Inclusion.Text(), before),
+		"the proof of the commitment is\n%s, want it to begin\n%s", commitment.Inclusion.Text(), before)
 }
 
 // shoesSpec is the specification of shoes, whose example is made of the vector "worked".
@@ -123,20 +108,15 @@ func TestSpecificationExampleOfAShoe(t *testing.T) {
 	var files []*prooffile.File
 	for _, line := range prooffile.Split([]byte(v.Proofs)) {
 		f, err := prooffile.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		files = append(files, f)
 		shows("%s", f.Record)
 	}
 	var record struct{ Commitment, Root string }
-	if err := json.Unmarshal(files[0].Record, &record); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(files[0].Record, &record))
 	var c []byte
-	if _, err := fmt.Sscanf(record.Commitment, "%x", &c); err != nil {
-		t.Fatal(err)
-	}
+	_, err := fmt.Sscanf(record.Commitment, "%x", &c)
+	require.NoError(t, err)
 	hash := func(parts ...[]byte) []byte {
 		h := sha256.Sum256(bytes.Join(parts, nil))
 		return h[:]
@@ -156,9 +136,7 @@ func TestSpecificationExampleOfAShoe(t *testing.T) {
 	n0123 := node(n01, n23)
 	root := node(n0123, leaves[4])
 	shows("node 01    %x node 23    %x node 0123  %x root       %x", n01, n23, n0123, root)
-	if fmt.Sprintf("%x", root) != record.Root {
-		t.Errorf("the root is %x, and in the record %s", root, record.Root)
-	}
+	assert.Equalf(t, record.Root, fmt.Sprintf("%x", root), "the root is %x, and in the record", root)
 	shows("%s", strings.Trim(*v.Hand, "[]"))
 	shows(`"path":["%x","%x","%x"]`, leaves[1], n23, leaves[4])
 	shows(`"path":["%x","%x","%x"]`, leaves[0], n23, leaves[4])

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
@@ -45,9 +46,7 @@ func arbitrary(text string, n int) []byte {
 func itemsInput(t testing.TB, items string) string {
 	t.Helper()
 	var compact bytes.Buffer
-	if err := json.Compact(&compact, []byte(items)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Compact(&compact, []byte(items)))
 	return audit.ItemsInput(sha256.Sum256(compact.Bytes()))
 }
 
@@ -152,26 +151,18 @@ func inputOf(t testing.TB, p *plan) {
 		d := deckOf(t, p.deck, p.parameters)
 		p.parameters = d.Parameters()
 		p.statement.Input = audit.DeckInput(p.deck, p.copies, d.Codes())
-		if want := p.copies * uint64(d.Size()); p.statement.Size != want {
-			t.Fatalf("%s: the size is %d, want %d", p.name, p.statement.Size, want)
-		}
+		require.Equalf(t, p.copies*uint64(d.Size()), p.statement.Size, "%s: the size", p.name)
 	}
 }
 
 func deckOf(t testing.TB, name string, parameters map[string]int) *deck.Deck {
 	t.Helper()
 	catalogue, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	kind, ok := catalogue.Type(name)
-	if !ok {
-		t.Fatalf("there is no deck %s", name)
-	}
+	require.Truef(t, ok, "there is no deck %s", name)
 	d, err := kind.Deck(parameters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return d
 }
 
@@ -203,9 +194,7 @@ func build(t testing.TB, p plan) (v vector, f, commitment *prooffile.File) {
 		v.CommitmentProof = &text
 	}
 	replay, _ := audit.Verify(f.Record, seed, 1<<20, nil)
-	if !replay.OK {
-		t.Fatalf("%s: %+v", p.name, replay.Steps)
-	}
+	require.Truef(t, replay.OK, "%s: %+v", p.name, replay.Steps)
 	v.Orders = replay.Orders
 	if p.held {
 		f.Seed, v.Expect, v.Orders = nil, "held-back", nil
@@ -216,9 +205,7 @@ func build(t testing.TB, p plan) (v vector, f, commitment *prooffile.File) {
 	case p.deck != "":
 		codes := slices.Repeat(deckOf(t, p.deck, p.parameters).Codes(), int(p.copies))
 		text, err := json.Marshal(codes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		items := string(text)
 		v.Items = &items
 	}
@@ -271,9 +258,7 @@ const unknownKind = `{"id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee","time":"2026-0
 func buildReveal(t testing.TB, of *prooffile.File) (vector, *prooffile.File) {
 	t.Helper()
 	revealed, err := audit.ParseRecord(of.Record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	record, _ := recordOf("reveal", audit.Statement{}, "", nil)
 	record.Kind, record.AuditID, record.Commitment = audit.KindReveal, revealed.ID, revealed.Commitment
 	return alone(t, "reveal", "reveal", record.Append(nil), place{18, 300})

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 )
@@ -77,14 +80,10 @@ func TestVectorsAreReproducible(t *testing.T) {
 	} {
 		got := encode(t, lists)
 		if *update {
-			if err := os.WriteFile(file, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(file, got, 0o644))
 		}
 		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s differs from the vectors that this test builds: run it with -update, but never change released vectors", file)
 		}
@@ -98,9 +97,7 @@ func read[T any](t testing.TB, file string) (v T) {
 	if err == nil {
 		err = json.Unmarshal(text, &v)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return v
 }
 
@@ -130,12 +127,9 @@ func TestVectorsHold(t *testing.T) {
 				if r.Failed() != nil {
 					t.Fatalf("%+v", r.Steps)
 				}
-				if err := expected(&v, r, items != nil); err != nil {
-					t.Errorf("%v: %+v", err, r.Steps)
-				}
-				if string(r.File.Text()) != v.Proof {
-					t.Errorf("it is read as\n%s, want\n%s", r.File.Text(), v.Proof)
-				}
+				err := expected(&v, r, items != nil)
+				assert.NoErrorf(t, err, "%v: %+v", err, r.Steps)
+				assert.Equalf(t, v.Proof, string(r.File.Text()), "it is read as\n%s, want", r.File.Text())
 			}
 		})
 	}
@@ -194,9 +188,7 @@ func TestWrongVectorsFailAtTheirStep(t *testing.T) {
 		}
 	}
 	for _, step := range []string{"proof", "record", "commitment", "keys", "items", "inclusion", "signature", "committed"} {
-		if !steps[step] {
-			t.Errorf("of no vector the step %s fails", step)
-		}
+		assert.Truef(t, steps[step], "of no vector the step %s fails", step)
 	}
 }
 

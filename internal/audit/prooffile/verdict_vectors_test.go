@@ -11,6 +11,8 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 )
@@ -55,9 +57,7 @@ func compactJSON(t testing.TB, v any) string {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, encoder.Encode(v))
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
@@ -66,9 +66,7 @@ func members(t testing.TB, text string) (object map[string]any) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	if err := d.Decode(&object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, d.Decode(&object))
 	return object
 }
 
@@ -77,9 +75,7 @@ func layouts(t testing.TB, text string) map[string]string {
 	t.Helper()
 	object := members(t, text)
 	var pretty, escaped bytes.Buffer
-	if err := json.Indent(&pretty, []byte(strings.TrimSuffix(text, "\n")), "", "\t"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Indent(&pretty, []byte(strings.TrimSuffix(text, "\n")), "", "\t"))
 	var reversed []string
 	escape := func(text string) {
 		escaped.WriteByte('"')

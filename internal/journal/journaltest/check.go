@@ -3,6 +3,9 @@ package journaltest
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 )
@@ -21,9 +24,7 @@ func (s *Store) Check(t *testing.T, j *journal.Journal) {
 		if c.Unchecked() != "" {
 			all -= count(t, j, c.Unchecked())
 		}
-		if held != all {
-			t.Errorf("the records hold %d claims, and the store has %d", held, all)
-		}
+		assert.Equal(t, all, held, "the records hold")
 	}
 }
 
@@ -31,18 +32,12 @@ func (s *Store) Check(t *testing.T, j *journal.Journal) {
 func checkEntry(t *testing.T, j *journal.Journal, c *journal.Checker, index uint64) uint64 {
 	t.Helper()
 	e, err := j.Log.At(t.Context(), index)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	claims, err := c.Entry(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, want := range claims {
 		holder, err := j.Log.ByClaim(t.Context(), want.Name)
-		if err != nil {
-			t.Fatalf("record %d does not hold %+v: %v", index, want, err)
-		}
+		require.NoErrorf(t, err, "record %d does not hold %+v", index, want)
 		if got := holder.Claims[0]; holder.Index != index || got.Due != want.Due || got.Status != want.Status {
 			t.Fatalf("record %d does not hold %+v: record %d holds %+v", index, want, holder.Index, got)
 		}
@@ -53,8 +48,6 @@ func checkEntry(t *testing.T, j *journal.Journal, c *journal.Checker, index uint
 func count(t *testing.T, j *journal.Journal, prefix string) uint64 {
 	t.Helper()
 	n, err := j.Log.CountClaims(t.Context(), ledger.ClaimQuery{Prefix: prefix})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return n
 }

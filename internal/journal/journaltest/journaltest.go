@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/deck"
@@ -41,13 +43,9 @@ func New(t *testing.T) *Store {
 	t.Helper()
 	folder := t.TempDir()
 	sound, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
-		if err := sound.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, sound.Close())
 	})
 	return &Store{Store: sound, Random: rand.Reader, Now: time.Now, folder: folder}
 }
@@ -65,13 +63,9 @@ func (s *Store) Journal(t *testing.T) *journal.Journal {
 	log, err := ledger.Open(t.Context(), s, ledger.Options{
 		Folder: t.TempDir(), KeyFile: filepath.Join(s.folder, ledger.KeyName),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
-		if err := log.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, log.Close())
 	})
 	return journal.New(log, s.Random, func() time.Time { return s.Now() })
 }
@@ -81,9 +75,7 @@ func (s *Store) Journal(t *testing.T) *journal.Journal {
 func Rules(t *testing.T) *plan.Rules {
 	t.Helper()
 	decks, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}
 }
 
@@ -91,9 +83,7 @@ func Rules(t *testing.T) *plan.Rules {
 func (s *Store) Size(t *testing.T) uint64 {
 	t.Helper()
 	head, err := s.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return head.Size
 }
 

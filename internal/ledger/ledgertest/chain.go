@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -44,9 +45,7 @@ const PrivateKey = "PRIVATE+KEY+ledgertest+d141e3c3+AQEBAQEBAQEBAQEBAQEBAQEBAQEB
 func NewChain(t *testing.T) *Chain {
 	t.Helper()
 	key, err := ledger.ParseKey(PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &Chain{t: t, signer: key, Verify: key.Verifier}
 }
 
@@ -141,9 +140,7 @@ func (c *Chain) checkClaims(s ledger.Store) {
 func CheckLog(t *testing.T, s ledger.Store, verifier note.Verifier) uint64 {
 	t.Helper()
 	result, err := ledger.Check{Verifier: verifier}.Run(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(result.Findings) > 0 {
 		t.Fatalf("the check of the log finds %q", result.Findings)
 	}

@@ -1,11 +1,12 @@
 package ledgertest
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/ledger"
 )
@@ -38,9 +39,7 @@ func testClaimsAreTransferred(t *testing.T, e Engine) {
 		transfer(&entry[0], 3, 3)
 		entry[0].Claims = append(entry[0].Claims, claim)
 		attempt := *c
-		if err := s.Append(t.Context(), attempt.Next(entry...)); !errors.Is(err, ledger.ErrConflict) {
-			t.Errorf("a claim %s: %v, want ErrConflict", name, err)
-		}
+		assert.ErrorIsf(t, s.Append(t.Context(), attempt.Next(entry...)), ledger.ErrConflict, "a claim %s", name)
 		c.CheckLog(s)
 	}
 	transfer(&entries[7], 4, 6)
@@ -55,9 +54,9 @@ func testClaimsAreTransferred(t *testing.T, e Engine) {
 	if holder, err := s.ByClaim(t.Context(), "thing 5"); err != nil || holder.ID != unchanged[0].ID || holder.Claims[0].Status != "open" || holder.Claims[0].Due != 105 {
 		t.Errorf("the holder of an unchanged claim is %+v, %v", holder, err)
 	}
-	if attempt := *c; !errors.Is(s.Append(t.Context(), attempt.Next(unchanged[1])), ledger.ErrConflict) {
-		t.Error("an unchanged claim was transferred from a record that no longer holds it")
-	}
+	attempt := *c
+	assert.ErrorIs(t, s.Append(t.Context(), attempt.Next(unchanged[1])), ledger.ErrConflict,
+		"an unchanged claim was transferred from a record that no longer holds it")
 	c.CheckLog(s)
 	many := append(Entries("many", 100), Entries("takers", 100)...)
 	for i := range many[:100] {
@@ -80,9 +79,8 @@ func testClaimsAreTransferred(t *testing.T, e Engine) {
 	} {
 		q.Limit = 10
 		list, err := s.Claims(t.Context(), q)
-		if got := names(list); err != nil || got != want {
-			t.Errorf("%+v: %s, %v, want %s", q, got, err, want)
-		}
+		require.NoErrorf(t, err, "%+v", q)
+		assert.Equalf(t, want, names(list), "%+v", q)
 		if n, err := s.CountClaims(t.Context(), q); err != nil || n != uint64(len(list)) {
 			t.Errorf("%+v: %d, %v, want %d", q, n, err, len(list))
 		}
@@ -120,9 +118,8 @@ func testHoldersAndFirsts(t *testing.T, e Engine) {
 		claims, references = append(claims, fmt.Sprint("free ", i)), append(references, fmt.Sprint("free ", i))
 	}
 	holders, err := s.Holders(t.Context(), claims)
-	if err != nil || len(holders) != 59 {
-		t.Fatalf("%d claims are held, %v, want 59", len(holders), err)
-	}
+	require.NoError(t, err)
+	require.Len(t, holders, 59)
 	for name, got := range holders {
 		want, err := s.ByClaim(t.Context(), name)
 		if err != nil || got != (ledger.Place{Index: want.Index, ID: want.ID}) {
@@ -130,18 +127,16 @@ func testHoldersAndFirsts(t *testing.T, e Engine) {
 		}
 	}
 	firsts, err := s.Firsts(t.Context(), references)
-	if err != nil || len(firsts) != len(odd)+1 {
-		t.Fatalf("%d references have entries, %v, want %d", len(firsts), err, len(odd)+1)
-	}
+	require.NoError(t, err)
+	require.Len(t, firsts, len(odd)+1)
 	for reference, got := range firsts {
 		list, err := s.ByReference(t.Context(), reference, 0, 2)
 		want := []ledger.Place{}
 		for _, e := range list {
 			want = append(want, ledger.Place{Index: e.Index, ID: e.ID})
 		}
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("the first entries of %s are %+v, want %+v, %v", reference, got, want, err)
-		}
+		require.NoErrorf(t, err, "the first entries of %s", reference)
+		assert.Equalf(t, want, got, "the first entries of %s", reference)
 	}
 	if holders, err := s.Holders(t.Context(), nil); err != nil || len(holders) != 0 {
 		t.Errorf("of no claims the holders are %v, %v", holders, err)

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
@@ -60,9 +62,7 @@ func (e Engine) Run(t *testing.T) {
 func (e Engine) open(t *testing.T, location string) *openStore {
 	t.Helper()
 	opened, err := e.Open(t.Context(), location)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := &openStore{Store: opened, close: sync.OnceValue(opened.Close)}
 	t.Cleanup(func() { closeStore(t, s) })
 	return s
@@ -85,9 +85,7 @@ func (e Engine) newLog(t *testing.T) (ledger.Store, *Chain) {
 
 func closeStore(t *testing.T, s ledger.Store) {
 	t.Helper()
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, s.Close())
 }
 
 func testEmptyStore(t *testing.T, e Engine) {
@@ -97,12 +95,10 @@ func testEmptyStore(t *testing.T, e Engine) {
 			t.Errorf("%s returns %+v, %v, want none", method, head, err)
 		}
 	}
-	if _, err := s.ByID(t.Context(), uuid.UUID{1}); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("an unknown id: %v, want ErrNotFound", err)
-	}
-	if _, err := s.ByClaim(t.Context(), "claim"); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("an unknown claim: %v, want ErrNotFound", err)
-	}
+	_, err := s.ByID(t.Context(), uuid.UUID{1})
+	assert.ErrorIs(t, err, ledger.ErrNotFound, "an unknown id")
+	_, err = s.ByClaim(t.Context(), "claim")
+	assert.ErrorIs(t, err, ledger.ErrNotFound, "an unknown claim")
 	if list, err := s.ByReference(t.Context(), "game", 0, 10); err != nil || len(list) != 0 {
 		t.Errorf("an unknown reference: %v, %v", list, err)
 	}
@@ -119,14 +115,10 @@ func testEmptyStore(t *testing.T, e Engine) {
 func testLogBeginsOnce(t *testing.T, e Engine) {
 	s, c := e.open(t, e.New(t)), NewChain(t)
 	early := NewChain(t).Next(Entries("early", 2)...)
-	if err := s.Append(t.Context(), early); !errors.Is(err, ledger.ErrConflict) {
-		t.Errorf("entries of a log that has not begun: %v, want ErrConflict", err)
-	}
+	assert.ErrorIs(t, s.Append(t.Context(), early), ledger.ErrConflict, "entries of a log that has not begun")
 	c.Append(s)
 	c.CheckLog(s)
-	if err := s.Append(t.Context(), NewChain(t).Next()); !errors.Is(err, ledger.ErrConflict) {
-		t.Errorf("the log began twice: %v, want ErrConflict", err)
-	}
+	assert.ErrorIs(t, s.Append(t.Context(), NewChain(t).Next()), ledger.ErrConflict, "the log began twice")
 	c.Append(s, Entries("first", 2)...)
 	c.CheckLog(s)
 }
@@ -144,9 +136,8 @@ func testBatchesReadBack(t *testing.T, e Engine) {
 		c.CheckLog(s)
 	}
 	got, err := s.ByClaim(t.Context(), "claim 2")
-	if err != nil || got.Index != 16 {
-		t.Errorf("the holder of a claim is %v, %v, want entry 16", got, err)
-	}
+	require.NoErrorf(t, err, "the holder of a claim is %v", got)
+	assert.EqualValuesf(t, 16, got.Index, "the holder of a claim is %v", got)
 	closeStore(t, s)
 	c.CheckLog(e.open(t, location))
 }
@@ -159,9 +150,7 @@ func testWrongSizeConflicts(t *testing.T, e Engine) {
 		batch := other.Next(Entries("second", 20)...)
 		batch.Size = size
 		batch.Head.Size = size + 20
-		if err := s.Append(t.Context(), batch); !errors.Is(err, ledger.ErrConflict) {
-			t.Errorf("a batch for size %d: %v, want ErrConflict", size, err)
-		}
+		assert.ErrorIsf(t, s.Append(t.Context(), batch), ledger.ErrConflict, "a batch for size %d", size)
 		c.CheckLog(s)
 	}
 	c.Append(s, Entries("second", 20)...)
@@ -179,9 +168,7 @@ func testDuplicateConflicts(t *testing.T, e Engine) {
 	sameClaim[270].Claims = entries[1].Claims
 	for name, list := range map[string][]ledger.Entry{"id": sameID, "claim": sameClaim} {
 		attempt := before
-		if err := s.Append(t.Context(), attempt.Next(list...)); !errors.Is(err, ledger.ErrConflict) {
-			t.Errorf("a duplicate %s: %v, want ErrConflict", name, err)
-		}
+		assert.ErrorIsf(t, s.Append(t.Context(), attempt.Next(list...)), ledger.ErrConflict, "a duplicate %s", name)
 		before.CheckLog(s)
 	}
 	before.Append(s, Entries("third", 300)...)
@@ -201,12 +188,10 @@ func testByReferenceInLogOrder(t *testing.T, e Engine) {
 		want  []uint64
 	}{{0, 3, []uint64{1, 3, 5}}, {5, 2, []uint64{5, 7}}, {6, 2, []uint64{7, 9}}, {37, 9, []uint64{37, 39}}, {40, 9, nil}} {
 		list, err := s.ByReference(t.Context(), "game 1", v.from, v.limit)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := indexes(list); fmt.Sprint(got) != fmt.Sprint(v.want) {
-			t.Errorf("from %d, at most %d: %d, want %d", v.from, v.limit, got, v.want)
-		}
+		require.NoError(t, err)
+		got := indexes(list)
+		assert.Equalf(t, fmt.Sprint(v.want), fmt.Sprint(got),
+			"from %d, at most %d: %d, want %d", v.from, v.limit, got, v.want)
 	}
 }
 
@@ -233,9 +218,7 @@ func testHashesByLevel(t *testing.T, e Engine) {
 	})
 	for i, entry := range c.Entries {
 		hashes, err := tlog.StoredHashesForRecordHash(int64(i), entry.Hash, reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for k, h := range hashes {
 			stored[tlog.StoredHashIndex(0, int64(i))+int64(k)] = h
 		}
@@ -249,20 +232,17 @@ func testHashesByLevel(t *testing.T, e Engine) {
 				continue
 			}
 			got, err := s.Hashes(t.Context(), level, uint64(v.from), v.n)
-			if err != nil || len(got) != v.want {
-				t.Errorf("level %d from %d, at most %d: %d hashes, %v, want %d", level, v.from, v.n, len(got), err, v.want)
-			}
+			require.NoErrorf(t, err, "level %d from %d, at most %d", level, v.from, v.n)
+			assert.Lenf(t, got, v.want, "level %d from %d, at most %d", level, v.from, v.n)
 			for i, h := range got {
-				if h != stored[tlog.StoredHashIndex(8*level, int64(v.from+i))] {
-					t.Fatalf("level %d: hash %d is wrong", level, v.from+i)
-				}
+				require.Equalf(t, stored[tlog.StoredHashIndex(8*level, int64(v.from+i))], h,
+					"level %d: hash %d is wrong", level, v.from+i)
 			}
 		}
 	}
 	list, err := s.Range(t.Context(), 65_000, 3)
-	if err != nil || fmt.Sprint(indexes(list)) != "[65000 65001 65002]" {
-		t.Errorf("a range: %v, %v", indexes(list), err)
-	}
+	require.NoErrorf(t, err, "a range: %v", indexes(list))
+	assert.Equalf(t, "[65000 65001 65002]", fmt.Sprint(indexes(list)), "a range: %v", indexes(list))
 	CheckLog(t, s, c.Verify)
 }
 
@@ -307,9 +287,7 @@ func testSecondOpen(t *testing.T, e Engine) {
 	switch {
 	case err == nil:
 		closeStore(t, second)
-		if !e.Shared {
-			t.Error("the store was opened twice")
-		}
+		assert.True(t, e.Shared, "the store was opened twice")
 	case e.Shared || !errors.Is(err, ledger.ErrInUse):
 		t.Errorf("a second open: %v", err)
 	}
@@ -331,15 +309,12 @@ func testAppendNext(t *testing.T, e Engine) {
 	}
 	for i := range 3 {
 		err := s.AppendNext(t.Context(), func(head ledger.Head) (*ledger.Batch, error) {
-			if head.Size != uint64(len(c.Entries)) {
-				t.Errorf("the head has the size %d, want %d", head.Size, len(c.Entries))
-			}
+			assert.Equalf(t, uint64(len(c.Entries)), head.Size,
+				"the head has the size %d, want %d", head.Size, len(c.Entries))
 			batch := c.Next(Entries(fmt.Sprint("next", i), 20)...)
 			return &batch, nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c.CheckLog(s)
 	}
 	attempt := *c
@@ -347,9 +322,7 @@ func testAppendNext(t *testing.T, e Engine) {
 		batch := attempt.Next(append(Entries("again", 2), c.Entries[0])...)
 		return &batch, nil
 	})
-	if !errors.Is(err, ledger.ErrConflict) {
-		t.Errorf("a duplicate id: %v, want ErrConflict", err)
-	}
+	assert.ErrorIs(t, err, ledger.ErrConflict, "a duplicate id")
 	c.CheckLog(s)
 	c.Append(s, Entries("last", 2)...)
 	c.CheckLog(s)
@@ -370,9 +343,7 @@ func testAppendNextIsFair(t *testing.T, e Engine) {
 				t.Errorf("a batch conflicted %d times", c.Conflicts)
 			}
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	var wait sync.WaitGroup
 	done := make(chan struct{})
@@ -391,20 +362,15 @@ func testAppendNextIsFair(t *testing.T, e Engine) {
 		}
 	})
 	for _, entry := range Entries("second", 100) {
-		if _, err := logs[1].Append(entry); err != nil {
-			t.Fatal(err)
-		}
+		_, err := logs[1].Append(entry)
+		require.NoError(t, err)
 	}
 	close(done)
 	wait.Wait()
 	t.Logf("100 entries beside %d; %d and %d conflicts", busy, conflicts[1].Load(), conflicts[0].Load())
-	if conflicts[1].Load() == 0 {
-		t.Error("there was no contention")
-	}
+	assert.NotEqualValues(t, 0, conflicts[1].Load(), "there was no contention")
 	for _, log := range logs {
-		if err := log.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, log.Close())
 	}
 }
 
@@ -430,13 +396,10 @@ func testCheckFindsDamage(t *testing.T, e Engine) {
 			s, c := e.newLog(t)
 			batch := c.Next(Entries("damaged", 300)...)
 			damage(&batch)
-			if err := s.Append(t.Context(), batch); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.Append(t.Context(), batch))
 			result, err := ledger.Check{Verifier: c.Verify}.Run(t.Context(), s)
-			if err != nil || len(result.Findings) == 0 {
-				t.Errorf("the check finds nothing (%v)", err)
-			}
+			require.NoError(t, err, "the check finds nothing")
+			assert.NotEqual(t, 0, len(result.Findings), "the check finds nothing")
 		})
 	}
 }

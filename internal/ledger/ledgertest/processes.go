@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/ledger"
 )
@@ -99,9 +101,7 @@ func uniqueReference(caller, i int) string { return fmt.Sprintf("unique %d %d", 
 func testProcessesShareALog(t *testing.T, e Engine) {
 	location, folder := e.New(t), t.TempDir()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	acknowledged := map[string]uint64{}
 	var mu sync.Mutex
 	var wait sync.WaitGroup
@@ -131,9 +131,8 @@ func testProcessesShareALog(t *testing.T, e Engine) {
 		for scanner := bufio.NewScanner(out); scanner.Scan(); lines++ {
 			var id string
 			var index uint64
-			if _, err := fmt.Sscan(scanner.Text(), &id, &index); err != nil {
-				t.Errorf("%q: %v", scanner.Text(), err)
-			}
+			_, err := fmt.Sscan(scanner.Text(), &id, &index)
+			assert.NoErrorf(t, err, "%q", scanner.Text())
 			mu.Lock()
 			acknowledged[id] = index
 			mu.Unlock()
@@ -141,9 +140,8 @@ func testProcessesShareALog(t *testing.T, e Engine) {
 				_ = command.Process.Kill()
 			}
 		}
-		if err := command.Wait(); (err == nil) != (killAfter == 0) {
-			t.Errorf("process %s ended with %v", label, err)
-		}
+		err = command.Wait()
+		assert.Equalf(t, (killAfter == 0), (err == nil), "process %s ended with %v", label, err)
 		t.Logf("process %s: %d acknowledged", label, lines)
 	}
 	for _, label := range []string{"a", "b", "c"} {
@@ -157,28 +155,19 @@ func testProcessesShareALog(t *testing.T, e Engine) {
 
 	s := e.open(t, location)
 	log, err := ledger.Open(t.Context(), s, ledger.Options{Folder: filepath.Join(folder, "a"), KeyFile: filepath.Join(folder, "log.key")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() {
-		if err := log.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, log.Close())
 	}()
 	key, err := os.ReadFile(filepath.Join(folder, "log.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	parsed, err := ledger.ParseKey(string(key[:len(key)-1]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	size := CheckLog(t, s, parsed.Verifier)
 	for id, index := range acknowledged {
 		found, err := log.ByID(t.Context(), uuid.MustParse(id))
-		if err != nil || found.Index != index {
-			t.Fatalf("an acknowledged entry: %v, %v, want index %d", found, err, index)
-		}
+		require.NoErrorf(t, err, "an acknowledged entry: %v", found)
+		require.Equalf(t, index, found.Index, "an acknowledged entry: %v", found)
 	}
 	for caller := range callers {
 		for i := 1; i < each; i += 3 {

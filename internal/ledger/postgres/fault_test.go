@@ -16,6 +16,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -34,9 +36,7 @@ func TestServerFaultsUnderLoad(t *testing.T) {
 	for name, fault := range map[string]func(t *testing.T, url string){
 		"all sessions are terminated": terminateSessions,
 		"the server crashes": func(t *testing.T, _ string) {
-			if err := errors.Join(cluster.Stop(postgrestest.Immediate), cluster.Restart()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, errors.Join(cluster.Stop(postgrestest.Immediate), cluster.Restart()))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,9 +83,7 @@ type proxy struct {
 
 func newProxy(t *testing.T, to *postgrestest.Cluster) *proxy {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := &proxy{listener: l}
 	var wait sync.WaitGroup
 	wait.Go(func() {
@@ -226,9 +224,7 @@ func TestConnectionLostDuringCommit(t *testing.T) {
 					wait.Wait()
 					p.closeOpen()
 				}
-				if p.cuts != rounds {
-					t.Errorf("the connection was cut %d times, want %d", p.cuts, rounds)
-				}
+				assert.Equal(t, rounds, p.cuts, "the connection was cut")
 				w.check(url, l, other)
 			})
 		}
@@ -244,23 +240,17 @@ func TestStalledTransactionIsEnded(t *testing.T) {
 	w := newWorkload(t)
 	w.append(l, ledgertest.Entries("before", 1)[0])
 	config, err := parseURL(withParameter(url, "idle_in_transaction_session_timeout=300ms"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	stalled, err := pgx.ConnectConfig(t.Context(), config.ConnConfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = stalled.Close(t.Context()) }()
-	if _, err := stalled.Exec(t.Context(), "BEGIN; UPDATE head SET size = size"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = stalled.Exec(t.Context(), "BEGIN; UPDATE head SET size = size")
+	require.NoError(t, err)
 	w.append(l, ledgertest.Entries("while it has the lock", 1)[0])
 	_, err = stalled.Exec(t.Context(), "COMMIT")
 	var e *pgconn.PgError
-	if !errors.As(err, &e) || e.Code != idleInTransaction {
-		t.Errorf("the stalled client: %v, want SQLSTATE %s", err, idleInTransaction)
-	}
+	assert.Truef(t, errors.As(err, &e), "the stalled client: %v, want SQLSTATE", err)
+	assert.Equalf(t, idleInTransaction, e.Code, "the stalled client: %v, want SQLSTATE", err)
 	w.check(url, l)
 }
 
@@ -268,21 +258,15 @@ func TestStalledTransactionIsEnded(t *testing.T) {
 func smallDisk(t *testing.T, size int) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "riffle-disk-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.Remove(folder) })
 	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
 		postgrestest.Without(t, fmt.Errorf("mounting a small disk: %w", err))
 	}
 	t.Cleanup(func() {
-		if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, syscall.Unmount(folder, syscall.MNT_DETACH))
 	})
-	if err := postgrestest.Chown(folder); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, postgrestest.Chown(folder))
 	return folder
 }
 
@@ -299,9 +283,7 @@ func TestFullDiskRecovers(t *testing.T) {
 	w := newWorkload(t)
 	w.append(l, ledgertest.Entries("before", 1)[0])
 	ballast := filepath.Join(disk, "ballast")
-	if err := os.WriteFile(ballast, make([]byte, 4<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(ballast, make([]byte, 4<<20), 0o600))
 	rejected := 0
 	for i := 0; rejected < 3; i++ {
 		entry := ledgertest.Entries(fmt.Sprint("filling ", i), 1)[0]
@@ -315,16 +297,11 @@ func TestFullDiskRecovers(t *testing.T) {
 		default:
 			t.Fatal(err)
 		}
-		if i == 1000 {
-			t.Fatal("the disk did not fill up")
-		}
+		require.NotEqual(t, 1000, i, "the disk did not fill up")
 	}
-	if _, err := l.ByClaim(t.Context(), "none"); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("reading from a full disk: %v", err)
-	}
-	if err := os.Remove(ballast); err != nil {
-		t.Fatal(err)
-	}
+	_, err := l.ByClaim(t.Context(), "none")
+	assert.ErrorIs(t, err, ledger.ErrNotFound, "reading from a full disk")
+	require.NoError(t, os.Remove(ballast))
 	for _, e := range ledgertest.Entries("after", 10) {
 		w.append(l, e)
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/pressly/goose/v3/lock"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -80,9 +82,7 @@ func requireServer(t *testing.T) {
 func open(t *testing.T, url string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -98,44 +98,34 @@ func newLog(t *testing.T) (s *Store, url string, c *ledgertest.Chain) {
 
 func closeStore(t *testing.T, s interface{ Close() error }) {
 	t.Helper()
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, s.Close())
 }
 
 func query(t *testing.T, url, sql string, args ...any) (texts []string) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context()) // the test may be ending
 	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = conn.Close(ctx) }()
 	rows, err := conn.Query(ctx, sql, args...)
 	if err == nil {
 		texts, err = pgx.CollectRows(rows, pgx.RowTo[string])
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return texts
 }
 
 func execute(t *testing.T, c *postgrestest.Cluster, commands ...string) {
 	t.Helper()
 	for _, command := range commands {
-		if err := c.Exec(context.WithoutCancel(t.Context()), command); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.Exec(context.WithoutCancel(t.Context()), command))
 	}
 }
 
 func database(t *testing.T, location string) string {
 	t.Helper()
 	u, err := url.Parse(location)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return strings.TrimPrefix(u.Path, "/")
 }
 
@@ -188,9 +178,8 @@ func TestConnectRejectsServerThatLosesCommits(t *testing.T) {
 				} else {
 					_, errConfirm := s.Confirm(t.Context())
 					for what, err := range map[string]error{"an append": s.Append(t.Context(), next), "a confirmation": errConfirm} {
-						if !errors.Is(err, errNotDurable) || errors.Is(err, ledger.ErrUnavailable) {
-							t.Errorf("%s in an earlier session: %v, want errNotDurable", what, err)
-						}
+						assert.ErrorIsf(t, err, errNotDurable, "%s in an earlier session", what)
+						assert.Falsef(t, errors.Is(err, ledger.ErrUnavailable), "%s in an earlier session", what)
 					}
 				}
 				other, err := Open(t.Context(), url)
@@ -200,17 +189,14 @@ func TestConnectRejectsServerThatLosesCommits(t *testing.T) {
 				wantNotDurable(t, err, name)
 
 				terminateSessions(t, url)
-				if err := s.Append(t.Context(), next); !errors.Is(err, ledger.ErrUnavailable) {
-					t.Errorf("an append over a terminated session: %v, want ErrUnavailable", err)
-				}
+				assert.ErrorIs(t, s.Append(t.Context(), next), ledger.ErrUnavailable,
+					"an append over a terminated session")
 				wantNotDurable(t, s.Append(t.Context(), next), name)
 				s.readers.Reset() // drop the terminated sessions
 				_, err = s.Head(t.Context())
 				wantNotDurable(t, err, name)
 			})
-			if err := s.Append(t.Context(), next); err != nil {
-				t.Errorf("an append once %s is on again: %v", name, err)
-			}
+			assert.NoErrorf(t, s.Append(t.Context(), next), "an append once %s is on again", name)
 			c.CheckLog(s)
 		})
 	}
@@ -236,9 +222,8 @@ func TestSessionSetsTimeouts(t *testing.T) {
 		defer closeStore(t, s)
 		for name, want := range map[string]string{"idle_in_transaction_session_timeout": want, "tcp_keepalives_idle": "10"} {
 			var got string
-			if err := s.writer.conn.QueryRow(t.Context(), "SHOW "+name).Scan(&got); err != nil || got != want {
-				t.Errorf("%s is %s, %v, want %s", name, got, err, want)
-			}
+			require.NoError(t, s.writer.conn.QueryRow(t.Context(), "SHOW "+name).Scan(&got), name)
+			assert.Equal(t, want, got, name)
 		}
 	}
 }
@@ -271,20 +256,14 @@ func TestMigrateHasTimeLimits(t *testing.T) {
 			closeStore(t, open(t, url))
 			query(t, url, "DELETE FROM goose_db_version WHERE version_id = 2 RETURNING ''")
 			config, err := pgx.ParseConfig(url)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			holder, err := pgx.ConnectConfig(t.Context(), config)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer func() { _ = holder.Close(context.Background()) }()
-			if _, err := holder.Exec(t.Context(), "BEGIN; "+v.hold); err != nil {
-				t.Fatal(err)
-			}
-			if err := migrate(t.Context(), config, v.check, v.up); !errors.Is(classify(t.Context(), err), ledger.ErrUnavailable) {
-				t.Errorf("%v, want ErrUnavailable", err)
-			}
+			_, err = holder.Exec(t.Context(), "BEGIN; "+v.hold)
+			require.NoError(t, err)
+			err = migrate(t.Context(), config, v.check, v.up)
+			assert.ErrorIsf(t, classify(t.Context(), err), ledger.ErrUnavailable, "%v, want ErrUnavailable", err)
 		})
 	}
 }
@@ -292,29 +271,21 @@ func TestMigrateHasTimeLimits(t *testing.T) {
 func TestOpenUnreachableServer(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = silent.Close() }()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
 	for name, address := range map[string]string{"connection refused": closed.Addr().String(), "no response": silent.Addr().String()} {
 		ctx, cancel := context.WithTimeout(t.Context(), timeout) // after which the error would not be ErrUnavailable
 		defer cancel()
 		_, err := Open(ctx, withParameter(postgrestest.URLAt(address, "riffle"), "connect_timeout=1"))
-		if !errors.Is(err, ledger.ErrUnavailable) || !strings.Contains(err.Error(), "opening the database riffle on "+address) {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.ErrorIs(t, err, ledger.ErrUnavailable, name)
+		assert.Contains(t, err.Error(), "opening the database riffle on "+address, name)
 	}
 	config, err := parseURL(postgrestest.URLAt("localhost:1", "riffle"))
-	if err != nil || config.ConnConfig.ConnectTimeout != timeout {
-		t.Errorf("the default connect timeout is %s, %v, want %s", config.ConnConfig.ConnectTimeout, err, timeout)
-	}
+	require.NoError(t, err, "the default connect timeout")
+	assert.Equal(t, timeout, config.ConnConfig.ConnectTimeout, "the default connect timeout")
 }
 
 func TestErrorsDoNotContainThePassword(t *testing.T) {
@@ -344,9 +315,7 @@ func TestErrorsDoNotContainThePassword(t *testing.T) {
 			continue
 		}
 		for _, part := range []string{secret, escaped, "nobody?7", "nobody%3F7", "tell"} {
-			if strings.Contains(err.Error(), part) {
-				t.Errorf("%s: the password is in %q", name, err)
-			}
+			assert.NotContainsf(t, err.Error(), part, "%s: the password is in %q", name, err)
 		}
 	}
 	for _, location := range []string{"postgres://riffle:" + escaped + "@localhost/riffle", "postgres://riffle@localhost/riffle?password=" + escaped} {

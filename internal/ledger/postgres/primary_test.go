@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"net"
 	"strings"
 	"testing"
@@ -10,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -20,9 +21,7 @@ import (
 func hangingServer(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l.Addr().String()
 }
@@ -36,9 +35,8 @@ func TestHostThatHangsLeavesTimeForTheNext(t *testing.T) {
 	s := open(t, withParameter(location, "connect_timeout=1")) // TestCountHosts has the default
 	defer closeStore(t, s)
 	// The migrations, the writer and a reader connect in sequence.
-	if _, err := s.Head(t.Context()); err != nil {
-		t.Errorf("reading: %v", err)
-	}
+	_, err := s.Head(t.Context())
+	assert.NoError(t, err, "reading")
 }
 
 func TestCountHosts(t *testing.T) {
@@ -63,9 +61,8 @@ func TestCountHosts(t *testing.T) {
 
 func TestFormerPrimaryIsGivenUp(t *testing.T) {
 	s, _, c := newLog(t)
-	if _, err := s.Head(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Head(t.Context())
+	require.NoError(t, err)
 	current := s.primary.timeline.Load()
 	if current < 1 {
 		t.Fatalf("the timeline is %d", current)
@@ -75,14 +72,11 @@ func TestFormerPrimaryIsGivenUp(t *testing.T) {
 	_, errHead := s.Head(t.Context())
 	_, errConfirm := s.Confirm(t.Context())
 	for what, err := range map[string]error{"reading": errHead, "confirming": errConfirm, "appending": s.Append(t.Context(), next)} {
-		if !errors.Is(err, errFormerPrimary) || !errors.Is(err, ledger.ErrUnavailable) {
-			t.Errorf("%s: %v, want errFormerPrimary", what, err)
-		}
+		assert.ErrorIs(t, err, errFormerPrimary, what)
+		assert.ErrorIs(t, err, ledger.ErrUnavailable, what)
 	}
 	s.primary.timeline.Store(current)
-	if err := s.Append(t.Context(), next); err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
+	assert.NoError(t, s.Append(t.Context(), next), "afterwards")
 	c.CheckLog(s)
 }
 
@@ -93,9 +87,8 @@ func TestReadFromFormerPrimaryIsDiscarded(t *testing.T) {
 		s.primary.timeline.Add(1) // while it is read
 		return nil
 	}, sqlread.SelectHead)
-	if !errors.Is(err, errFormerPrimary) || !errors.Is(err, ledger.ErrUnavailable) {
-		t.Errorf("%v, want errFormerPrimary", err)
-	}
+	assert.ErrorIs(t, err, errFormerPrimary)
+	assert.ErrorIs(t, err, ledger.ErrUnavailable)
 }
 
 // A standby is promoted while the former primary keeps running. There a killed session waits
@@ -109,29 +102,18 @@ func TestPrimaryWithoutStandbyIsLeft(t *testing.T) {
 	former.wait(t, true)
 	entries := ledgertest.Entries("promoted", 2)
 	wantAnswered(t, startAppend(l, entries[0]))
-	if err := standby.Exec(t.Context(), "SELECT pg_promote()"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, standby.Exec(t.Context(), "SELECT pg_promote()"))
 	killed, err := pgconn.Connect(t.Context(), former.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	killed.Frontend().SendQuery(&pgproto3.Query{String: "UPDATE head SET size = size"})
-	if err := killed.Frontend().Flush(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, killed.Frontend().Flush())
 	eventually(t, func() bool { return former.waiting(t, "") == 1 })
-	if err := killed.Conn().Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, killed.Conn().Close())
 
 	wantAnswered(t, startAppend(l, entries[1]))
-	if size := former.size(t); size != "1" {
-		t.Errorf("the former primary shows %s records, want 1", size)
-	}
-	if n := query(t, standby.URL(database(t, former.url)), "SELECT count(*)::text FROM entries")[0]; n != "2" {
-		t.Errorf("the primary has %s records, want 2", n)
-	}
+	assert.Equal(t, "1", former.size(t), "the former primary shows")
+	assert.Equal(t, "2", query(t, standby.URL(database(t, former.url)), "SELECT count(*)::text FROM entries")[0],
+		"the primary")
 }
 
 func TestServersThatAWriterLeaves(t *testing.T) {
@@ -152,11 +134,8 @@ func TestServersThatAWriterLeaves(t *testing.T) {
 		"":      false, // from a broken server
 		"5":     false,
 	} {
-		if got := cannotAppend(classify(t.Context(), &pgconn.PgError{Code: code})); got != want {
-			t.Errorf("SQLSTATE %s: %t, want %t", code, got, want)
-		}
+		assert.Equalf(t, want, cannotAppend(classify(t.Context(), &pgconn.PgError{Code: code})), "SQLSTATE %s", code)
 	}
-	if !cannotAppend(classify(t.Context(), context.DeadlineExceeded)) {
-		t.Error("a server that does not answer in time is not left")
-	}
+	assert.True(t, cannotAppend(classify(t.Context(), context.DeadlineExceeded)),
+		"a server that does not answer in time is not left")
 }

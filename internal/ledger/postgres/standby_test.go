@@ -2,12 +2,13 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -18,9 +19,7 @@ import (
 func eventually(t *testing.T, condition func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the condition did not hold for a minute")
-		}
+		require.False(t, time.Now().After(deadline), "the condition did not hold for a minute")
 	}
 }
 
@@ -92,9 +91,7 @@ func wantAnswered(t *testing.T, done <-chan error) {
 	t.Helper()
 	select {
 	case err := <-done:
-		if err != nil {
-			t.Errorf("the append: %v", err)
-		}
+		assert.NoError(t, err, "the append")
 	case <-time.After(time.Minute):
 		t.Fatal("the append did not return for a minute")
 	}
@@ -106,9 +103,8 @@ func wantNotConfirmed(t *testing.T, l *ledger.Log, id uuid.UUID) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 	defer cancel()
-	if e, err := l.ByID(ctx, id); !errors.Is(err, ledger.ErrUnavailable) {
-		t.Errorf("a record that no standby has was read: %v, %v, want ErrUnavailable", e, err)
-	}
+	e, err := l.ByID(ctx, id)
+	assert.ErrorIsf(t, err, ledger.ErrUnavailable, "a record that no standby has was read: %v", e)
 	if committed, published := l.Sizes(); committed != 0 || published != 0 {
 		t.Errorf("of a log whose only record no standby has, %d records are committed and %d published", committed, published)
 	}
@@ -137,9 +133,8 @@ func TestVisibleCommitIsNotDurable(t *testing.T) {
 				if found, err := l.ByID(t.Context(), e.ID); err != nil || found.Index != 0 {
 					t.Errorf("the record once a standby has it: %+v, %v", found, err)
 				}
-				if _, err := l.Prove(t.Context(), 0); err != nil {
-					t.Errorf("a proof of it: %v", err)
-				}
+				_, err := l.Prove(t.Context(), 0)
+				assert.NoError(t, err, "a proof of it")
 			}
 		})
 	}
@@ -164,9 +159,7 @@ func TestOpenConfirmsTheHead(t *testing.T) {
 	s.wait(t, false)
 	wantAnswered(t, done)
 	l, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder, KeyFile: key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	closeStore(t, l)
 }
 
@@ -185,17 +178,13 @@ func TestAppendIsNeverCanceled(t *testing.T) {
 		return len(query(t, s.url, "SELECT pid::text FROM pg_stat_activity WHERE wait_event_type = 'Lock'")) > 0
 	})
 	wantNotAnswered(t, done)
-	if n := proxy.cancels.Load(); n != 0 {
-		t.Errorf("the server was asked %d times to cancel a statement", n)
-	}
-	if n, size := s.waiting(t, ""), s.size(t); n != 1 || size != "0" {
-		t.Errorf("%d commits are waiting for the standby, and readers see %s records, want 1 and 0", n, size)
-	}
+	assert.EqualValues(t, 0, proxy.cancels.Load(), "the server was asked")
+	assert.Equal(t, 1, s.waiting(t, ""))
+	assert.Equal(t, "0", s.size(t))
 	s.wait(t, false)
 	wantAnswered(t, done)
-	if n, size := proxy.cancels.Load(), s.size(t); n != 0 || size != "1" {
-		t.Errorf("afterwards there are %d requests to cancel and %s records, want 0 and 1", n, size)
-	}
+	assert.EqualValues(t, 0, proxy.cancels.Load(), "afterwards there")
+	assert.Equal(t, "1", s.size(t), "afterwards there")
 }
 
 func TestConnectRejectsLocalCommitsWithStandby(t *testing.T) {
@@ -208,7 +197,6 @@ func TestConnectRejectsLocalCommitsWithStandby(t *testing.T) {
 	if err == nil {
 		closeStore(t, store)
 	}
-	if !errors.Is(err, errNotDurable) || !strings.Contains(err.Error(), "set synchronous_commit to on") {
-		t.Errorf("%v, want errNotDurable and how to turn it on", err)
-	}
+	assert.ErrorIs(t, err, errNotDurable)
+	assert.Contains(t, err.Error(), "set synchronous_commit to on")
 }

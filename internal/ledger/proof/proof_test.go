@@ -2,11 +2,12 @@ package proof_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -16,17 +17,11 @@ import (
 func newKey(t *testing.T, name string, seed byte) (note.Signer, note.Verifier) {
 	t.Helper()
 	private, public, err := note.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{seed}, 64)), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	signer, err := note.NewSigner(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	verifier, err := note.NewVerifier(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return signer, verifier
 }
 
@@ -46,28 +41,20 @@ func newTree(t *testing.T, n int, signer note.Signer) (hashes, []byte) {
 	var tree hashes
 	for i := range n {
 		stored, err := tlog.StoredHashes(int64(i), record(i), tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		tree = append(tree, stored...)
 	}
 	root, err := tlog.TreeHash(int64(n), tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	signed, err := proof.Checkpoint{Origin: signer.Name(), Size: uint64(n), Root: root}.Sign(signer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return tree, signed
 }
 
 func prove(t *testing.T, tree hashes, n, index int, checkpoint []byte) *proof.Inclusion {
 	t.Helper()
 	path, err := tlog.ProveRecord(int64(n), int64(index), tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &proof.Inclusion{Index: uint64(index), Hashes: path, Checkpoint: checkpoint}
 }
 
@@ -76,9 +63,8 @@ func TestCheckpointOfEmptyTree(t *testing.T) {
 	signer, verifier := newKey(t, "example.com/log", 1)
 	_, signed := newTree(t, 0, signer)
 	const want = "example.com/log\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n— example.com/log "
-	if !strings.HasPrefix(string(signed), want) {
-		t.Errorf("the checkpoint is\n%s\nwant it to begin\n%s", signed, want)
-	}
+	assert.Truef(t, strings.HasPrefix(string(signed), want),
+		"the checkpoint is\n%s\nwant it to begin\n%s", signed, want)
 	if c, err := proof.OpenCheckpoint(signed, verifier); err != nil || c.Size != 0 || c.Origin != "example.com/log" {
 		t.Errorf("it opens as %+v, %v", c, err)
 	}
@@ -91,15 +77,13 @@ func TestOpenCheckpointRejects(t *testing.T) {
 		"another key of the same name": verifierOf(newKey(t, "example.com/log", 2)),
 		"another name":                 verifierOf(newKey(t, "example.com/other", 1)),
 	} {
-		if _, err := proof.OpenCheckpoint(signed, other); !errors.Is(err, proof.ErrSignature) {
-			t.Errorf("%s: %v, want ErrSignature", name, err)
-		}
+		_, err := proof.OpenCheckpoint(signed, other)
+		assert.ErrorIs(t, err, proof.ErrSignature, name)
 	}
 	unusedBits := bytes.Clone(signed)
 	unusedBits[bytes.LastIndexByte(signed, '=')-1]++
-	if _, err := proof.OpenCheckpoint(unusedBits, own); !errors.Is(err, proof.ErrMalformed) {
-		t.Errorf("a signature with unused bits: %v, want ErrMalformed", err)
-	}
+	_, err := proof.OpenCheckpoint(unusedBits, own)
+	assert.ErrorIs(t, err, proof.ErrMalformed, "a signature with unused bits")
 	// Texts that the right key signed but that are not a checkpoint of its log.
 	strange, verifier := newKey(t, "example.com/strange", 3)
 	for text, want := range map[string]error{
@@ -113,16 +97,12 @@ func TestOpenCheckpointRejects(t *testing.T) {
 		"hello\n":                  proof.ErrMalformed,
 	} {
 		signed, err := note.Sign(&note.Note{Text: text}, strange)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := proof.OpenCheckpoint(signed, verifier); !errors.Is(err, want) {
-			t.Errorf("%q: %v, want %v", text, err, want)
-		}
+		require.NoError(t, err)
+		_, err = proof.OpenCheckpoint(signed, verifier)
+		assert.ErrorIsf(t, err, want, "%q", text)
 	}
-	if _, err := (proof.Checkpoint{Origin: "example.com/other"}).Sign(signer); err == nil {
-		t.Error("a key signed for a log of another name")
-	}
+	_, err = (proof.Checkpoint{Origin: "example.com/other"}).Sign(signer)
+	assert.Error(t, err, "a key signed for a log of another name")
 }
 
 func verifierOf(_ note.Signer, v note.Verifier) note.Verifier { return v }
@@ -135,19 +115,15 @@ func TestInclusionProofs(t *testing.T) {
 		for i := range n {
 			p := prove(t, tree, n, i, signed)
 			back, err := proof.ParseInclusion(p.Text())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if c, err := back.Check(record(i), verifier); err != nil || c.Size != uint64(n) {
 				t.Fatalf("record %d of %d: %+v, %v", i, n, c, err)
 			}
-			if _, err := back.Check(record(i+1), verifier); !errors.Is(err, proof.ErrNotIncluded) {
-				t.Fatalf("another record than %d of %d: %v, want ErrNotIncluded", i, n, err)
-			}
+			_, err = back.Check(record(i+1), verifier)
+			require.ErrorIsf(t, err, proof.ErrNotIncluded, "another record than %d of %d", i, n)
 			back.Index = uint64((i + 1) % (n + 1))
-			if _, err := back.Check(record(i), verifier); !errors.Is(err, proof.ErrNotIncluded) {
-				t.Fatalf("record %d of %d at another index: %v, want ErrNotIncluded", i, n, err)
-			}
+			_, err = back.Check(record(i), verifier)
+			require.ErrorIsf(t, err, proof.ErrNotIncluded, "record %d of %d at another index", i, n)
 		}
 	}
 }
@@ -169,9 +145,8 @@ func TestParseInclusionRejects(t *testing.T) {
 		"a short hash":       strings.Replace(text, "=\n", "\n", 1),
 		"too many hashes":    strings.Replace(text, "index 6\n", "index 6\n"+strings.Repeat("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n", 64), 1),
 	} {
-		if _, err := proof.ParseInclusion(bad); !errors.Is(err, proof.ErrMalformed) {
-			t.Errorf("%s: %v, want ErrMalformed", name, err)
-		}
+		_, err := proof.ParseInclusion(bad)
+		assert.ErrorIs(t, err, proof.ErrMalformed, name)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -15,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/pressly/goose/v3"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/ledger"
@@ -41,9 +42,7 @@ func newPath(t *testing.T) string { return filepath.Join(t.TempDir(), "riffle.db
 func open(t *testing.T, path string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -59,18 +58,14 @@ func newLog(t *testing.T) (s *Store, path string, chain *ledgertest.Chain) {
 
 func closeStore(t *testing.T, s *Store) {
 	t.Helper()
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, s.Close())
 }
 
 // openDB opens or creates a store's file for the test's statements.
 func openDB(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_CREATE, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = file.Close()
 	db := sql.OpenDB(connector{dsn: dsn(path)})
 	t.Cleanup(func() { _ = db.Close() })
@@ -79,9 +74,8 @@ func openDB(t *testing.T, path string) *sql.DB {
 
 func execute(t *testing.T, db *sql.DB, query string, args ...any) {
 	t.Helper()
-	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
-		t.Fatal(err)
-	}
+	_, err := db.ExecContext(t.Context(), query, args...)
+	require.NoError(t, err)
 }
 
 func TestEveryConnectionIsDurable(t *testing.T) {
@@ -89,9 +83,7 @@ func TestEveryConnectionIsDurable(t *testing.T) {
 	conns := map[string]driver.Conn{"writer": s.writer.conn}
 	for i := range 3 {
 		c, err := connector{dsn: dsn(path, "query_only(1)")}.Connect(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer func() { _ = c.Close() }()
 		conns[fmt.Sprint("reader ", i)] = c
 	}
@@ -102,20 +94,17 @@ func TestEveryConnectionIsDurable(t *testing.T) {
 			}
 		}
 	}
-	if _, err := s.readers.ExecContext(t.Context(), "DELETE FROM entries"); err == nil {
-		t.Error("a reader can write")
-	}
+	_, err := s.readers.ExecContext(t.Context(), "DELETE FROM entries")
+	assert.Error(t, err, "a reader can write")
 }
 
 func TestConnectRejectsFilesThatAreNotDurable(t *testing.T) {
 	_, err := connector{dsn: "file::memory:?_pragma=journal_mode(WAL)"}.Connect(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "journal_mode is memory") {
-		t.Errorf("a store in memory: %v", err)
-	}
+	assert.Error(t, err, "a store in memory")
+	assert.Contains(t, err.Error(), "journal_mode is memory", "a store in memory")
 	_, err = connector{dsn: "file:" + newPath(t) + "?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"}.Connect(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "synchronous is 1") {
-		t.Errorf("a connection that does not sync at every commit: %v", err)
-	}
+	assert.Error(t, err, "a connection that does not sync at every commit")
+	assert.Contains(t, err.Error(), "synchronous is 1", "a connection that does not sync at every commit")
 }
 
 // A page limit has the same effect as a full disk.
@@ -123,9 +112,8 @@ func TestFullDiskRollsBack(t *testing.T) {
 	s, _, chain := newLog(t)
 	chain.Append(s, ledgertest.Entries("before", 10)...)
 	limit := func(pages int) {
-		if _, err := queryValue(t.Context(), s.writer.conn, fmt.Sprint("PRAGMA max_page_count = ", pages)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := queryValue(t.Context(), s.writer.conn, fmt.Sprint("PRAGMA max_page_count = ", pages))
+		require.NoError(t, err)
 	}
 	limit(1) // becomes the current size
 	for _, n := range []int{1000, 1} {
@@ -136,9 +124,7 @@ func TestFullDiskRollsBack(t *testing.T) {
 				*chain = before
 			}
 		}
-		if !errors.Is(err, ledger.ErrNoSpace) {
-			t.Errorf("batches of %d: %v, want ErrNoSpace", n, err)
-		}
+		assert.ErrorIsf(t, err, ledger.ErrNoSpace, "batches of %d", n)
 		chain.CheckLog(s)
 	}
 	limit(1 << 30)
@@ -161,13 +147,9 @@ func TestCommitFitsIntoItsRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		batch := chain.Next(entries...)
-		if err := s.Append(t.Context(), batch); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Append(t.Context(), batch))
 		frames, err := s.writer.wal(t.Context(), s.writer.walSize)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if took, room := uint64(frames)*frameSize, room(&batch); took > room {
 			t.Errorf("a batch of %d took %d bytes, and there was to be room for %d", n, took, room)
 		}
@@ -185,17 +167,11 @@ func TestCheckFindsDamagedIndex(t *testing.T) {
 	}
 	closeStore(t, s)
 	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	id := chain.Entries[1].ID[:]
-	if n := bytes.Count(file, id); n != 2 {
-		t.Fatalf("the id is in the file %d times, want once in the table and once in its index", n)
-	}
+	require.Equal(t, 2, bytes.Count(file, id), "the id is in the file")
 	file[bytes.LastIndex(file, id)+15] ^= 1
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, file, 0o600))
 	s = open(t, path)
 	defer closeStore(t, s)
 	if findings, err := s.Check(t.Context()); err != nil || len(findings) == 0 {
@@ -209,9 +185,8 @@ func TestHashesDetectsMissingHash(t *testing.T) {
 	chain.Append(s, ledgertest.Entries("hashed", 600)...)
 	execute(t, openDB(t, path), "DELETE FROM entries WHERE idx = 7; DELETE FROM nodes WHERE idx = 0")
 	for level, from := range []uint64{5, 0} {
-		if _, err := s.Hashes(t.Context(), level, from, 5); !errors.Is(err, ledger.ErrCorrupt) {
-			t.Errorf("level %d: %v, want ErrCorrupt", level, err)
-		}
+		_, err := s.Hashes(t.Context(), level, from, 5)
+		assert.ErrorIsf(t, err, ledger.ErrCorrupt, "level %d", level)
 	}
 }
 
@@ -229,51 +204,33 @@ func TestMigrationBuildsTreeOfEarlierRecords(t *testing.T) {
 	path := newPath(t)
 	db := openDB(t, path)
 	scripts, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	provider, err := goose.NewProvider(goose.DialectSQLite3, db, scripts, goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := provider.UpTo(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	_, err = provider.UpTo(t.Context(), 1)
+	require.NoError(t, err)
 	entries := ledgertest.Entries("before", 600)
 	for i, e := range entries {
 		execute(t, db, "INSERT INTO entries (idx, id, record, secret) VALUES (?, ?, ?, ?)", i, e.ID[:], e.Record, e.Sidecar)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, db.Close())
 	log, err := ledger.Open(t.Context(), open(t, path), ledger.Options{Folder: filepath.Dir(path)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if index, err := log.Append(ledgertest.Entries("after", 1)[0]); err != nil || index != 600 {
 		t.Errorf("the next record: index %d, %v, want 600", index, err)
 	}
 	verifier, err := note.NewVerifier(log.Verifier())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i, e := range entries {
 		p, err := log.Prove(t.Context(), uint64(i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := p.Check(e.Record, verifier); err != nil {
-			t.Fatalf("record %d: %v", i, err)
-		}
+		require.NoError(t, err)
+		_, err = p.Check(e.Record, verifier)
+		require.NoErrorf(t, err, "record %d", i)
 	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, log.Close())
 	s := open(t, path)
 	defer closeStore(t, s)
-	if n := ledgertest.CheckLog(t, s, verifier); n != 601 {
-		t.Errorf("the log has %d records, want 601", n)
-	}
+	assert.EqualValues(t, 601, ledgertest.CheckLog(t, s, verifier), "the log")
 }
 
 // An empty reference is NULL, so that the index does not grow.
@@ -290,12 +247,8 @@ func TestOnlyTheOwnerCanReadTheFiles(t *testing.T) {
 	_, path, _ := newLog(t)
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
 		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if mode := info.Mode().Perm(); mode != 0o600 {
-			t.Errorf("%s has mode %o, want 600", filepath.Base(name), mode)
-		}
+		require.NoError(t, err)
+		assert.EqualValuesf(t, 0o600, info.Mode().Perm(), "%s has mode", filepath.Base(name))
 	}
 }
 
@@ -306,9 +259,7 @@ func TestWriteAheadLogStaysBounded(t *testing.T) {
 		chain.Append(s, ledgertest.Entries(fmt.Sprint(size), 500)...)
 	}
 	info, err := os.Stat(path + "-wal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if pages := info.Size() / 4096; pages > 2*checkpointPages {
 		t.Errorf("the write-ahead log has grown to %d pages, and is to be checkpointed at %d", pages, checkpointPages)
 	}

@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // ErrMissing is returned if no PostgreSQL server is installed.
@@ -74,13 +76,9 @@ func (c *Cluster) Standby(t testing.TB) *Cluster {
 
 func closeWith(t testing.TB, c *Cluster, err error) *Cluster {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, c.Close())
 	})
 	return c
 }
@@ -302,9 +300,7 @@ func Password() string { return password }
 func (c *Cluster) NewDatabase(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("riffle_%d", c.databases.Add(1))
-	if err := c.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Exec(t.Context(), "CREATE DATABASE "+name))
 	return name
 }
 
