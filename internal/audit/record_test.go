@@ -274,7 +274,7 @@ func TestCheckCommitted(t *testing.T) {
 		" is no commitment":         func(c, _ *audit.Record) { c.Kind = audit.KindShuffle },
 		"does not say that it used": func(_, u *audit.Record) { u.CommitmentID = u.AuditID },
 		"was committed to":          func(_, u *audit.Record) { u.Commitment[31] ^= 1 },
-		"states something other":     func(_, u *audit.Record) { u.Statement.Reference = "table 8" },
+		"states something other":    func(_, u *audit.Record) { u.Statement.Reference = "table 8" },
 		"the deadline was":          func(c, u *audit.Record) { u.Time = c.Deadline },
 		"e is no commitment":        func(c, _ *audit.Record) { c.Kind = audit.KindVoid },
 	} {

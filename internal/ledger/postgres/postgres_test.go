@@ -104,7 +104,10 @@ func closeStore(t *testing.T, s interface{ Close() error }) {
 func query(t *testing.T, url, sql string, args ...any) (texts []string) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context()) // the test may be ending
-	conn, err := pgx.Connect(ctx, url)
+	config, err := pgx.ParseConfig(url)
+	require.NoError(t, err)
+	config.RuntimeParams["statement_timeout"] = "0" // a test may give the role a short one
+	conn, err := pgx.ConnectConfig(ctx, config)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(ctx) }()
 	rows, err := conn.Query(ctx, sql, args...)
@@ -172,7 +175,7 @@ func TestConnectRejectsServerThatLosesCommits(t *testing.T) {
 				configure(t, url, name, "off")
 				if name == "synchronous_commit" { // pinned by the session
 					var got string
-					if err := s.writer.conn.QueryRow(t.Context(), "SHOW "+name).Scan(&got); err != nil || got != "on" {
+					if err := s.conn.QueryRow(t.Context(), "SHOW "+name).Scan(&got); err != nil || got != "on" {
 						t.Errorf("the session has %s %s, %v, want on", name, got, err)
 					}
 				} else {
@@ -222,7 +225,7 @@ func TestSessionSetsTimeouts(t *testing.T) {
 		defer closeStore(t, s)
 		for name, want := range map[string]string{"idle_in_transaction_session_timeout": want, "tcp_keepalives_idle": "10"} {
 			var got string
-			require.NoError(t, s.writer.conn.QueryRow(t.Context(), "SHOW "+name).Scan(&got), name)
+			require.NoError(t, s.conn.QueryRow(t.Context(), "SHOW "+name).Scan(&got), name)
 			assert.Equal(t, want, got, name)
 		}
 	}

@@ -80,7 +80,7 @@ func execute(t *testing.T, db *sql.DB, query string, args ...any) {
 
 func TestEveryConnectionIsDurable(t *testing.T) {
 	s, path, _ := newLog(t)
-	conns := map[string]driver.Conn{"writer": s.writer.conn}
+	conns := map[string]driver.Conn{"writer": s.conn}
 	for i := range 3 {
 		c, err := connector{dsn: dsn(path, "query_only(1)")}.Connect(t.Context())
 		require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestFullDiskRollsBack(t *testing.T) {
 	s, _, chain := newLog(t)
 	chain.Append(s, ledgertest.Entries("before", 10)...)
 	limit := func(pages int) {
-		_, err := queryValue(t.Context(), s.writer.conn, fmt.Sprint("PRAGMA max_page_count = ", pages))
+		_, err := queryValue(t.Context(), s.conn, fmt.Sprint("PRAGMA max_page_count = ", pages))
 		require.NoError(t, err)
 	}
 	limit(1) // becomes the current size
@@ -143,12 +143,12 @@ func TestCommitFitsIntoItsRoom(t *testing.T) {
 			entries[i].Reference, entries[i].Record = name, fmt.Append(nil, name, strings.Repeat("x", rng.IntN(2000)))
 			entries[i].Claims = []ledger.Claim{{Name: name, Status: name}, {Name: "due " + name, Due: rng.Int64()}}
 		}
-		if err := s.writer.checkpointNow(t.Context()); err != nil { // the next commit begins the log anew
+		if err := s.checkpointNow(t.Context()); err != nil { // the next commit begins the log anew
 			t.Fatal(err)
 		}
 		batch := chain.Next(entries...)
 		require.NoError(t, s.Append(t.Context(), batch))
-		frames, err := s.writer.wal(t.Context(), s.writer.walSize)
+		frames, err := s.wal(t.Context(), s.walSize)
 		require.NoError(t, err)
 		if took, room := uint64(frames)*frameSize, room(&batch); took > room {
 			t.Errorf("a batch of %d took %d bytes, and there was to be room for %d", n, took, room)
