@@ -68,6 +68,15 @@ func buildFuzzed(t testing.TB) []verdictVector {
 		}
 	}
 
+	hands := named(t, "hands and a client seed")
+	sortedHand := b.answer(&hands)
+	dealt := sortedHand["hands"].([]any)[0].([]any)
+	slices.Reverse(dealt)
+	sortedHand["shuffles"] = []any{}
+	b.sorted("a sorted hand, and an empty array of shuffles", isFalse, "order", "proof order", isWrongOrder, verdictVector{
+		Texts: texts("deal.json", hands.Proof, "answer.json", compactJSON(t, sortedHand)),
+	})
+
 	signer, _ := logKey(t, origin, 1)
 	_, _, late := build(t, committedPlans()[1])
 	relog(t, signer, substitute(t, `"deadline":"2026-01-02T03:13`, `"deadline":"2026-01-02T03:04`))(late)
