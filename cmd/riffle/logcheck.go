@@ -52,7 +52,7 @@ const copyStep = "second copy"
 // Run checks the store and prints the outcome of each step.
 func (k *logCheck) Run(ctx context.Context, c *console) error {
 	data := k.Log.folder(k.Data)
-	keyFile := cmp.Or(k.Log.own(k.Key, "RIFFLE_KEY_FILE"), filepath.Join(data, ledger.KeyName))
+	keyFile := cmp.Or(k.Log.setting(k.Key, "RIFFLE_KEY_FILE"), filepath.Join(data, ledger.KeyName))
 	verifier, err := readVerifier(keyFile)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (k *logCheck) Run(ctx context.Context, c *console) error {
 	r := &logReport{console: c, ctx: ctx, verifier: verifier, copyFile: copyFile, second: second}
 	r.seedKey = func() ([]byte, error) { return k.seedKey(filepath.Dir(keyFile), data) }
 	r.step("key", "%s, %s", verifier.Name(), keyFile)
-	return r.verdict(r.checkStore(data, k.Log.own(k.Store, "RIFFLE_STORE")))
+	return r.verdict(r.checkStore(data, k.Log.setting(k.Store, "RIFFLE_STORE")))
 }
 
 // seedKey reads the key that encrypts seeds: from --seed-key, RIFFLE_SEED_KEY, or the first of the
@@ -74,7 +74,7 @@ func (k *logCheck) seedKey(folders ...string) ([]byte, error) {
 	if k.WithoutSeeds {
 		return nil, nil
 	}
-	named := k.Log.own(k.SeedKey, "RIFFLE_SEED_KEY_FILE")
+	named := k.Log.setting(k.SeedKey, "RIFFLE_SEED_KEY_FILE")
 	if text := os.Getenv("RIFFLE_SEED_KEY"); text != "" && named == "" && !k.Log.named() {
 		key, err := ledger.ParseSeedKey(text)
 		if err != nil {

@@ -64,7 +64,7 @@ type lostRecord struct {
 // Run writes the report and begins the new log.
 func (k *logFork) Run(ctx context.Context, c *console) error {
 	data := k.Log.folder(k.Data)
-	verifier, err := readVerifier(cmp.Or(k.Log.own(k.Key, "RIFFLE_KEY_FILE"), filepath.Join(data, ledger.KeyName)))
+	verifier, err := readVerifier(cmp.Or(k.Log.setting(k.Key, "RIFFLE_KEY_FILE"), filepath.Join(data, ledger.KeyName)))
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (k *logFork) Run(ctx context.Context, c *console) error {
 // compare fills in what the store has, and what it has lost. It returns an error if it has lost
 // nothing.
 func (k *logFork) compare(ctx context.Context, data string, anchor ledger.Anchor, verifier note.Verifier, report *forkReport) (err error) {
-	store, name, err := openStore(ctx, data, k.Log.own(k.Store, "RIFFLE_STORE"))
+	store, name, err := openStore(ctx, data, k.Log.setting(k.Store, "RIFFLE_STORE"))
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func (n logName) Validate() error {
 	return access.CheckName(string(n))
 }
 
-// named reports whether the log is another than the main one.
+// named reports whether the log is not the main one.
 func (n logName) named() bool { return n != "" && n != access.MainLog }
 
 // folder returns the folder of the log, whose service has the data folder.
@@ -31,9 +31,9 @@ func (n logName) folder(data string) string {
 	return data
 }
 
-// own returns a setting of the log. A service's variables are for its main log, so they do not
+// setting returns the log's own setting. A service's variables are for its main log, so they do not
 // apply to another.
-func (n logName) own(value, variable string) string {
+func (n logName) setting(value, variable string) string {
 	if n.named() && value == os.Getenv(variable) {
 		return ""
 	}

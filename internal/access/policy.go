@@ -90,7 +90,7 @@ type Caller struct {
 // ignores tokens: the header may be for a proxy.
 func (p *Policy) Identify(r *http.Request, peer netip.Addr) (Caller, error) {
 	if len(p.keys) == 0 {
-		return p.Stranger(peer), nil
+		return p.Anonymous(peer), nil
 	}
 	if strings.ContainsAny(r.URL.RawQuery, "_%") { // every token has _, which may be escaped
 		for parameter := range strings.SplitSeq(r.URL.RawQuery, "&") {
@@ -103,7 +103,7 @@ func (p *Policy) Identify(r *http.Request, peer netip.Addr) (Caller, error) {
 	headers := r.Header.Values("Authorization")
 	switch {
 	case len(headers) == 0:
-		return p.Stranger(peer), nil
+		return p.Anonymous(peer), nil
 	case len(headers) > 1:
 		return Caller{}, ErrTwoTokens
 	}
@@ -125,8 +125,8 @@ func hasToken(escaped string) bool {
 	return err == nil && strings.HasPrefix(text, tokenPrefix)
 }
 
-// Stranger returns the anonymous caller for a peer.
-func (p *Policy) Stranger(peer netip.Addr) Caller {
+// Anonymous returns the anonymous caller for a peer.
+func (p *Policy) Anonymous(peer netip.Addr) Caller {
 	c := Caller{grant: p.anonymous}
 	if p.anonymous == nil || p.anonymous.Rates == (Rates{}) {
 		return c

@@ -188,7 +188,7 @@ func TestPeers(t *testing.T) {
 	}
 	many := netip.MustParseAddr("10.0.0.0")
 	for range 1_000_000 {
-		_ = p.Stranger(many)
+		_ = p.Anonymous(many)
 		many = many.Next()
 	}
 	assert.NoError(t, ask("192.0.2.7"), "a peer is remembered longer than a million others")

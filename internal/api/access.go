@@ -49,7 +49,7 @@ func (a *API) authorize(x *exchange, scope access.Scope) (err error) {
 		showAll(x.Header())
 	}
 	if scope == access.Page {
-		x.caller = policy.Stranger(x.peer)
+		x.caller = policy.Anonymous(x.peer)
 	} else if x.caller, err = policy.Identify(x.r, x.peer); err != nil {
 		return err
 	}
