@@ -148,7 +148,9 @@ func (s *server) url(path string) string {
 func (l launch) start(t *testing.T) *server {
 	t.Helper()
 	s := l.startOrExit(t)
-	require.NotEqualf(t, "", s.addr, "the server exited with %d before it listened:\n%s", s.code(), s.log)
+	if s.addr == "" {
+		t.Fatalf("the server exited with %d before it listened:\n%s", s.code(), s.log)
+	}
 	return s
 }
 

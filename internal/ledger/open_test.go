@@ -23,7 +23,7 @@ func TestKeyFileIsMadeOnce(t *testing.T) {
 	grow(t, folder, "first", 1)
 	path := filepath.Join(folder, ledger.KeyName)
 	info, err := os.Stat(path)
-	require.NoErrorf(t, err, "the key file: %v", info.Mode())
+	require.NoError(t, err)
 	require.EqualValuesf(t, 0o600, info.Mode().Perm(), "the key file: %v", info.Mode())
 	first := readFile(t, path)
 	grow(t, folder, "second", 1)
