@@ -186,6 +186,31 @@ func TestSlowDatabaseShedsLoad(t *testing.T) {
 	s.checkShedding(queue, callers, release)
 }
 
+// TestCommitOutlastsTimeouts holds a commit for longer than a connection may read and write. The timeouts
+// are the client's, so the request is answered.
+func TestCommitOutlastsTimeouts(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	s := db.replica("--read-timeout", "1s", "--write-timeout", "1s").start(t)
+	hold, err := pgx.Connect(t.Context(), db.url)
+	require.NoError(t, err)
+	_, err = hold.Exec(t.Context(), "BEGIN; SELECT size FROM head FOR UPDATE")
+	require.NoError(t, err)
+	var group sync.WaitGroup
+	for _, path := range []string{"/shuffle", "/api/deck/new/shuffle/"} {
+		group.Go(func() {
+			a, err := s.ask(http.MethodPost, path, smallShuffle)
+			if assert.NoError(t, err, path) {
+				assert.Equalf(t, http.StatusOK, a.status, "%s: %v", path, a)
+			}
+		})
+	}
+	_, err = hold.Exec(t.Context(), "SELECT pg_sleep(3); ROLLBACK")
+	require.NoError(t, err)
+	group.Wait()
+	assert.NoError(t, hold.Close(t.Context()))
+}
+
 // TestRejectsReplicaWithoutKey starts a server without the key of its log.
 func TestRejectsReplicaWithoutKey(t *testing.T) {
 	t.Parallel()

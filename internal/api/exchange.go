@@ -39,8 +39,12 @@ type exchange struct {
 	dropped bool              // the connection was closed to make room
 }
 
-// committing returns the context for calls that may commit records, which x counts.
-func (x *exchange) committing() context.Context { return journal.Observed(x.r.Context(), x) }
+// committing returns the context for calls that may commit records, which x counts. A commit may wait
+// longer for its store than a client may take for its part.
+func (x *exchange) committing() context.Context {
+	x.LiftDeadlines()
+	return journal.Observed(x.r.Context(), x)
+}
 
 // Committed implements [journal.Observer]. It charges the caller, whether or not an answer follows.
 func (x *exchange) Committed(id uuid.UUID) {

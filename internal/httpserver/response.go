@@ -1,7 +1,6 @@
 package httpserver
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -16,10 +15,11 @@ type Response struct {
 	Status int
 	Sent   int // bytes of the body that the connection has accepted
 
-	ctx          context.Context // of the request; done once the client has left
-	body         body            // zero if the request has none
-	writeTimeout time.Duration   // 0 for none
-	waited       time.Duration   // for the client, to accept whole parts
+	request      *http.Request // its context is done once the client has left
+	body         body          // zero if the request has none
+	writeTimeout time.Duration // 0 for none
+	lifted       bool          // see LiftDeadlines
+	waited       time.Duration // for the client, to accept whole parts
 }
 
 // StatusLeft is the status, in log and metrics, of a request whose client left before the answer was
@@ -50,23 +50,44 @@ const (
 // Begin prepares the response to r. It wraps the body of r, which must be the handler's request: net/http
 // keeps the original.
 func (w *Response) Begin(out http.ResponseWriter, r *http.Request, writeTimeout time.Duration) {
-	w.ResponseWriter, w.ctx, w.writeTimeout = out, r.Context(), writeTimeout
+	w.ResponseWriter, w.request, w.writeTimeout = out, r, writeTimeout
 	if r.ContentLength != 0 {
-		w.body = body{ReadCloser: r.Body, request: r}
+		w.body = body{ReadCloser: r.Body, response: w}
 		r.Body = &w.body
 	}
 }
 
+// LiftDeadlines lets a request wait for something other than its client once its body was read: net/http
+// watches for the end of the connection, and would take the read deadline for it. The client has the
+// write timeout from the first byte of the answer.
+func (w *Response) LiftDeadlines() {
+	w.lifted = true
+	if w.bodyRead() {
+		w.liftRead()
+	}
+}
+
+func (w *Response) liftRead() {
+	_ = http.NewResponseController(w.ResponseWriter).SetReadDeadline(time.Time{}) // a broken connection fails the write
+}
+
+func (w *Response) bodyRead() bool { return w.body.response == nil || w.body.ended }
+
 // A body records whether it was read to the end.
 type body struct {
 	io.ReadCloser
-	request *http.Request // nil if it has no body
-	ended   bool
+	response *Response // nil if the request has no body
+	ended    bool
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.ended = b.ended || errors.Is(err, io.EOF)
+	if !b.ended && errors.Is(err, io.EOF) {
+		b.ended = true
+		if b.response.lifted {
+			b.response.liftRead()
+		}
+	}
 	return n, err
 }
 
@@ -76,22 +97,22 @@ func (w *Response) begin(status int) {
 	switch {
 	case w.Status != 0:
 		return
-	case w.ctx.Err() != nil:
+	case w.request.Context().Err() != nil:
 		w.Status = StatusLeft
 	default:
 		w.Status = status
 	}
-	if r := w.body.request; r != nil && !w.body.ended && r.ProtoMajor == 1 { // HTTP/2 resets the stream
-		w.discardBody(r)
+	if !w.bodyRead() && w.request.ProtoMajor == 1 { // HTTP/2 resets the stream
+		w.discardBody()
 	}
 }
 
 // discardBody reads the rest of the body if it is short and has arrived. Otherwise it has the
 // connection closed after the answer: net/http would wait for the rest until the read timeout, before
 // and after the answer.
-func (w *Response) discardBody(r *http.Request) {
+func (w *Response) discardBody() {
 	control := http.NewResponseController(w.ResponseWriter)
-	if 0 < r.ContentLength && r.ContentLength <= shortBody && r.Header.Get("Expect") == "" {
+	if r := w.request; 0 < r.ContentLength && r.ContentLength <= shortBody && r.Header.Get("Expect") == "" {
 		_ = control.SetReadDeadline(time.Now().Add(discardTime)) // a broken connection fails the read
 		_, _ = io.CopyN(io.Discard, &w.body, shortBody)
 	}
@@ -110,7 +131,7 @@ func (w *Response) WriteHeader(status int) {
 }
 
 // Write sends bytes of the body, a Part at a time. Answers shorter than a Part have the server's
-// deadline. It fails if the client has left or is too slow.
+// deadline, unless it was lifted. It fails if the client has left or is too slow.
 func (w *Response) Write(p []byte) (written int, err error) {
 	w.begin(http.StatusOK)
 	for {
@@ -129,7 +150,7 @@ func (w *Response) Write(p []byte) (written int, err error) {
 // writePart defers the write deadline by the time that the accepted bytes have earned. Only the time
 // spent in Write counts against it.
 func (w *Response) writePart(p []byte) (int, error) {
-	if w.Sent+len(p) < Part || w.writeTimeout == 0 {
+	if w.Sent+len(p) < Part && !w.lifted || w.writeTimeout == 0 {
 		return w.ResponseWriter.Write(p)
 	}
 	began := time.Now()

@@ -1,11 +1,16 @@
 package httpserver
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // A slowWriter takes as long for every write as its caller needs for the bytes, and notes the
@@ -64,5 +69,37 @@ func TestMinimumRate(t *testing.T) {
 				t.Errorf("at %d bytes a second the answer ends after %v, want %v: %v", c.rate, took, c.want, err)
 			}
 		})
+	}
+}
+
+type readDeadlines struct {
+	http.ResponseWriter
+	set []time.Time
+}
+
+func (d *readDeadlines) SetReadDeadline(t time.Time) error {
+	d.set = append(d.set, t)
+	return nil
+}
+
+// TestReadDeadlineIsLiftedWithTheBody lifts the deadlines before and after a body is read. The client
+// keeps its deadline for the body.
+func TestReadDeadlineIsLiftedWithTheBody(t *testing.T) {
+	for _, early := range []bool{true, false} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("{}"))
+		d := &readDeadlines{ResponseWriter: httptest.NewRecorder()}
+		var w Response
+		w.Begin(d, r, time.Minute)
+		if early {
+			w.LiftDeadlines()
+		}
+		assert.Empty(t, d.set)
+		_, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		if !early {
+			assert.Empty(t, d.set)
+			w.LiftDeadlines()
+		}
+		assert.Equal(t, []time.Time{{}}, d.set)
 	}
 }
