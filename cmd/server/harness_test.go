@@ -9,6 +9,7 @@ package main_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -119,6 +120,7 @@ type launch struct {
 	data    string   // the data folder
 	args    []string // flags other than -addr and -data
 	env     []string // NAME=value
+	program string   // another build of the program; default this one
 	wrapper []string // a command to run the program under, which gets its path and arguments appended
 }
 
@@ -161,7 +163,7 @@ func (l launch) startOrExit(t *testing.T) *server {
 	if s.data == "" {
 		s.data = filepath.Join(t.TempDir(), "data")
 	}
-	s.run(append(slices.Clone(l.wrapper), program), append([]string{"-addr", "127.0.0.1:0", "-data", s.data}, l.args...), l.env)
+	s.run(append(slices.Clone(l.wrapper), cmp.Or(l.program, program)), append([]string{"-addr", "127.0.0.1:0", "-data", s.data}, l.args...), l.env)
 	select {
 	case s.addr = <-s.log.listening:
 	case <-s.exited:

@@ -117,11 +117,28 @@ func (j *Journal) Append(ctx context.Context, e *Entry) (index uint64, err error
 		Claims: append(e.Claims, e.Sidecar.Key.claims()...),
 		Record: e.Record.Append(make([]byte, 0, recordSize)),
 		Unique: e.Unique, Besides: e.Record.CommitmentID, Trace: trace,
+		Needs: needs(e.Record),
 	})
 	if o := observerOf(ctx); o != nil && err == nil {
 		o.Committed(e.Record.ID)
 	}
 	return index, err
+}
+
+// needs returns the version of the store that a record needs.
+func needs(r *audit.Record) ledger.Version {
+	name, _ := r.To.Pile()
+	switch {
+	case r.Cut != nil:
+		return ledger.CutCards
+	case len(name) > 64:
+		return ledger.LongNames
+	case r.Kind == audit.KindAdd && r.Cards.Len() == 0:
+		return ledger.EmptyPiles
+	case r.ItemsDigest != "":
+		return ledger.HiddenItems
+	}
+	return 0
 }
 
 // An Observer is notified of the records that a request commits or replays, before its response

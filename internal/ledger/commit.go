@@ -82,6 +82,9 @@ func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err
 // finds claims that are still held, and the error is [ErrConflict]. With locking, attempt looks
 // them up while no other process can append.
 func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []Entry, err error) {
+	if err := l.raise(ctx, b.entries); err != nil {
+		return nil, err
+	}
 	var next Tree
 	var signed Batch
 	prepare := func() (*Batch, error) {
@@ -117,6 +120,18 @@ func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []En
 		}
 	}
 	return entries, l.advance(next, signed.Head)
+}
+
+// raise raises the store's version to what the entries need.
+func (l *Log) raise(ctx context.Context, entries []Entry) error {
+	needs := Version(0)
+	for i := range entries {
+		needs = max(needs, entries[i].Needs)
+	}
+	if needs == 0 {
+		return nil
+	}
+	return l.store.Raise(ctx, needs)
 }
 
 // isCommitted reports whether the store has the batch, given the id of its first written entry, and

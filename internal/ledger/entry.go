@@ -28,6 +28,9 @@ type Entry struct {
 	// Trace is passed to [Store.Append], for stores that trace requests. Stores do not write it.
 	Trace any
 
+	// Needs is the version that the store must have for the record; 0 for any.
+	Needs Version
+
 	Hash tlog.Hash // leaf hash of the record in the tree; set by [Log.Append]
 }
 

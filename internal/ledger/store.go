@@ -40,6 +40,11 @@ type Store interface {
 	// Confirm. Its other errors are Append's.
 	AppendNext(ctx context.Context, next func(Head) (*Batch, error)) error
 
+	// Version returns the store's version. Raise raises it unless it is at least v: programs that do
+	// not know v, running ones included, can append no more.
+	Version() Version
+	Raise(ctx context.Context, v Version) error
+
 	// Hashes returns at most n hashes of a level, from index on: entry hashes at level 0, node
 	// hashes above. ErrCorrupt: a hash is missing.
 	Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error)

@@ -48,6 +48,7 @@ func (e Engine) Run(t *testing.T) {
 		"ReadersSeeWholeBatches":           testReadersSeeWholeBatches,
 		"SecondOpenIsRejectedUnlessShared": testSecondOpen,
 		"ProcessesShareALog":               testProcessesShareALog,
+		"VersionRejectsEarlierPrograms":    testVersion,
 		"CheckFindsDamage":                 testCheckFindsDamage,
 		"CanceledReadIsNotErrNotFound":     testCanceledRead,
 	} {
@@ -56,6 +57,35 @@ func (e Engine) Run(t *testing.T) {
 			test(t, e)
 		})
 	}
+}
+
+// testVersion raises a store's version to one of a later program. A store that was opened before, as by
+// an earlier program, cannot append any more, and no other can be opened.
+func testVersion(t *testing.T, e Engine) {
+	location := e.New(t)
+	s, chain := e.open(t, location), NewChain(t)
+	chain.Append(s)
+	assert.Less(t, s.Version(), ledger.FirstDated, "of an empty store")
+	for _, v := range []ledger.Version{ledger.KnownVersion, ledger.FirstDated} {
+		assert.NoError(t, s.Raise(t.Context(), v))
+		chain.Append(s, Entries(fmt.Sprint(v), 1)...)
+	}
+	if !e.Shared {
+		closeStore(t, s)
+	}
+	again := e.open(t, location)
+	assert.Equal(t, ledger.KnownVersion, again.Version(), "of a store opened again")
+	const later ledger.Version = 2031123001
+	require.NoError(t, again.Raise(t.Context(), later))
+	if e.Shared {
+		const text = "the records of the log need Riffle of 2031-12-30 or later"
+		assert.ErrorContains(t, s.Append(t.Context(), chain.Next(Entries("late", 1)...)), text)
+		_, err := s.Confirm(t.Context())
+		assert.ErrorContains(t, err, text)
+	}
+	closeStore(t, again)
+	_, err := e.Open(t.Context(), location)
+	assert.ErrorContains(t, err, "the records of the store need Riffle of 2031-12-30 or later: the store has version 2031123001, and this program knows versions up to ")
 }
 
 // open opens a store and closes it with the test.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"riffle/internal/ledger"
 )
 
 //go:embed migrations/*.sql
@@ -19,37 +22,71 @@ var migrations embed.FS
 
 // migrate brings the tables up to date over a separate connection. If several processes start
 // together, one migrates and the others wait. It reads the version within checkTimeout and migrates
-// within upTimeout; after that the server rolls back the current migration.
-func migrate(ctx context.Context, config *pgx.ConnConfig, checkTimeout, upTimeout time.Duration) (err error) {
+// within upTimeout; after that the server rolls back the current migration. It returns the store's
+// version.
+func migrate(ctx context.Context, config *pgx.ConnConfig, checkTimeout, upTimeout time.Duration) (version ledger.Version, err error) {
 	db := stdlib.OpenDB(*config)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	const retryEvery, retries = 1, 60 // in seconds
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(retryEvery, retries))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	provider, err := goose.NewProvider(goose.DialectPostgres, db, folder, goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(locker))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	checking, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	have, newest, err := provider.GetVersions(checking)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if have > newest {
-		return fmt.Errorf("the store has version %d, and this program knows versions up to %d; start a newer program", have, newest)
+	version = ledger.Version(have)
+	if err := ledger.CheckVersion(version, ledger.Version(newest)); err != nil {
+		return 0, err
 	}
-	if have == newest {
-		return nil // without the lock, so that processes need not wait for each other
+	if have >= newest {
+		return version, createRaise(checking, db) // without the lock, so that processes need not wait for each other
 	}
 	migrating, cancel := context.WithTimeout(ctx, upTimeout)
 	defer cancel()
-	_, err = provider.Up(migrating)
+	if _, err = provider.Up(migrating); err != nil {
+		return 0, err
+	}
+	return ledger.Version(newest), createRaise(migrating, db)
+}
+
+// raiseVersion creates a function that has the head's table reject writers that do not know a version:
+// see sessionSettings. It locks the table before a row of it, since all writers lock it as they update
+// the head. It has the rights of the tables' owner. It is no migration, which earlier programs would
+// refuse.
+const raiseVersion = `SELECT pg_advisory_xact_lock(hashtext('raise_version'));
+CREATE OR REPLACE FUNCTION raise_version(v bigint, since text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $raise$ BEGIN
+	LOCK TABLE head IN SHARE ROW EXCLUSIVE MODE;
+	IF EXISTS (SELECT FROM goose_db_version WHERE version_id >= v) THEN RETURN; END IF;
+	INSERT INTO goose_db_version (version_id, is_applied) VALUES (v, true);
+	EXECUTE format($f$CREATE OR REPLACE FUNCTION require_version() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		RAISE EXCEPTION 'the records of the log need Riffle of %s or later; stop this program and start a newer one';
+	END $$$f$, since);
+	DROP TRIGGER IF EXISTS require_version ON head;
+	EXECUTE format($f$CREATE TRIGGER require_version BEFORE UPDATE ON head FOR EACH ROW
+		WHEN (coalesce(nullif(current_setting('riffle.version', true), ''), '0')::bigint < %s) EXECUTE FUNCTION require_version()$f$, v);
+END $raise$`
+
+// createRaise creates the function unless it is there.
+func createRaise(ctx context.Context, db *sql.DB) error {
+	missing := false
+	err := db.QueryRowContext(ctx, "SELECT to_regproc('raise_version') IS NULL").Scan(&missing)
+	if err != nil || !missing {
+		return err
+	}
+	if _, err = db.ExecContext(ctx, raiseVersion); err != nil {
+		err = fmt.Errorf("creating the function raise_version; start once with the role that owns the tables: %w", err)
+	}
 	return err
 }

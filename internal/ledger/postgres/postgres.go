@@ -64,7 +64,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	c.ValidateConnect = s.primary.validate(c.ValidateConnect)
 	config.PrepareConn = s.primary.prepare
 	s.configure(c.Copy())
-	err = migrate(ctx, c.Copy(), timeout, migrationTimeout)
+	s.version, err = migrate(ctx, c.Copy(), timeout, migrationTimeout)
 	if err == nil {
 		err = s.connect(ctx)
 	}

@@ -244,6 +244,30 @@ func TestOpenRejectsNewerStore(t *testing.T) {
 	}
 }
 
+// TestFewPrivileges appends and raises the version with the privileges that the guide gives to a role.
+func TestFewPrivileges(t *testing.T) {
+	t.Parallel()
+	_, location, chain := newLog(t)
+	name := database(t, location)
+	page, err := os.ReadFile("../../../docs/operations/postgresql.md")
+	require.NoError(t, err)
+	_, grants, _ := strings.Cut(string(page), "```sql\n")
+	grants, _, _ = strings.Cut(grants, "```")
+	query(t, location, "CREATE ROLE "+name+" LOGIN PASSWORD 'app'")
+	for grant := range strings.Lines(strings.ReplaceAll(grants, " app;", " "+name)) {
+		query(t, location, grant)
+	}
+	u, err := url.Parse(location)
+	require.NoError(t, err)
+	u.User = url.UserPassword(name, "app")
+	app := open(t, u.String())
+	defer closeStore(t, app)
+	require.NoError(t, app.Raise(t.Context(), ledger.KnownVersion))
+	chain.Append(app, ledgertest.Entries("app", 1)...)
+	_, err = app.conn.Exec(t.Context(), "DELETE FROM entries")
+	assert.ErrorContains(t, err, "permission denied")
+}
+
 // Migrating ends at its time limit, for a locked table and for another process's lock.
 func TestMigrateHasTimeLimits(t *testing.T) {
 	for name, v := range map[string]struct {
@@ -265,7 +289,7 @@ func TestMigrateHasTimeLimits(t *testing.T) {
 			defer func() { _ = holder.Close(context.Background()) }()
 			_, err = holder.Exec(t.Context(), "BEGIN; "+v.hold)
 			require.NoError(t, err)
-			err = migrate(t.Context(), config, v.check, v.up)
+			_, err = migrate(t.Context(), config, v.check, v.up)
 			assert.ErrorIsf(t, classify(t.Context(), err), ledger.ErrUnavailable, "%v, want ErrUnavailable", err)
 		})
 	}

@@ -85,8 +85,10 @@ var durableSettings = map[string]string{
 
 // sessionSettings pin synchronous_commit, so that a change of the server's configuration does not
 // make the session less durable, and make the server end transactions of stalled or lost clients.
-// They skip settings that the operator has set or the engine lacks.
-const sessionSettings = `SELECT set_config(name, setting, false) FROM pg_settings WHERE name = 'synchronous_commit';
+// They skip settings that the operator has set or the engine lacks. riffle.version is the newest
+// version of the log that this program knows.
+var sessionSettings = fmt.Sprintf("SELECT set_config('riffle.version', '%d', false);", ledger.KnownVersion) + `
+SELECT set_config(name, setting, false) FROM pg_settings WHERE name = 'synchronous_commit';
 SELECT set_config(s.name, w.value, false) FROM pg_settings s JOIN (VALUES ('idle_in_transaction_session_timeout', '10s'),
 ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')) w (name, value)
 ON s.name = w.name WHERE s.source = 'default'`

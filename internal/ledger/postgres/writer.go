@@ -59,6 +59,7 @@ type writer struct {
 	config  *pgx.ConnConfig
 	timeout time.Duration // of a statement
 	primary *primary
+	version ledger.Version
 	conn    *pgx.Conn // closed after a server failure, see cannotAppend
 	warning string    // from the server during the current statement
 	avoid   string    // address of the server that failed, tried last
@@ -210,6 +211,23 @@ func commitNext(ctx context.Context, tx pgx.Tx, next func(ledger.Head) (*ledger.
 		return fmt.Errorf("%w, which is %d", ledger.ErrConflict, head.Size)
 	}
 	return tx.Commit(ctx)
+}
+
+// Version implements [ledger.Store].
+func (w *writer) Version() ledger.Version { return w.version }
+
+// Raise implements [ledger.Store].
+func (w *writer) Raise(ctx context.Context, v ledger.Version) error {
+	if v <= w.version {
+		return nil
+	}
+	return w.do(ctx, func(ctx context.Context) error {
+		_, err := w.conn.Exec(ctx, "SELECT raise_version($1, $2)", int64(v), v.Date())
+		if err == nil {
+			w.version = v
+		}
+		return err
+	})
 }
 
 func arguments(batch ledger.Batch) []any {

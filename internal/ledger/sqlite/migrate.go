@@ -17,35 +17,35 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the tables up to date over a separate connection.
-func migrate(ctx context.Context, path string) (err error) {
+// migrate brings the tables up to date over a separate connection, and returns the store's version.
+func migrate(ctx context.Context, path string) (version ledger.Version, err error) {
 	db := sql.OpenDB(connector{dsn: dsn(path)})
 	defer func() { err = errors.Join(err, db.Close()) }()
 	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	provider, err := goose.NewProvider(goose.DialectSQLite3, db, folder, goose.WithDisableGlobalRegistry(true),
 		goose.WithGoMigrations(goose.NewGoMigration(2, &goose.GoFunc{RunTx: addTree}, nil)))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	have, newest, err := provider.GetVersions(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if have > newest {
-		return fmt.Errorf("the store has version %d, and this program knows versions up to %d; start a newer program", have, newest)
+	if err := ledger.CheckVersion(ledger.Version(have), ledger.Version(newest)); err != nil {
+		return 0, err
 	}
 	if _, err := provider.Up(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	// A killed process may not have fsynced its write-ahead log, on which everything later depends.
 	// Closing would checkpoint it too, but would not report a failed fsync.
 	if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil && !isFull(err) {
-		return fmt.Errorf("checkpointing the write-ahead log: %w", err)
+		return 0, fmt.Errorf("checkpointing the write-ahead log: %w", err)
 	}
-	return nil
+	return ledger.Version(max(have, newest)), nil
 }
 
 // treeTables are the tables that version 2 adds.

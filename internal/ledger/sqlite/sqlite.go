@@ -64,18 +64,19 @@ func OpenCached(ctx context.Context, path string, cache int) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context, path string, cache int) error {
-	if err := migrate(ctx, path); err != nil {
+	version, err := migrate(ctx, path)
+	if err != nil {
 		return err
 	}
 	// The new files' names must survive power loss too.
 	if err := ledger.SyncFolder(path); err != nil {
 		return err
 	}
-	var err error
 	limit := fmt.Sprintf("cache_size(-%d)", cache)
 	if s.writer, err = newWriter(ctx, path, limit); err != nil {
 		return err
 	}
+	s.version = version
 	// A process that was killed before its fsync may have left visible commits. The checkpoint
 	// begins with that fsync.
 	if err := s.checkpointNow(ctx); err != nil {

@@ -22,6 +22,7 @@ const checkpointPages = 2048
 // database/sql takes twice the time for each row.
 type writer struct {
 	path                    string
+	version                 ledger.Version
 	conn                    driver.Conn
 	begin, commit, rollback driver.Stmt
 	advance                 driver.Stmt // moves the head from the batch's start size
@@ -95,6 +96,25 @@ func (w *writer) Append(ctx context.Context, batch ledger.Batch) error {
 		return fmt.Errorf("%w: %w", ledger.ErrNoSpace, err)
 	case isConstraint(err):
 		return fmt.Errorf("%w: %w", ledger.ErrConflict, err)
+	}
+	return err
+}
+
+// Version implements [ledger.Store].
+func (w *writer) Version() ledger.Version { return w.version }
+
+// Raise implements [ledger.Store]. No other process is writing.
+func (w *writer) Raise(ctx context.Context, v ledger.Version) error {
+	if v <= w.version {
+		return nil
+	}
+	const raise = "INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, TRUE)"
+	_, err := w.conn.(driver.ExecerContext).ExecContext(ctx, raise, named(nil, int64(v)))
+	if isFull(err) {
+		return fmt.Errorf("%w: %w", ledger.ErrNoSpace, err)
+	}
+	if err == nil {
+		w.version = v
 	}
 	return err
 }
