@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"riffle/internal/anchor"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/proof"
@@ -32,6 +33,8 @@ type logCheck struct {
 	Log   logName `placeholder:"NAME" help:"A log beside the main one, which is in the folder logs/NAME of the data folder. RIFFLE_STORE and the variables of keys are for the main one alone."`
 	Store string  `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the log, postgres://... Default SQLite in the data folder."`
 	Key   string  `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The log's verifier key, as GET /log/key answers it, or its private key, of which only the public half is used. Default log.key in the data folder."`
+
+	Anchor anchor.Places `placeholder:"PLACES" env:"RIFFLE_ANCHOR" help:"Places with the log's last checkpoint, as the service's --anchor."`
 
 	SeedKey      string `placeholder:"FILE" env:"RIFFLE_SEED_KEY_FILE" help:"The key that encrypts seeds; RIFFLE_SEED_KEY may hold the key itself. Default seed.key beside the log's key."`
 	WithoutSeeds bool   `help:"Skip the checks that need the seed key."`
@@ -62,7 +65,7 @@ func (k *logCheck) Run(ctx context.Context, c *console) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading the second copy of the checkpoint: %w", err)
 	}
-	r := &logReport{console: c, ctx: ctx, verifier: verifier, copyFile: copyFile, second: second}
+	r := &logReport{console: c, ctx: ctx, verifier: verifier, copyFile: copyFile, second: second, anchors: k.Anchor}
 	r.seedKey = func() ([]byte, error) { return k.seedKey(filepath.Dir(keyFile), data) }
 	r.step("key", "%s, %s", verifier.Name(), keyFile)
 	return r.verdict(r.checkStore(data, k.Log.setting(k.Store, "RIFFLE_STORE")))
@@ -134,6 +137,7 @@ type logReport struct {
 	seedKey    func() ([]byte, error)
 	copyFile   string
 	second     []byte // contents of copyFile; nil without one
+	anchors    anchor.Places
 	checkpoint proof.Checkpoint
 	findings   []string
 	err        error // the first error of printing
@@ -174,12 +178,30 @@ func (r *logReport) check(store ledger.Store, name string) error {
 	if err := r.checkRecords(store, head); err != nil {
 		return err
 	}
+	for _, place := range r.anchors {
+		if err := r.checkAnchor(store, place); err != nil {
+			return err
+		}
+	}
 	if len(r.second) == 0 {
 		r.step(copyStep, "there is none at %s, so records missing at the end of the log would not show", r.copyFile)
 		return nil
 	}
 	err = ledger.CheckRollback(r.ctx, store, r.verifier, ledger.Anchor{Source: r.copyFile, Note: r.second})
 	return r.conclude(copyStep, nil, err, "the store continues %s", r.copyFile)
+}
+
+func (r *logReport) checkAnchor(store ledger.Store, place anchor.Place) error {
+	note, _, err := place.Read(r.ctx)
+	if err != nil {
+		return fmt.Errorf("the anchor %s cannot be read: %w", place.Name, err)
+	}
+	if len(note) == 0 {
+		r.step("anchor", "%s is empty, so records missing at the end of the log would not show", place.Name)
+		return nil
+	}
+	err = ledger.CheckRollback(r.ctx, store, r.verifier, ledger.Anchor{Source: place.Name, Note: note})
+	return r.conclude("anchor", nil, err, "the store continues %s", place.Name)
 }
 
 // rightLog returns an error if this is not the store to check: it holds no log and no trace of one,

@@ -37,6 +37,7 @@ type Metrics struct {
 	commitments *prometheus.CounterVec
 	shoes       *prometheus.CounterVec
 	random      *prometheus.CounterVec
+	anchored    *prometheus.GaugeVec
 }
 
 // LogMetrics are the metrics of one log.
@@ -71,11 +72,14 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		shoes:       counter("riffle_shoe_changes_total", "Changes of shoes, by the kind of their records.", "kind"),
 		random:      counter("riffle_random_bytes_total", "Bytes read from the operating system's generator."),
 	}
+	m.anchored = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "riffle_anchor_compared_timestamp_seconds", Help: "When the log was last compared with an anchor.",
+	}, []string{logLabel, "anchor"})
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "riffle_build_info", Help: "1, labelled by what runs.",
 	}, []string{"version", "revision"})
 	build.WithLabelValues(version, revision).Set(1)
-	registry.MustRegister(build)
+	registry.MustRegister(build, m.anchored)
 	return m
 }
 
@@ -205,6 +209,11 @@ func (m *LogMetrics) Commitment(e dealer.Event) {
 
 // ShoeChange counts a record of a shoe.
 func (m *LogMetrics) ShoeChange(kind audit.Kind) { m.shoes.WithLabelValues(m.log, string(kind)).Inc() }
+
+// Anchored records that the log was compared with an anchor.
+func (m *LogMetrics) Anchored(name string) {
+	m.anchored.WithLabelValues(m.log, name).SetToCurrentTime()
+}
 
 // request counts a request that was answered, with its time.
 func (m *LogMetrics) request(x *exchange, took time.Duration) {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
@@ -100,6 +101,26 @@ func (l *Log) Checkpoint(ctx context.Context) []byte {
 // Durable returns the signed checkpoint of all records that were acknowledged, returned or
 // published. It also works after Close, to reopen the log with it as an [Anchor].
 func (l *Log) Durable() []byte { return l.durable.Load().Checkpoint }
+
+// Extend checks that the log has every record of an anchor, and returns the published checkpoint if that
+// is newer, to replace the anchor with. A log that lacks one of them breaks.
+func (l *Log) Extend(ctx context.Context, a Anchor) ([]byte, error) {
+	l.Checkpoint(ctx) // waits for one that covers all committed records
+	p := l.published.Load()
+	if string(a.Note) == string(p.text) {
+		return nil, nil
+	}
+	if err := CheckRollback(ctx, l.store, l.key.Verifier, a); err != nil {
+		if errors.Is(err, ErrCorrupt) {
+			l.fail(err)
+		}
+		return nil, err
+	}
+	if c, err := proof.OpenCheckpoint(a.Note, l.key.Verifier); err == nil && c.Size >= p.Size {
+		return nil, nil // another process has published it, or signed it again
+	}
+	return p.text, nil
+}
 
 // Prove returns an inclusion proof of the record at index under a published checkpoint. It waits up
 // to ten seconds for the checkpoint of a new record, and then returns [ErrNotPublished].

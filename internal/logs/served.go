@@ -31,9 +31,9 @@ type served struct {
 	metrics *api.LogMetrics
 	seen    []byte // the log's last checkpoint before it was closed; used only by keepOpen's goroutine
 
-	mu         sync.Mutex
-	services   *services.Services // nil while the log is closed
-	stopExpiry func()
+	mu       sync.Mutex
+	services *services.Services // nil while the log is closed
+	stop     func()             // the log's background work
 }
 
 // open opens the log and serves requests from it.
@@ -62,27 +62,29 @@ func (l *served) open(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.services = services.New(log, l.rules, options)
-	l.stopExpiry = func() {}
-	if !l.Retired {
-		l.stopExpiry = l.startExpiry()
-	}
+	l.stop = l.start()
 	l.routes.Open(l.services)
 	return nil
 }
 
-// startExpiry expires commitments and shoes in the background. stop waits for the end.
-func (l *served) startExpiry() (stop func()) {
+// start expires commitments and shoes and advances anchors in the background. stop waits for the end.
+func (l *served) start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	var expiry sync.WaitGroup
-	expiry.Go(func() {
-		report := func(err error) {
-			l.logger.Warn("expiring commitments or shoes failed; it is tried again", "error", err)
-		}
-		journal.Sweep(ctx, report, l.services.Dealer.ExpireCommitments, l.services.Shoes.Expire)
-	})
+	var background sync.WaitGroup
+	for _, place := range l.Anchors {
+		background.Go(func() { l.keepAnchor(ctx, l.services.Log, place) })
+	}
+	if !l.Retired {
+		background.Go(func() {
+			report := func(err error) {
+				l.logger.Warn("expiring commitments or shoes failed; it is tried again", "error", err)
+			}
+			journal.Sweep(ctx, report, l.services.Dealer.ExpireCommitments, l.services.Shoes.Expire)
+		})
+	}
 	return func() {
 		cancel()
-		expiry.Wait()
+		background.Wait()
 	}
 }
 
@@ -127,7 +129,7 @@ func (l *served) close() error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stopExpiry()
+	l.stop()
 	log := l.services.Log
 	failure := log.Err()
 	if err := log.Close(); err != nil {
@@ -146,7 +148,7 @@ func (l *served) end(err error) error {
 	if l.services == nil {
 		return nil
 	}
-	l.stopExpiry()
+	l.stop()
 	failure := l.services.Log.Err()
 	switch {
 	case failure == nil:
@@ -169,6 +171,10 @@ func (l *served) openLedger(ctx context.Context) (*ledger.Log, error) {
 	} else if err := os.MkdirAll(l.Folder, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the data folder: %w", err)
 	}
+	anchors, err := l.readAnchors(ctx)
+	if err != nil {
+		return nil, err
+	}
 	store, err := l.set.OpenStore(ctx, l.Settings)
 	if err != nil {
 		return nil, err
@@ -179,7 +185,7 @@ func (l *served) openLedger(ctx context.Context) (*ledger.Log, error) {
 	log, err := ledger.Open(ctx, store, ledger.Options{
 		Folder: l.Folder, KeyFile: l.Key, SeedKey: l.SeedKey, SeedKeyFile: l.SeedKeyFile,
 		Origin: l.Origin, ReadOnly: l.Retired, MustExist: mustExist,
-		Anchors: []ledger.Anchor{{Source: "what this process last signed or saw", Note: l.seen}},
+		Anchors: append(anchors, ledger.Anchor{Source: "what this process last signed or saw", Note: l.seen}),
 		Queue:   l.set.Queue, Patience: l.set.Patience, Observe: l.metrics.Commit,
 	})
 	if errors.Is(err, ledger.ErrNoLog) {

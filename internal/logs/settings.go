@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"riffle/internal/anchor"
 	"riffle/internal/ledger"
 )
 
@@ -24,6 +25,7 @@ type Settings struct {
 	SeedKeyFile string
 	Origin      string
 	Deadline    time.Duration // time to live of a commitment
+	Anchors     anchor.Places // besides the checkpoint file
 	Decks       string        // folder of the operator's deck types; empty for none
 }
 
@@ -73,7 +75,11 @@ func (s *Settings) Check(reject func(setting, rule string)) {
 func CheckDistinct(all []*Settings, reject func(log int, setting string, err error)) {
 	owners := map[string]string{}
 	for i, s := range all {
-		for _, unique := range []struct{ setting, value string }{{"store", s.database()}, {"key", s.keyFile()}, {"origin", s.Origin}} {
+		uniques := []struct{ setting, value string }{{"store", s.database()}, {"key", s.keyFile()}, {"origin", s.Origin}}
+		for _, place := range s.Anchors {
+			uniques = append(uniques, struct{ setting, value string }{"anchor", place.Name})
+		}
+		for _, unique := range uniques {
 			if unique.value == "" {
 				continue
 			}

@@ -1,0 +1,158 @@
+package main_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A bucket is a web server of one object with ETags, which can fail.
+type bucket struct {
+	mu     sync.Mutex
+	object []byte
+	fault  http.HandlerFunc // in place of the object; nil for none
+}
+
+func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body) // or the server does not see that a client leaves
+	b.mu.Lock()
+	fault := b.fault
+	b.mu.Unlock()
+	if fault != nil {
+		fault(w, r)
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	tag := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(b.object)))
+	switch {
+	case r.Method == http.MethodPut:
+		if b.object == nil && r.Header.Get("If-None-Match") != "*" || b.object != nil && r.Header.Get("If-Match") != tag {
+			w.WriteHeader(http.StatusPreconditionFailed)
+			return
+		}
+		b.object = body
+	case b.object == nil:
+		w.WriteHeader(http.StatusNotFound)
+	default:
+		w.Header().Set("ETag", tag)
+		_, _ = w.Write(b.object)
+	}
+}
+
+func (b *bucket) set(fault http.HandlerFunc) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fault = fault
+}
+
+// anchors returns the locations of an empty anchor of each kind.
+func anchors(t *testing.T) map[string]string {
+	t.Helper()
+	objects := httptest.NewServer(&bucket{})
+	t.Cleanup(objects.Close)
+	buckets := httptest.NewServer(&bucket{})
+	t.Cleanup(buckets.Close)
+	return map[string]string{
+		"file":     filepath.Join(t.TempDir(), "anchor"),
+		"http":     objects.URL + "/anchor",
+		"s3":       "s3://bucket/anchor?endpoint=" + buckets.URL,
+		"postgres": newDatabase(t).url,
+	}
+}
+
+// TestOldFolderIsNoticed puts an old copy of the whole data folder back. Each kind of anchor notices it.
+func TestOldFolderIsNoticed(t *testing.T) {
+	t.Parallel()
+	for kind, location := range anchors(t) {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			l := launch{args: []string{"--anchor", location}, data: filepath.Join(t.TempDir(), "data"), env: []string{"AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=secret"}}
+			s := l.start(t)
+			s.shuffle(smallShuffle)
+			s.stop()
+			s = l.start(t)
+			s.shuffle(smallShuffle)
+			s.stop()
+			old := filepath.Join(t.TempDir(), "old")
+			require.NoError(t, os.CopyFS(old, os.DirFS(l.data)))
+			s = l.start(t)
+			s.shuffle(smallShuffle)
+			s.stop()
+			require.NoError(t, os.RemoveAll(l.data))
+			require.NoError(t, os.CopyFS(l.data, os.DirFS(old)))
+			l.refused(t, "the store has 2 records, and the anchor ", " is a signed checkpoint of 3: the store lost records, or comes from an older backup")
+		})
+	}
+}
+
+// TestForkEndsTheLog starts an old copy beside the running service, with one anchor that the copy does
+// not have at its start. The first of them that sees the records of the other ends.
+func TestForkEndsTheLog(t *testing.T) {
+	t.Parallel()
+	place := filepath.Join(t.TempDir(), "anchor")
+	s := launch{}.start(t)
+	s.shuffle(smallShuffle)
+	s.stop()
+	fork := filepath.Join(t.TempDir(), "fork")
+	require.NoError(t, os.CopyFS(fork, os.DirFS(s.data)))
+	first := launch{data: s.data, args: []string{"--anchor", place}}.start(t)
+	second := launch{data: fork, args: []string{"--anchor", place}}.start(t)
+	first.shuffle(smallShuffle)
+	second.shuffle(smallShuffle)
+	select {
+	case <-first.exited:
+		s = first
+	case <-second.exited:
+		s = second
+	case <-time.After(waitLimit):
+		t.Fatal("both serve")
+	}
+	assert.Equal(t, 1, s.code())
+	assert.Contains(t, s.log.String(), "are of two histories: records were changed, or the log was forked")
+}
+
+// TestFailingAnchor has an anchor fail in several ways. The start needs one that answers. A running
+// service goes on, and says so once.
+func TestFailingAnchor(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]http.HandlerFunc{
+		"500":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		"no ETag": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
+		"slow":    func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := &bucket{}
+			web := httptest.NewServer(b)
+			t.Cleanup(web.Close)
+			file := filepath.Join(t.TempDir(), "anchor")
+			one, two := launch{args: []string{"--anchor", web.URL}}, launch{args: []string{"--anchor", web.URL + "," + file}}
+			s := one.start(t)
+			b.set(fault)
+			s.shuffle(smallShuffle)
+			until(t, "the failure is logged", func() bool {
+				_, ok := s.logged("WARN", "the anchor cannot be compared or advanced; it is tried again")
+				return ok
+			})
+			s.shuffle(smallShuffle)
+			s.stop()
+			one.refused(t, "cannot be read", "start again once one answers, or without --anchor")
+			s = two.start(t)
+			_, ok := s.logged("WARN", "an anchor is not compared with the store")
+			assert.True(t, ok)
+			s.shuffle(smallShuffle)
+			s.stop()
+		})
+	}
+}

@@ -1,0 +1,91 @@
+// Package anchor keeps a log's last checkpoint in places besides its store and its data folder. An old
+// copy of both, such as a volume snapshot that was put back, looks sound by itself; an anchor shows that
+// the log had more records.
+//
+// A [Place] is read, compared by the log, and replaced only if nobody else has replaced it.
+package anchor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// ErrReplaced is the error of a checkpoint that another process has replaced.
+var ErrReplaced = errors.New("another process has replaced the checkpoint")
+
+// maxNote is the length of the longest checkpoint, in bytes.
+const maxNote = 64 << 10
+
+// A Place holds one checkpoint.
+type Place struct {
+	Name string // without user, password and query
+	holder
+}
+
+// A holder reads and replaces a checkpoint.
+type holder interface {
+	// Read returns the checkpoint, empty for none, and the tag of this version of it.
+	Read(ctx context.Context) (note []byte, tag string, err error)
+	// Replace replaces the version with a tag. It returns [ErrReplaced] if there is another one.
+	Replace(ctx context.Context, note []byte, tag string) error
+}
+
+// Places is a list of places. As text it is their locations, separated by commas.
+type Places []Place
+
+// UnmarshalText parses locations. See [Parse].
+func (p *Places) UnmarshalText(text []byte) error {
+	var locations []string
+	for part := range strings.SplitSeq(string(text), ",") {
+		part = strings.TrimSpace(part)
+		if n := len(locations); n > 0 && !strings.Contains(part, "://") && !filepath.IsAbs(part) {
+			locations[n-1] += "," + part // a database may have several hosts
+		} else if part != "" {
+			locations = append(locations, part)
+		}
+	}
+	*p = nil
+	for _, location := range locations {
+		place, err := Parse(location)
+		if err != nil {
+			return err
+		}
+		*p = append(*p, place)
+	}
+	return nil
+}
+
+// MarshalText returns nothing: it is the default of a flag.
+func (Places) MarshalText() ([]byte, error) { return nil, nil }
+
+// Parse returns the place at a location: an absolute path, or a URL with the scheme file, https, http, s3
+// or postgres. Its error has no password.
+func Parse(location string) (Place, error) {
+	if filepath.IsAbs(location) {
+		return Place{location, file(location)}, nil
+	}
+	u, err := url.Parse(location)
+	if err != nil {
+		return Place{}, errors.New("an anchor is not a URL")
+	}
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	p := Place{Name: shown.String()}
+	switch {
+	case u.Scheme == "file" && u.Host == "" && filepath.IsAbs(u.Path):
+		p.holder = file(u.Path)
+	case (u.Scheme == "https" || u.Scheme == "http") && u.Host != "":
+		p.holder = &object{url: location, client: http.DefaultClient}
+	case u.Scheme == "s3" && u.Host != "" && len(u.Path) > 1:
+		p.holder = newBucket(u)
+	case (u.Scheme == "postgres" || u.Scheme == "postgresql") && u.Host != "":
+		p.holder = row(location)
+	default:
+		return Place{}, fmt.Errorf("%q is not an anchor; accepted are an absolute path, https://host/path, s3://bucket/key and postgres://user@host/database", p.Name)
+	}
+	return p, nil
+}

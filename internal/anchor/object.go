@@ -1,0 +1,116 @@
+package anchor
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+)
+
+// An object is a resource of a web server or a bucket that supports conditional requests (RFC 9110, 13).
+// The tag is its ETag.
+type object struct {
+	url    string
+	client *http.Client
+}
+
+// Read implements holder.
+func (o *object) Read(ctx context.Context) (note []byte, tag string, err error) {
+	status, header, note, err := o.send(ctx, http.MethodGet, nil, "", "")
+	switch {
+	case err != nil:
+		return nil, "", err
+	case status == http.StatusNotFound:
+		return nil, "", nil
+	case status != http.StatusOK:
+		return nil, "", fmt.Errorf("it answered %d", status)
+	case header.Get("ETag") == "":
+		return nil, "", errors.New("it answered without an ETag, so it cannot be replaced safely")
+	}
+	return note, header.Get("ETag"), nil
+}
+
+// Replace implements holder.
+func (o *object) Replace(ctx context.Context, note []byte, tag string) error {
+	condition, value := "If-Match", tag
+	if tag == "" {
+		condition, value = "If-None-Match", "*"
+	}
+	status, _, _, err := o.send(ctx, http.MethodPut, note, condition, value)
+	switch {
+	case err != nil:
+		return err
+	case status == http.StatusPreconditionFailed || status == http.StatusConflict:
+		return ErrReplaced
+	case status/100 != 2:
+		return fmt.Errorf("it answered %d", status)
+	}
+	return nil
+}
+
+// send sends a request and reads the answer. Its error lacks the URL, which may have a secret.
+func (o *object) send(ctx context.Context, method string, body []byte, condition, value string) (int, http.Header, []byte, error) {
+	r, err := http.NewRequestWithContext(ctx, method, o.url, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, nil, errors.New("the URL is invalid")
+	}
+	if condition != "" {
+		r.Header.Set(condition, value)
+	}
+	answer, err := o.client.Do(r)
+	if err != nil {
+		var withURL *url.Error
+		if errors.As(err, &withURL) {
+			err = withURL.Err
+		}
+		return 0, nil, nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxNote))
+	return answer.StatusCode, answer.Header, text, errors.Join(err, answer.Body.Close())
+}
+
+// newBucket returns the object s3://bucket/key. Its query may name the endpoint, which is Amazon's by
+// default, and the region.
+func newBucket(u *url.URL) *object {
+	region := cmp.Or(u.Query().Get("region"), os.Getenv("AWS_REGION"), "us-east-1")
+	endpoint := cmp.Or(u.Query().Get("endpoint"), "https://s3."+region+".amazonaws.com")
+	return &object{url: endpoint + "/" + u.Host + u.EscapedPath(), client: &http.Client{Transport: signing{region}}}
+}
+
+// signing signs requests to S3 (AWS Signature Version 4) with the credentials in AWS_ACCESS_KEY_ID,
+// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN.
+type signing struct{ region string }
+
+func (s signing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	digest := sha256.Sum256(body)
+	payload := hex.EncodeToString(digest[:])
+	r.Header.Set("X-Amz-Content-Sha256", payload)
+	key := aws.Credentials{
+		AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: os.Getenv("AWS_SESSION_TOKEN"),
+	}
+	unescaped := func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true } // as S3 asks
+	if key.AccessKeyID == "" || key.SecretAccessKey == "" {
+		return nil, errors.New("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set")
+	}
+	if err := v4.NewSigner(unescaped).SignHTTP(r.Context(), key, r, payload, "s3", s.region, time.Now()); err != nil {
+		return nil, err
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}

@@ -1,0 +1,96 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"riffle/internal/anchor"
+	"riffle/internal/ledger"
+)
+
+const (
+	// anchorEvery is the time between two looks at an anchor.
+	anchorEvery = 5 * time.Second
+	// anchorTimeout limits the use of an anchor, also at the start and at the end.
+	anchorTimeout = 2 * time.Second
+)
+
+// readAnchors returns the checkpoints of the log's anchors. One that can be read suffices.
+func (l *served) readAnchors(ctx context.Context) (anchors []ledger.Anchor, err error) {
+	var errs []error
+	for _, place := range l.Anchors {
+		note, _, err := readAnchor(ctx, place)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("the anchor %s cannot be read: %w", place.Name, err))
+			continue
+		}
+		if len(note) == 0 {
+			l.logger.Warn("the anchor is empty, so the store is not compared with it; it protects the log from now on", "anchor", place.Name)
+		}
+		anchors = append(anchors, ledger.Anchor{Source: "the anchor " + place.Name, Note: note})
+	}
+	switch {
+	case len(l.Anchors) == 0:
+		l.logger.Info("no --anchor is set: an older copy of the store together with its checkpoint file would not be noticed")
+	case len(anchors) == 0:
+		return nil, fmt.Errorf("%w. Without one, an older copy of the store cannot be told; start again once one answers, or without --anchor", errors.Join(errs...))
+	}
+	for _, err := range errs {
+		l.logger.Warn("an anchor is not compared with the store", "error", err)
+	}
+	return anchors, nil
+}
+
+func readAnchor(ctx context.Context, place anchor.Place) (note []byte, tag string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, anchorTimeout)
+	defer cancel()
+	return place.Read(ctx)
+}
+
+// keepAnchor compares an anchor with the log and advances it, until ctx is done and once more then. It
+// reports changes between success and failure.
+func (l *served) keepAnchor(ctx context.Context, log *ledger.Log, place anchor.Place) {
+	failing := false
+	for tick := time.NewTicker(anchorEvery); ; {
+		err := advance(context.WithoutCancel(ctx), log, place)
+		switch {
+		case err == nil || errors.Is(err, anchor.ErrReplaced): // the next look compares
+			l.metrics.Anchored(place.Name)
+			if failing {
+				l.logger.Info("the anchor is up to date again", "anchor", place.Name)
+			}
+			failing = false
+		case !failing:
+			l.logger.Warn("the anchor cannot be compared or advanced; it is tried again", "anchor", place.Name, "error", err)
+			failing = true
+		}
+		if ctx.Err() != nil {
+			tick.Stop()
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-log.Failed():
+			return
+		case <-ctx.Done():
+		}
+	}
+}
+
+// advance replaces an anchor by the log's checkpoint if that is newer. A log that does not extend it
+// fails.
+func advance(ctx context.Context, log *ledger.Log, place anchor.Place) error {
+	note, tag, err := readAnchor(ctx, place)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, anchorTimeout)
+	defer cancel()
+	next, err := log.Extend(ctx, ledger.Anchor{Source: "the anchor " + place.Name, Note: note})
+	if err != nil || next == nil {
+		return err
+	}
+	return place.Replace(ctx, next, tag)
+}
