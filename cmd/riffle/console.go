@@ -58,6 +58,22 @@ func (c *console) text(m mark) string {
 // clearLine erases the current line of a terminal.
 const clearLine = "\r\x1b[K"
 
+// progressOf returns a function that prints to w how many things are done, and the time left, at most
+// every 100 ms. It begins after those done before.
+func progressOf(w io.Writer, things string, before uint64) func(done, total uint64) {
+	began := time.Now()
+	var last time.Time
+	return func(done, total uint64) {
+		now := time.Now()
+		if now.Sub(last) < 100*time.Millisecond || done <= before {
+			return
+		}
+		last = now
+		left := time.Duration(float64(now.Sub(began)) / float64(done-before) * float64(total-done))
+		_, _ = fmt.Fprintf(w, clearLine+"%d of %d %s, %s left", done, total, things, left.Round(time.Second))
+	}
+}
+
 // await returns what f returns, or early when ctx is done: reads and replays cannot be cancelled.
 // After a second it shows on progress, unless that is nil, for how long f has been replaying.
 func await[T any](ctx context.Context, progress io.Writer, f func() (T, error)) (T, error) {

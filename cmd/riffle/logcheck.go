@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
-	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -21,7 +21,7 @@ import (
 
 // logCommands groups the commands on a log.
 type logCommands struct {
-	Check logCheck `cmd:"" help:"Check a copy of a store, offline."`
+	Check logCheck `cmd:"" help:"Check a store."`
 	Fork  logFork  `cmd:"" help:"Begin the log that follows one that has lost records."`
 }
 
@@ -38,13 +38,14 @@ type logCheck struct {
 
 	SeedKey      string `placeholder:"FILE" env:"RIFFLE_SEED_KEY_FILE" help:"The key that encrypts seeds; RIFFLE_SEED_KEY may hold the key itself. Default seed.key beside the log's key."`
 	WithoutSeeds bool   `help:"Skip the checks that need the seed key."`
+	State        string `placeholder:"FILE" help:"Continue the check of which the file says how far it came, and keep that file up to date. Keep it where only you can write."`
 }
 
 // Help is the longer text of riffle log check --help.
 func (*logCheck) Help() string {
 	return `Rebuilds the tree from every record and compares it with the signed checkpoint; looks up every record in each way that the service does; and compares the store with the second copy of the checkpoint, which shows whether records are missing at the end. With the key that encrypts seeds it also checks that every seed opens the commitment of its record. It prints each finding, but at most 20 on records.
 
-Run it on a writable copy: a file system snapshot, a restored backup, or the folder of a stopped service. A store that a service is writing to is refused. No record is changed, but opening a store lets SQLite recover (riffle.db-wal is copied into riffle.db), brings the tables of an older version up to date, and creates them in a database that has none.
+Run it on the folder of a service, a copy of it, a database or its standby. Nothing is written to the store, and the service may go on: the check covers the records that were there when it began. With --state the next check covers what came after, and an interrupted one goes on.
 
 The exit code is 0 if the log adds up, 1 if it does not, and 2 if it could not be checked.`
 }
@@ -67,6 +68,10 @@ func (k *logCheck) Run(ctx context.Context, c *console) error {
 	}
 	r := &logReport{console: c, ctx: ctx, verifier: verifier, copyFile: copyFile, second: second, anchors: k.Anchor}
 	r.seedKey = func() ([]byte, error) { return k.seedKey(filepath.Dir(keyFile), data) }
+	r.state = checkState{path: k.State, Origin: verifier.Name(), Seeds: !k.WithoutSeeds}
+	if err := r.state.read(); err != nil {
+		return err
+	}
 	r.step("key", "%s, %s", verifier.Name(), keyFile)
 	return r.verdict(r.checkStore(data, k.Log.setting(k.Store, "RIFFLE_STORE")))
 }
@@ -138,6 +143,7 @@ type logReport struct {
 	copyFile   string
 	second     []byte // contents of copyFile; nil without one
 	anchors    anchor.Places
+	state      checkState
 	checkpoint proof.Checkpoint
 	findings   []string
 	err        error // the first error of printing
@@ -157,7 +163,7 @@ func (r *logReport) checkStore(folder, location string) (err error) {
 }
 
 // check runs all steps on an open store.
-func (r *logReport) check(store ledger.Store, name string) error {
+func (r *logReport) check(store ledger.Reader, name string) error {
 	head, err := store.Head(r.ctx)
 	if err == nil {
 		err = r.rightLog(store, head, name)
@@ -169,7 +175,7 @@ func (r *logReport) check(store ledger.Store, name string) error {
 	}
 	if engine, ok := store.(interface {
 		Check(ctx context.Context) (findings []string, err error)
-	}); ok {
+	}); ok && r.state.Size == 0 {
 		findings, err := engine.Check(r.ctx)
 		if err := r.conclude("engine", findings, err, "its files and indexes agree"); err != nil {
 			return err
@@ -191,7 +197,7 @@ func (r *logReport) check(store ledger.Store, name string) error {
 	return r.conclude(copyStep, nil, err, "the store continues %s", r.copyFile)
 }
 
-func (r *logReport) checkAnchor(store ledger.Store, place anchor.Place) error {
+func (r *logReport) checkAnchor(store ledger.Reader, place anchor.Place) error {
 	note, _, err := place.Read(r.ctx)
 	if err != nil {
 		return fmt.Errorf("the anchor %s cannot be read: %w", place.Name, err)
@@ -208,7 +214,7 @@ func (r *logReport) checkAnchor(store ledger.Store, place anchor.Place) error {
 // or the log of another key. A wrong key looks like tampering in either checkpoint alone. It is a
 // wrong key if the store's checkpoint is intact and signed by another key, and the second copy does
 // not verify with the given key either.
-func (r *logReport) rightLog(store ledger.Store, head ledger.Head, name string) error {
+func (r *logReport) rightLog(store ledger.Reader, head ledger.Head, name string) error {
 	if head.Size == 0 && len(head.Checkpoint) == 0 && len(r.second) == 0 {
 		if records, err := store.Range(r.ctx, 0, 1); err == nil && len(records) == 0 {
 			return fmt.Errorf("there is no log in %s", name)
@@ -230,11 +236,9 @@ func (r *logReport) rightLog(store ledger.Store, head ledger.Head, name string) 
 	return fmt.Errorf("the key is of the log %s, but the store is of %s and signed with another key: use --key to name the key of this log", r.verifier.Name(), origin)
 }
 
-// checkRecords checks every record, alone and in the tree. head is the store's head from before: a
-// database, unlike an SQLite file, does not refuse a second process, so a log that grew in the
-// meantime is reported as in use.
-func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
-	checker := journal.Checker{ByID: store.ByID, ByClaim: store.ByClaim}
+// checkRecords checks every record, alone and in the tree.
+func (r *logReport) checkRecords(store ledger.Reader, head ledger.Head) error {
+	var checker journal.Checker
 	seedKey := make([]byte, ledger.SeedKeySize) // any key, for a store without encrypted seeds
 	if len(head.SeedKey) > 0 {
 		var err error
@@ -249,23 +253,30 @@ func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
 		}
 		checker.Decrypt = vault.Decrypt
 	}
-	visit := func(e *ledger.Stored) ([]ledger.Claim, error) { return checker.Entry(r.ctx, e) }
-	check := ledger.Check{Verifier: r.verifier, Visit: visit, Except: checker.Unchecked(), Progress: r.showProgress()}
+	check := ledger.Check{Verifier: r.verifier, Visit: checker.Visit, Except: checker.Unchecked(), From: r.state.CheckState, Progress: r.showProgress()}
+	if r.state.path != "" {
+		check.Save = r.state.saveSometimes
+	}
+	debug.SetGCPercent(400) // it allocates much and keeps little
 	result, err := check.Run(r.ctx, store)
 	if r.progress != nil {
 		_, _ = fmt.Fprint(r.progress, clearLine)
-	}
-	if after, err := store.Head(r.ctx); err == nil && after.Size > head.Size {
-		return fmt.Errorf("%w: it grew from %d records to %d while they were checked. Check a copy, or stop the service first", ledger.ErrInUse, head.Size, after.Size)
 	}
 	r.checkpoint = result.Checkpoint
 	if err != nil {
 		err = fmt.Errorf("the store cannot be read: %w", err)
 	}
 	before := len(r.findings)
+	which := "all"
+	if r.state.Size > 0 {
+		which = fmt.Sprintf("the first %d were checked before;", r.state.Size)
+	}
 	err = r.conclude("records", result.Findings, err,
-		"all %d match the signed root, and are found by id, reference and claim", r.checkpoint.Size)
+		"%s %d match the signed root, and are found by id, reference and claim", which, r.checkpoint.Size)
 	if err != nil || len(r.findings) > before {
+		return err
+	}
+	if err := r.state.save(result.State); err != nil {
 		return err
 	}
 	if seedKey == nil {
@@ -288,13 +299,7 @@ func (r *logReport) showProgress() func(done, total uint64) {
 	if r.progress == nil {
 		return nil
 	}
-	var last time.Time
-	return func(done, total uint64) {
-		if now := time.Now(); now.Sub(last) > 100*time.Millisecond {
-			last = now
-			_, _ = fmt.Fprintf(r.progress, clearLine+"%d of %d records", done, total)
-		}
-	}
+	return progressOf(r.progress, "records", r.state.Size)
 }
 
 // step prints the outcome of a step.

@@ -153,7 +153,7 @@ func (k *logFork) compare(ctx context.Context, data string, anchor ledger.Anchor
 }
 
 // openLost opens the store of --lost.
-func (k *logFork) openLost(ctx context.Context) (ledger.Store, string, error) {
+func (k *logFork) openLost(ctx context.Context) (ledger.Reader, string, error) {
 	if info, err := os.Stat(k.Lost); err == nil && info.IsDir() {
 		return openStore(ctx, k.Lost, "")
 	}
@@ -161,7 +161,7 @@ func (k *logFork) openLost(ctx context.Context) (ledger.Store, string, error) {
 }
 
 // firstDifference returns the index of the first of size records that two stores do not share.
-func firstDifference(ctx context.Context, a, b ledger.Store, size uint64) (uint64, error) {
+func firstDifference(ctx context.Context, a, b ledger.Reader, size uint64) (uint64, error) {
 	const page = 256
 	for from := uint64(0); from < size; from += page {
 		ours, err := a.Hashes(ctx, 0, from, page)

@@ -21,16 +21,19 @@ import (
 	"riffle/internal/ledger/sqlite"
 )
 
-// openStore opens the store that the service would open: the PostgreSQL database at the URL
-// location, or the SQLite file in the data folder if location is empty. It also returns the store's
-// name for messages, which has no password in it.
-func openStore(ctx context.Context, folder, location string) (store ledger.Store, name string, err error) {
+// openStore opens the store that the service would open, to read it: the PostgreSQL database at the
+// URL location, or the SQLite file in the data folder if location is empty. It also returns the
+// store's name for messages, which has no password in it.
+func openStore(ctx context.Context, folder, location string) (store ledger.Reader, name string, err error) {
 	if location == "" {
 		name = filepath.Join(folder, "riffle.db")
 		store, err = openSQLite(ctx, name)
 	} else {
 		name = nameOf(location)
-		store, err = postgres.Open(ctx, location)
+		store, err = postgres.OpenReader(ctx, location)
+	}
+	if errors.Is(err, ledger.ErrNoLog) {
+		err = fmt.Errorf("there is no log in %s", name)
 	}
 	return store, name, err
 }
@@ -44,24 +47,18 @@ func nameOf(location string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// openSQLite opens an existing SQLite store. Unlike sqlite.Open, it never creates one.
-func openSQLite(ctx context.Context, path string) (ledger.Store, error) {
+// openSQLite opens an existing SQLite store to read it.
+func openSQLite(ctx context.Context, path string) (ledger.Reader, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no store at %s: use --data to name the folder of a copy", path)
+		return nil, fmt.Errorf("there is no store at %s: use --data to name its folder", path)
 	} else if err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("the store %s is not a file", path)
 	}
-	store, err := sqlite.Open(ctx, path)
-	if errors.Is(err, ledger.ErrInUse) {
-		return nil, fmt.Errorf("the store %s is in use: check a copy of the folder, such as a snapshot or a backup, or stop the service first: %w", path, err)
-	} else if err != nil {
-		return nil, err
-	}
-	return store, nil
+	return sqlite.OpenReader(ctx, path)
 }
 
 // damaged reports whether a store could not be opened because its contents are damaged.

@@ -261,8 +261,10 @@ func (j *Journal) Seed(ctx context.Context, s *Stored) (rng.Seed, error) {
 	holder := s
 	if s.UsesCommitment() {
 		var err error
-		if holder, err = j.ByID(ctx, s.CommitmentID); err != nil {
-			return nil, ifMissing(err, s, "used a commitment that is not in the log")
+		if holder, err = j.ByID(ctx, s.CommitmentID); errors.Is(err, ledger.ErrNotFound) {
+			return nil, corrupt(s, "used a commitment that is not in the log")
+		} else if err != nil {
+			return nil, err
 		}
 	}
 	sidecar, err := j.Sidecar(holder)

@@ -79,7 +79,7 @@ func (l *Log) lookUpReferences(ctx context.Context, b *batch, locking bool) (map
 }
 
 // lookUpClaims returns the holders of the batch's claims.
-func (l *Log) lookUpClaims(ctx context.Context, b *batch) (map[string]Place, error) {
+func (l *Log) lookUpClaims(ctx context.Context, b *batch) (map[string]Holder, error) {
 	var names []string
 	for i := range b.entries {
 		for k := range b.entries[i].Claims {
@@ -101,7 +101,7 @@ func (l *Log) lookUpClaims(ctx context.Context, b *batch) (map[string]Place, err
 type admission struct {
 	references map[string][]Place // first entries of unique references, in the log and then the batch
 	locking    bool               // holders is known
-	holders    map[string]Place   // of claims in the log
+	holders    map[string]Holder  // of claims in the log
 	taken      map[string]bool    // claims by earlier entries of the batch
 }
 

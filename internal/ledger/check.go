@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
 
+	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/ledger/proof"
@@ -14,32 +17,61 @@ import (
 // record.
 const maxFindings = 20
 
+// checkedBatch is the number of records of a batch that one worker checks.
+const checkedBatch = 4 * tileWidth
+
 // A Check reads a whole store and checks that
 //
 //   - every record has its hash, and the hashes lead to the signed root;
 //   - look-ups by id, reference and claim find every record;
 //   - there are no other claims, records and nodes.
+//
+// The log may grow meanwhile: the check covers the records that were there when it began.
 type Check struct {
 	Verifier note.Verifier
-	// Visit checks an entry by rules outside of the ledger and returns the claims that it must
-	// hold. If Visit is nil, claims are not checked.
-	Visit func(*Stored) ([]Claim, error)
+	// Visit checks an entry by rules outside of the ledger. It is called concurrently. If Visit is
+	// nil, claims are not checked.
+	Visit func(*Stored) (Visited, error)
 	// Except is a prefix of claims that Visit does not return; empty if it returns all.
 	Except string
-	// Progress is called before every few records; it may be nil.
+	// From is how far an earlier check came. What it covers is trusted.
+	From CheckState
+	// Progress is called after every few records, and Save as long as nothing is wrong. Both may be nil.
 	Progress func(done, total uint64)
+	Save     func(CheckState)
+}
+
+// Visited is what an entry should have done.
+type Visited struct {
+	Claims []Claim // that it began or took; Unchanged if status and due time are unknown. From is unused
+	// Origin is the id of an entry that it builds on, if there is one. CheckOrigin is called with that
+	// entry, or with nil if it does not exist.
+	Origin      uuid.UUID
+	CheckOrigin func(*Stored) error
+}
+
+// A CheckState is how far a check has come, so that another one can continue there.
+type CheckState struct {
+	Size   uint64 `json:"size"`   // number of checked records
+	Edge   []byte `json:"edge"`   // of their tree, as in Head
+	Claims uint64 `json:"claims"` // that they began
 }
 
 // A CheckResult is the outcome of a check.
 type CheckResult struct {
 	Checkpoint proof.Checkpoint // of the store; zero if it is unreadable
 	Findings   []string         // what is wrong; empty if nothing is
+	State      CheckState       // to continue from, if nothing is wrong
 }
 
 // Run checks the store. Defects are in the result; an error means that the store could not be read.
-func (k Check) Run(ctx context.Context, store Store) (*CheckResult, error) {
-	c := &checker{Check: k, ctx: ctx, store: store, result: &CheckResult{}}
-	if err := c.checkStore(); err != nil && !errors.Is(err, errStop) {
+func (k Check) Run(ctx context.Context, store Reader) (*CheckResult, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	c := &checker{Check: k, ctx: ctx, store: store, claims: k.From.Claims, result: &CheckResult{}}
+	err := c.checkStore()
+	cancel()
+	c.workers.Wait()
+	if err != nil && !errors.Is(err, errStop) {
 		return c.result, err
 	}
 	c.result.Findings = c.result.Findings[:min(len(c.result.Findings), maxFindings)]
@@ -53,10 +85,11 @@ var errStop = errors.New("the check ends here")
 type checker struct {
 	Check
 	ctx     context.Context
-	store   Store
-	tree    Tree // of the records checked so far
-	claims  uint64
-	invalid bool // Visit rejected records, so not all claims are known
+	store   Reader
+	workers sync.WaitGroup
+	tree    Tree   // of the records checked so far
+	claims  uint64 // that they began
+	invalid bool   // Visit rejected records, so not all claims are known
 	result  *CheckResult
 }
 
@@ -64,65 +97,88 @@ func (c *checker) report(format string, args ...any) {
 	c.result.Findings = append(c.result.Findings, fmt.Sprintf(format, args...))
 }
 
-func (c *checker) stop(format string, args ...any) error {
-	c.report(format, args...)
-	return errStop
-}
-
 func (c *checker) checkStore() error {
-	head, err := c.store.Head(c.ctx)
+	now, err := c.store.Snapshot(c.ctx, c.Except)
 	if err != nil {
 		return err
 	}
-	_, checkpoint, err := openHead(head, c.Verifier)
+	_, checkpoint, err := openHead(now.Head, c.Verifier)
 	if err != nil {
-		return c.stop("the head of the log: %v", err)
+		c.report("the head of the log: %v", err)
+		return errStop
 	}
 	c.result.Checkpoint = checkpoint
-	size := checkpoint.Size
-	for c.tree.Size() < size {
-		if c.Progress != nil {
-			c.Progress(c.tree.Size(), size)
-		}
-		if err := c.checkRecords(min(readBatch, int(size-c.tree.Size()))); err != nil {
-			return err
-		}
+	if c.tree, err = treeOf(Head{Size: c.From.Size, Edge: c.From.Edge}); err != nil {
+		return fmt.Errorf("how far an earlier check came: %w", err)
+	}
+	if c.tree.Size() > checkpoint.Size {
+		c.report("there are %d records, and an earlier check found %d", checkpoint.Size, c.tree.Size())
+		return errStop
+	}
+	if err := c.checkRecords(checkpoint.Size); err != nil {
+		return err
 	}
 	root, err := c.tree.Root()
 	if err != nil {
 		return err
 	}
 	if root != checkpoint.Root {
-		c.report("the %d records have the root %s, and %s was signed", size, root, checkpoint.Root)
+		c.report("the %d records have the root %s, and %s was signed", checkpoint.Size, root, checkpoint.Root)
 	}
-	if err := c.checkClaimCount(); err != nil {
-		return err
+	if c.Visit != nil && !c.invalid && now.Claims != c.claims {
+		c.report("there are %d claims, and the records have %d", now.Claims, c.claims)
 	}
-	return c.checkEnd(size)
+	c.result.State = c.state()
+	return c.checkEnd(checkpoint.Size)
 }
 
-func (c *checker) checkRecords(n int) error {
-	from := c.tree.Size()
-	list, err := c.store.Range(c.ctx, from, n)
-	if err != nil {
-		return err
-	}
-	if len(list) != n {
-		return c.stop("of the %d records from %d on there are %d", n, from, len(list))
-	}
-	var nodes []Node
-	for i := range list {
-		e := &list[i]
-		if e.Index != from+uint64(i) {
-			return c.stop("record %d is missing", from+uint64(i))
+func (c *checker) state() CheckState {
+	return CheckState{Size: c.tree.Size(), Edge: c.tree.Head().Edge, Claims: c.claims}
+}
+
+// checkRecords checks batches of records concurrently, and adds them to the tree in log order.
+func (c *checker) checkRecords(size uint64) error {
+	batches := make(chan chan *recordBatch, 2*runtime.GOMAXPROCS(0))
+	begin := c.tree.Size()
+	c.workers.Go(func() {
+		defer close(batches)
+		for from := begin; from < size; from += checkedBatch {
+			done := make(chan *recordBatch, 1)
+			select {
+			case batches <- done:
+			case <-c.ctx.Done():
+				return
+			}
+			c.workers.Go(func() { done <- c.checkBatch(from, min(checkedBatch, int(size-from))) })
 		}
-		if err := c.checkEntry(e); err != nil {
+	})
+	for done := range batches {
+		if err := c.add(<-done); err != nil {
 			return err
 		}
-		if len(c.result.Findings) >= maxFindings {
-			return errStop
+		if c.Progress != nil {
+			c.Progress(c.tree.Size(), size)
 		}
-		nodes = c.tree.Add(e.Hash, nodes)
+		if c.Save != nil && len(c.result.Findings) == 0 {
+			c.Save(c.state())
+		}
+	}
+	return c.ctx.Err()
+}
+
+// add adds a batch to the tree and checks the nodes that it completes.
+func (c *checker) add(b *recordBatch) error {
+	c.result.Findings = append(c.result.Findings, b.findings...)
+	c.claims, c.invalid = c.claims+b.begun, c.invalid || b.invalid
+	if b.err != nil {
+		return b.err
+	}
+	if len(c.result.Findings) >= maxFindings {
+		return errStop
+	}
+	var nodes []Node
+	for i := range b.list {
+		nodes = c.tree.Add(b.list[i].Hash, nodes)
 	}
 	for _, node := range nodes {
 		stored, err := c.store.Hashes(c.ctx, node.Level, node.Index, 1)
@@ -136,95 +192,42 @@ func (c *checker) checkRecords(n int) error {
 	return nil
 }
 
-// checkEntry checks one record and its look-ups by id, claims and reference.
-func (c *checker) checkEntry(e *Stored) error {
-	if err := checkRecord(e.Index, e.Record, e.Hash, e.Index); err != nil {
-		c.report("%v", err)
-	}
-	var claims []Claim
-	if c.Visit != nil {
-		var err error
-		if claims, err = c.Visit(e); err != nil {
-			c.invalid = true
-			c.report("record %d: %v", e.Index, err)
-		}
-	}
-	found, err := c.store.ByID(c.ctx, e.ID)
-	if err := c.checkFound(e, "id", found, err); err != nil {
-		return err
-	}
-	c.claims += uint64(len(claims))
-	for i := range claims {
-		if err := c.checkClaim(e, &claims[i]); err != nil {
+// checkEnd checks that nothing follows the log's records. The log may have grown by now.
+func (c *checker) checkEnd(size uint64) error {
+	for {
+		extra, err := c.beyond(size)
+		if err != nil || len(extra) == 0 {
 			return err
 		}
-	}
-	if e.Reference == "" {
-		return nil
-	}
-	found, err = FirstOrNotFound(c.store.ByReference(c.ctx, e.Reference, e.Index, 1))
-	return c.checkFound(e, "reference", found, err)
-}
-
-func (c *checker) checkClaim(e *Stored, want *Claim) error {
-	holder, err := c.store.ByClaim(c.ctx, want.Name)
-	if err := c.checkFound(e, "claim", holder, err); err != nil || holder == nil || holder.Index != e.Index {
-		return err
-	}
-	if got := holder.Claims[0]; got.Status != want.Status || got.Due != want.Due {
-		c.report("record %d holds the claim %s as %q due at %d, and not as %q due at %d", e.Index, want.Name, got.Status, got.Due, want.Status, want.Due)
-	}
-	return nil
-}
-
-func (c *checker) checkFound(e *Stored, by string, found *Stored, err error) error {
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return err
-	}
-	if err != nil || found.Index != e.Index {
-		c.report("record %d is not found by its %s", e.Index, by)
-	}
-	return nil
-}
-
-// checkClaimCount checks that the store has no claims beyond the records' claims.
-func (c *checker) checkClaimCount() error {
-	if c.Visit == nil || c.invalid {
-		return nil
-	}
-	claims, err := c.store.CountClaims(c.ctx, ClaimQuery{})
-	if err != nil {
-		return err
-	}
-	if c.Except != "" {
-		except, err := c.store.CountClaims(c.ctx, ClaimQuery{Prefix: c.Except})
+		head, err := c.store.Head(c.ctx)
 		if err != nil {
 			return err
 		}
-		claims -= except
+		if head.Size <= size {
+			c.result.Findings = append(c.result.Findings, extra...)
+			return nil
+		}
+		size = head.Size
 	}
-	if claims != c.claims {
-		c.report("there are %d claims, and the records have %d", claims, c.claims)
-	}
-	return nil
 }
 
-func (c *checker) checkEnd(size uint64) error {
+// beyond returns what the store has beyond a log of a size.
+func (c *checker) beyond(size uint64) (extra []string, err error) {
 	list, err := c.store.Range(c.ctx, size, 1)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(list) > 0 {
-		c.report("there are records from %d on that the checkpoint does not cover", list[0].Index)
+		extra = append(extra, fmt.Sprintf("there are records from %d on that the checkpoint does not cover", list[0].Index))
 	}
 	for level := 1; level <= 63/tileHeight; level++ {
-		extra, err := c.store.Hashes(c.ctx, level, size>>(level*tileHeight), 1)
+		hashes, err := c.store.Hashes(c.ctx, level, size>>(level*tileHeight), 1)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if len(extra) > 0 {
-			c.report("there are hashes of tile level %d that the checkpoint does not cover", level)
+		if len(hashes) > 0 {
+			extra = append(extra, fmt.Sprintf("there are hashes of tile level %d that the checkpoint does not cover", level))
 		}
 	}
-	return nil
+	return extra, nil
 }

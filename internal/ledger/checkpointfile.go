@@ -85,7 +85,7 @@ func (c *checkpointFile) close() error { return errors.Join(c.sync(), c.file.Clo
 
 // CheckRollback returns [ErrCorrupt] unless the store has every record of the anchor, and another
 // error if the key did not sign the anchor. Errors tell the operator what to do.
-func CheckRollback(ctx context.Context, store Store, verifier note.Verifier, anchor Anchor) error {
+func CheckRollback(ctx context.Context, store Reader, verifier note.Verifier, anchor Anchor) error {
 	if len(anchor.Note) == 0 {
 		return nil
 	}

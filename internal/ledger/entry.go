@@ -86,6 +86,13 @@ type Place struct {
 	ID    uuid.UUID
 }
 
+// A Holder is the entry that holds a claim, with the claim's state.
+type Holder struct {
+	Place
+	Status string
+	Due    int64
+}
+
 // A Stored entry has its index in the log.
 type Stored struct {
 	Index uint64

@@ -179,7 +179,7 @@ func (l *Log) readEntries(ctx context.Context, index uint64, width int) ([]byte,
 	return bundle, nil
 }
 
-func readTile(ctx context.Context, store Store, c proof.Checkpoint, level int, index uint64, width int) ([]tlog.Hash, error) {
+func readTile(ctx context.Context, store Reader, c proof.Checkpoint, level int, index uint64, width int) ([]tlog.Hash, error) {
 	if level < 0 || level > 63/tileHeight || width < 1 || width > tileWidth {
 		return nil, ErrNotFound
 	}

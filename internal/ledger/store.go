@@ -11,13 +11,9 @@ import (
 // numbers, hashes, signs and checks preconditions.
 //
 // All methods may be called concurrently, but only one Append, AppendNext or Confirm is in flight
-// at a time. A store reached over a network may return ErrUnavailable from each. A method whose
-// context ends returns neither ErrNotFound nor ErrCorrupt.
-//
-// Returned entries lack Claims, Unique and Besides.
+// at a time.
 type Store interface {
-	// Head returns the last committed head, or the zero Head of a new store.
-	Head(ctx context.Context) (Head, error)
+	Reader
 
 	// Confirm returns the head once it is durable: it survives power loss, and a failover if
 	// commits wait for a standby. Other methods may return more, since a transaction becomes
@@ -45,39 +41,6 @@ type Store interface {
 	Version() Version
 	Raise(ctx context.Context, v Version) error
 
-	// Hashes returns at most n hashes of a level, from index on: entry hashes at level 0, node
-	// hashes above. ErrCorrupt: a hash is missing.
-	Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error)
-
-	// Records calls each for at most n entries in log order, from index on. The bytes of record are
-	// valid only during the call. Records stops at an error of each and returns it.
-	Records(ctx context.Context, from uint64, n int, each func(index uint64, record []byte, hash tlog.Hash) error) error
-
-	// Range returns at most n entries in log order, from index on.
-	Range(ctx context.Context, from uint64, n int) ([]Stored, error)
-
-	// ByID returns the entry with the id, or ErrNotFound.
-	ByID(ctx context.Context, id uuid.UUID) (*Stored, error)
-
-	// ByClaim returns the claim's holder with that one claim, or ErrNotFound.
-	ByClaim(ctx context.Context, claim string) (*Stored, error)
-
-	// ByReference returns at most limit entries of a reference in log order, from index on.
-	ByReference(ctx context.Context, reference string, from uint64, limit int) ([]Stored, error)
-
-	// Holders returns the holder of each claim that has one.
-	Holders(ctx context.Context, claims []string) (map[string]Place, error)
-
-	// Firsts returns the first two entries of each reference that has entries, in log order. It
-	// reads indexes and no records.
-	Firsts(ctx context.Context, references []string) (map[string][]Place, error)
-
-	// Claims returns the selected claims with name, status and due time, sorted by name.
-	Claims(ctx context.Context, q ClaimQuery) ([]Claim, error)
-
-	// CountClaims counts the selected claims.
-	CountClaims(ctx context.Context, q ClaimQuery) (uint64, error)
-
 	// Readers returns the number of concurrent reads that the store serves, such as its number of
 	// connections. [Log] reserves two of them for itself.
 	Readers() int
@@ -89,9 +52,68 @@ type Store interface {
 	// CheckRoom returns ErrNoSpace if this process can tell that a small commit does not fit. It
 	// takes microseconds.
 	CheckRoom() error
+}
 
-	// Close releases the store. It is called once, after the last Append.
+// A Reader reads a store, which another process may be writing. A store reached over a network may
+// return ErrUnavailable from each method. A method whose context ends returns neither ErrNotFound
+// nor ErrCorrupt.
+//
+// Returned entries lack Claims, Unique and Besides.
+type Reader interface {
+	// Head returns the last committed head, or the zero Head of a new store.
+	Head(ctx context.Context) (Head, error)
+
+	// Snapshot returns the head with what a [Check] or a copy needs of the same moment. It does not
+	// count claims with a prefix, unless that is empty.
+	Snapshot(ctx context.Context, except string) (Snapshot, error)
+
+	// Hashes returns at most n hashes of a level, from index on: entry hashes at level 0, node
+	// hashes above. ErrCorrupt: a hash is missing.
+	Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error)
+
+	// Records calls each for at most n entries in log order, from index on. The bytes of record are
+	// valid only during the call. Records stops at an error of each and returns it.
+	Records(ctx context.Context, from uint64, n int, each func(index uint64, record []byte, hash tlog.Hash) error) error
+
+	// Range returns at most n entries in log order, from index on.
+	Range(ctx context.Context, from uint64, n int) ([]Stored, error)
+
+	// ByID returns the entry with the id, or ErrNotFound. ByIDs returns the entries with the ids that exist.
+	ByID(ctx context.Context, id uuid.UUID) (*Stored, error)
+	ByIDs(ctx context.Context, ids []uuid.UUID) ([]Stored, error)
+
+	// Found calls each for at most n entries in log order, from index on, with the indexes of the
+	// entries that ByID and ByReference find for it, or -1. It reads indexes and no records.
+	Found(ctx context.Context, from uint64, n int, each func(index uint64, byID, byReference int64)) error
+
+	// ByClaim returns the claim's holder with that one claim, or ErrNotFound.
+	ByClaim(ctx context.Context, claim string) (*Stored, error)
+
+	// ByReference returns at most limit entries of a reference in log order, from index on.
+	ByReference(ctx context.Context, reference string, from uint64, limit int) ([]Stored, error)
+
+	// Holders returns the holder of each claim that has one.
+	Holders(ctx context.Context, claims []string) (map[string]Holder, error)
+
+	// Firsts returns the first two entries of each reference that has entries, in log order. It
+	// reads indexes and no records.
+	Firsts(ctx context.Context, references []string) (map[string][]Place, error)
+
+	// Claims returns the selected claims with name, status and due time, sorted by name.
+	Claims(ctx context.Context, q ClaimQuery) ([]Claim, error)
+
+	// CountClaims counts the selected claims.
+	CountClaims(ctx context.Context, q ClaimQuery) (uint64, error)
+
+	// Close releases the store. It is called once, after all other methods.
 	Close() error
+}
+
+// A Snapshot is a store's state after its last batch.
+type Snapshot struct {
+	Head    Head
+	Version Version
+	Claims  uint64
 }
 
 // A Batch is a run of entries with the nodes that they add to the tree. The first entry gets index

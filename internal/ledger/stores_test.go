@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -208,11 +209,40 @@ func (f *faultyStore) list(method string) func([]ledger.Stored, error) ([]ledger
 	}
 }
 
-func (f *faultyStore) Holders(ctx context.Context, claims []string) (map[string]ledger.Place, error) {
+// Found tells what ByID and ByReference find.
+func (f *faultyStore) Found(ctx context.Context, from uint64, n int, each func(uint64, int64, int64)) error {
+	list, err := f.Store.Range(ctx, from, n)
+	for i := 0; err == nil && i < len(list); i++ {
+		found := [2]int64{-1, -1}
+		var byID *ledger.Stored
+		if byID, err = f.ByID(ctx, list[i].ID); err == nil {
+			found[0] = int64(byID.Index)
+		} else if errors.Is(err, ledger.ErrNotFound) {
+			err = nil
+		}
+		if same, _ := f.ByReference(ctx, list[i].Reference, list[i].Index, 1); len(same) > 0 {
+			found[1] = int64(same[0].Index)
+		}
+		each(list[i].Index, found[0], found[1])
+	}
+	return err
+}
+
+func (f *faultyStore) Holders(ctx context.Context, claims []string) (map[string]ledger.Holder, error) {
 	if err := f.call("Holders"); err != nil {
 		return nil, err
 	}
-	return f.Store.Holders(ctx, claims)
+	holders, err := f.Store.Holders(ctx, claims)
+	for name := range holders {
+		switch {
+		case f.index != "ByClaim":
+		case f.to == nil:
+			delete(holders, name)
+		default:
+			holders[name] = ledger.Holder{Place: ledger.Place{Index: f.to.Index, ID: f.to.ID}}
+		}
+	}
+	return holders, err
 }
 
 func (f *faultyStore) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {

@@ -125,14 +125,14 @@ func openHead(h Head, verifier note.Verifier) (t Tree, c proof.Checkpoint, err e
 }
 
 // hashReader returns a reader of the store's tree that checks every hash against the checkpoint.
-func hashReader(ctx context.Context, store Store, c proof.Checkpoint) tlog.HashReader {
+func hashReader(ctx context.Context, store Reader, c proof.Checkpoint) tlog.HashReader {
 	return tlog.TileHashReader(c.Tree(), tileReader{ctx, store})
 }
 
 // A tileReader implements [tlog.TileReader] for a store. It checks nothing.
 type tileReader struct {
 	ctx   context.Context
-	store Store
+	store Reader
 }
 
 func (tileReader) Height() int { return tileHeight }
@@ -164,7 +164,7 @@ func joined(hashes []tlog.Hash) []byte {
 func (tileReader) SaveTiles([]tlog.Tile, [][]byte) {}
 
 // prefix returns the tree of a checkpoint's first n records.
-func prefix(ctx context.Context, store Store, c proof.Checkpoint, n uint64) (t Tree, err error) {
+func prefix(ctx context.Context, store Reader, c proof.Checkpoint, n uint64) (t Tree, err error) {
 	if n == 0 {
 		return t, nil
 	}
@@ -182,7 +182,7 @@ func prefix(ctx context.Context, store Store, c proof.Checkpoint, n uint64) (t T
 }
 
 // extends returns [ErrCorrupt] unless the checkpoint's tree extends the earlier one's.
-func extends(ctx context.Context, store Store, c, earlier proof.Checkpoint) error {
+func extends(ctx context.Context, store Reader, c, earlier proof.Checkpoint) error {
 	if earlier.Size == c.Size && earlier.Root == c.Root || earlier.Size == 0 {
 		return nil
 	}

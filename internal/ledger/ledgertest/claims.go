@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -105,7 +106,7 @@ func testHoldersAndFirsts(t *testing.T, e Engine) {
 		if i > 50 {
 			entries[i].Reference = fmt.Sprint("only ", i)
 		}
-		entries[i].Claims = []ledger.Claim{{Name: fmt.Sprint(name, i)}}
+		entries[i].Claims = []ledger.Claim{{Name: fmt.Sprint(name, i), Status: []string{"", "open"}[i%2], Due: int64(i / 2)}}
 	}
 	entries[59].Claims = []ledger.Claim{{Name: odd[0] + "0", Taken: true, From: 0}}
 	c.Append(s, entries[:59]...)
@@ -122,7 +123,7 @@ func testHoldersAndFirsts(t *testing.T, e Engine) {
 	require.Len(t, holders, 59)
 	for name, got := range holders {
 		want, err := s.ByClaim(t.Context(), name)
-		if err != nil || got != (ledger.Place{Index: want.Index, ID: want.ID}) {
+		if err != nil || got != (ledger.Holder{Place: ledger.Place{Index: want.Index, ID: want.ID}, Status: want.Claims[0].Status, Due: want.Claims[0].Due}) {
 			t.Errorf("the holder of %s is %+v, want %+v, %v", name, got, want, err)
 		}
 	}
@@ -137,6 +138,32 @@ func testHoldersAndFirsts(t *testing.T, e Engine) {
 		}
 		require.NoErrorf(t, err, "the first entries of %s", reference)
 		assert.Equalf(t, want, got, "the first entries of %s", reference)
+	}
+	ids := []uuid.UUID{uuid.New(), entries[7].ID, entries[40].ID}
+	list, err := s.ByIDs(t.Context(), ids)
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+	for _, got := range list {
+		want, err := s.ByID(t.Context(), got.ID)
+		require.NoError(t, err)
+		assert.Equal(t, *want, got)
+	}
+	next := uint64(50)
+	require.NoError(t, s.Found(t.Context(), next, 20, func(index uint64, byID, byReference int64) {
+		want := int64(-1)
+		if entries[index].Reference != "" {
+			want = int64(index)
+		}
+		assert.Equal(t, []int64{int64(next), int64(next), want}, []int64{int64(index), byID, byReference})
+		next++
+	}))
+	assert.Equal(t, uint64(60), next)
+	head, err := s.Head(t.Context())
+	require.NoError(t, err)
+	for except, want := range map[string]uint64{"": 59, odd[0]: 59 - 59/uint64(len(odd)) - 1} {
+		got, err := s.Snapshot(t.Context(), except)
+		require.NoError(t, err)
+		assert.Equal(t, ledger.Snapshot{Head: head, Version: s.Version(), Claims: want}, got)
 	}
 	if holders, err := s.Holders(t.Context(), nil); err != nil || len(holders) != 0 {
 		t.Errorf("of no claims the holders are %v, %v", holders, err)

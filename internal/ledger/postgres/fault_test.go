@@ -239,7 +239,7 @@ func TestStalledTransactionIsEnded(t *testing.T) {
 	l := openLog(t, url, key)
 	w := newWorkload(t)
 	w.append(l, ledgertest.Entries("before", 1)[0])
-	config, err := parseURL(withParameter(url, "idle_in_transaction_session_timeout=300ms"))
+	config, err := parseURL(withParameter(url, "idle_in_transaction_session_timeout=300ms"), true)
 	require.NoError(t, err)
 	stalled, err := pgx.ConnectConfig(t.Context(), config.ConnConfig)
 	require.NoError(t, err)

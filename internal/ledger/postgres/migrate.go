@@ -20,6 +20,9 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// tables is the version that the migrations lead to.
+const tables = 2
+
 // migrate brings the tables up to date over a separate connection. If several processes start
 // together, one migrates and the others wait. It reads the version within checkTimeout and migrates
 // within upTimeout; after that the server rolls back the current migration. It returns the store's

@@ -19,10 +19,13 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riffle/internal/ledger"
@@ -44,82 +47,132 @@ const closeTimeout = time.Second
 
 // A Store is a [ledger.Store] in one PostgreSQL database.
 type Store struct {
-	sqlread.Reader
+	Reader
 	writer
-	readers *pgxpool.Pool
+}
+
+// A Reader is a [ledger.Reader] of a PostgreSQL database.
+type Reader struct {
+	sqlread.Reader
+	pool    *pgxpool.Pool
+	timeout time.Duration // of a query
 	primary primary
+}
+
+// OpenReader connects to the URL's database to read it, also on a standby.
+func OpenReader(ctx context.Context, url string) (*Reader, error) {
+	config, err := parseURL(url, false)
+	if err != nil {
+		return nil, err
+	}
+	c := config.ConnConfig
+	r := &Reader{timeout: migrationTimeout}
+	r.Reader = r.read
+	if r.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, opened(ctx, c, err)
+	}
+	err = r.CheckTables(ctx, tables)
+	if e := (*pgconn.PgError)(nil); errors.As(err, &e) && e.Code == undefinedTable {
+		err = ledger.ErrNoLog
+	}
+	if err != nil {
+		return nil, errors.Join(opened(ctx, c, err), r.Close())
+	}
+	return r, nil
+}
+
+// opened returns the error of opening a database.
+func opened(ctx context.Context, c *pgx.ConnConfig, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("opening the database %s on %s:%d: %w", c.Database, c.Host, c.Port, classify(ctx, err))
 }
 
 // Open connects to the URL's database and brings its tables up to date. The URL may have a pgx
 // pool's parameters, such as pool_max_conns. No error contains the password.
 func Open(ctx context.Context, url string) (*Store, error) {
-	config, err := parseURL(url)
+	config, err := parseURL(url, true)
 	if err != nil {
 		return nil, err
 	}
 	c := config.ConnConfig
 	s := &Store{}
-	s.Reader = s.read
-	s.timeout, s.writer.primary = timeout, &s.primary
-	c.ValidateConnect = s.primary.validate(c.ValidateConnect)
-	config.PrepareConn = s.primary.prepare
+	s.Reader.Reader, s.Reader.timeout = s.read, timeout
+	primary := &s.Reader.primary
+	s.writer.timeout, s.writer.primary = timeout, primary
+	c.ValidateConnect = primary.validate(c.ValidateConnect)
+	config.PrepareConn = primary.prepare
 	s.configure(c.Copy())
 	s.version, err = migrate(ctx, c.Copy(), timeout, migrationTimeout)
 	if err == nil {
 		err = s.connect(ctx)
 	}
 	if err == nil {
-		s.readers, err = pgxpool.NewWithConfig(ctx, config)
+		s.pool, err = pgxpool.NewWithConfig(ctx, config)
 	}
-	if err != nil {
-		if s.conn != nil {
-			s.close()
-		}
-		return nil, fmt.Errorf("opening the database %s on %s:%d: %w", c.Database, c.Host, c.Port, classify(ctx, err))
+	if err != nil && s.conn != nil {
+		s.close()
+	}
+	if err = opened(ctx, c, err); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
 
 // Holders implements [ledger.Store].
-func (s *Store) Holders(ctx context.Context, claims []string) (map[string]ledger.Place, error) {
-	holders := map[string]ledger.Place{}
-	err := s.places(ctx, selectHolders, claims, func(name string, p ledger.Place) { holders[name] = p })
+func (r *Reader) Holders(ctx context.Context, claims []string) (map[string]ledger.Holder, error) {
+	holders := map[string]ledger.Holder{}
+	err := r.read(ctx, func(row sqlread.Row) (err error) {
+		var name string
+		var h ledger.Holder
+		h.Place, err = scanPlace(row, &name, &h.Status, &h.Due)
+		holders[name] = h
+		return err
+	}, selectHolders, planAnew, claims)
 	return holders, err
 }
 
 // Firsts implements [ledger.Store].
-func (s *Store) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
+func (r *Reader) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
 	firsts := map[string][]ledger.Place{}
-	err := s.places(ctx, selectFirsts, references, func(name string, p ledger.Place) { firsts[name] = append(firsts[name], p) })
+	err := r.read(ctx, func(row sqlread.Row) error {
+		var name string
+		p, err := scanPlace(row, &name)
+		firsts[name] = append(firsts[name], p)
+		return err
+	}, selectFirsts, planAnew, references)
 	return firsts, err
 }
 
-const selectHolders = "SELECT c.name, e.idx, e.id FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = ANY($1::text[])"
+// ByIDs implements [ledger.Store].
+func (r *Reader) ByIDs(ctx context.Context, ids []uuid.UUID) ([]ledger.Stored, error) {
+	return r.List(ctx, sqlread.SelectEntries+"WHERE id = ANY($1::uuid[])", planAnew, ids)
+}
 
-const selectFirsts = "SELECT r.name, e.idx, e.id FROM unnest($1::text[]) AS r (name) CROSS JOIN LATERAL " +
+const selectHolders = "SELECT e.idx, e.id, c.name, coalesce(c.status, ''), coalesce(c.due, 0) " +
+	"FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = ANY($1::text[])"
+
+const selectFirsts = "SELECT e.idx, e.id, r.name FROM unnest($1::text[]) AS r (name) CROSS JOIN LATERAL " +
 	"(SELECT idx, id FROM entries WHERE reference = r.name ORDER BY idx LIMIT 2) AS e ORDER BY e.idx"
 
-// places calls each for every entry that a query finds for the names. The server plans the query
-// anew each time, since a plan from when the log was short would scan it all while the log's writer
-// waits.
-func (s *Store) places(ctx context.Context, query string, names []string, each func(string, ledger.Place)) error {
-	return s.read(ctx, func(row sqlread.Row) error {
-		var name string
-		var index int64
-		var id [16]byte
-		if err := row.Scan(&name, &index, &id); err != nil {
-			return err
-		}
-		each(name, ledger.Place{Index: uint64(index), ID: id})
-		return nil
-	}, query, pgx.QueryExecModeCacheDescribe, names)
+// planAnew has the server plan a query for many keys each time, since a plan from when the log was short
+// would scan it all while the log's writer waits.
+const planAnew = pgx.QueryExecModeCacheDescribe
+
+// scanPlace scans an index, an id, and more columns.
+func scanPlace(row sqlread.Row, more ...any) (p ledger.Place, err error) {
+	var index int64
+	var id [16]byte
+	err = row.Scan(append([]any{&index, &id}, more...)...)
+	return ledger.Place{Index: uint64(index), ID: id}, err
 }
 
 // read implements [sqlread.Reader]. After an error, rows may come from a former primary.
-func (s *Store) read(ctx context.Context, each func(sqlread.Row) error, query string, args ...any) error {
-	limited, cancel := context.WithTimeout(ctx, timeout)
+func (r *Reader) read(ctx context.Context, each func(sqlread.Row) error, query string, args ...any) error {
+	limited, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	rows, err := s.readers.Query(limited, query, args...)
+	rows, err := r.pool.Query(limited, query, args...)
 	if err != nil {
 		return classify(ctx, err)
 	}
@@ -133,14 +186,14 @@ func (s *Store) read(ctx context.Context, each func(sqlread.Row) error, query st
 	if err == nil {
 		err = rows.Err()
 	}
-	if former := s.primary.check(conn); former != nil {
+	if former := r.primary.check(conn); former != nil {
 		err = former
 	}
 	return classify(ctx, err)
 }
 
 // Readers returns the number of reading connections.
-func (s *Store) Readers() int { return int(s.readers.Config().MaxConns) }
+func (s *Store) Readers() int { return int(s.pool.Config().MaxConns) }
 
 // CheckFiles returns nil: the server checks its files.
 func (s *Store) CheckFiles() error { return nil }
@@ -150,7 +203,12 @@ func (s *Store) CheckRoom() error { return nil }
 
 // Close closes all connections.
 func (s *Store) Close() error {
-	s.readers.Close()
 	s.close()
+	return s.Reader.Close()
+}
+
+// Close closes all connections.
+func (r *Reader) Close() error {
+	r.pool.Close()
 	return nil
 }

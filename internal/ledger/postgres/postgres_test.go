@@ -195,7 +195,7 @@ func TestConnectRejectsServerThatLosesCommits(t *testing.T) {
 				assert.ErrorIs(t, s.Append(t.Context(), next), ledger.ErrUnavailable,
 					"an append over a terminated session")
 				wantNotDurable(t, s.Append(t.Context(), next), name)
-				s.readers.Reset() // drop the terminated sessions
+				s.pool.Reset() // drop the terminated sessions
 				_, err = s.Head(t.Context())
 				wantNotDurable(t, err, name)
 			})
@@ -310,7 +310,7 @@ func TestOpenUnreachableServer(t *testing.T) {
 		assert.ErrorIs(t, err, ledger.ErrUnavailable, name)
 		assert.Contains(t, err.Error(), "opening the database riffle on "+address, name)
 	}
-	config, err := parseURL(postgrestest.URLAt("localhost:1", "riffle"))
+	config, err := parseURL(postgrestest.URLAt("localhost:1", "riffle"), true)
 	require.NoError(t, err, "the default connect timeout")
 	assert.Equal(t, timeout, config.ConnConfig.ConnectTimeout, "the default connect timeout")
 }
@@ -346,7 +346,7 @@ func TestErrorsDoNotContainThePassword(t *testing.T) {
 		}
 	}
 	for _, location := range []string{"postgres://riffle:" + escaped + "@localhost/riffle", "postgres://riffle@localhost/riffle?password=" + escaped} {
-		config, err := parseURL(location)
+		config, err := parseURL(location, true)
 		if err != nil || config.ConnConfig.Password != secret || config.ConnConfig.User != "riffle" {
 			t.Errorf("the parsed user or password is wrong (%v)", err)
 		}

@@ -14,6 +14,9 @@ import (
 // undefinedFunction is the SQLSTATE of an engine without timelines.
 const undefinedFunction = "42883"
 
+// undefinedTable is the SQLSTATE of a database without a log.
+const undefinedTable = "42P01"
+
 // errFormerPrimary: another server was promoted, and the log may lack this server's commits.
 var errFormerPrimary = errors.New("the server is no longer the primary: another one was promoted")
 

@@ -48,7 +48,7 @@ func TestCountHosts(t *testing.T) {
 		"postgres://a,b/riffle?target_session_attrs=any": 2,
 		"postgres:///riffle?host=/run/one,/run/two":      2,
 	} {
-		config, err := parseURL(url)
+		config, err := parseURL(url, true)
 		if err != nil {
 			t.Errorf("%s: %v", url, err)
 			continue
@@ -63,11 +63,11 @@ func TestFormerPrimaryIsGivenUp(t *testing.T) {
 	s, _, c := newLog(t)
 	_, err := s.Head(t.Context())
 	require.NoError(t, err)
-	current := s.primary.timeline.Load()
+	current := s.Reader.primary.timeline.Load()
 	if current < 1 {
 		t.Fatalf("the timeline is %d", current)
 	}
-	s.primary.timeline.Store(current + 1)
+	s.Reader.primary.timeline.Store(current + 1)
 	next := c.Next(ledgertest.Entries("next", 1)...)
 	_, errHead := s.Head(t.Context())
 	_, errConfirm := s.Confirm(t.Context())
@@ -75,7 +75,7 @@ func TestFormerPrimaryIsGivenUp(t *testing.T) {
 		assert.ErrorIs(t, err, errFormerPrimary, what)
 		assert.ErrorIs(t, err, ledger.ErrUnavailable, what)
 	}
-	s.primary.timeline.Store(current)
+	s.Reader.primary.timeline.Store(current)
 	assert.NoError(t, s.Append(t.Context(), next), "afterwards")
 	c.CheckLog(s)
 }
@@ -84,7 +84,7 @@ func TestFormerPrimaryIsGivenUp(t *testing.T) {
 func TestReadFromFormerPrimaryIsDiscarded(t *testing.T) {
 	s, _, _ := newLog(t)
 	err := s.read(t.Context(), func(sqlread.Row) error {
-		s.primary.timeline.Add(1) // while it is read
+		s.Reader.primary.timeline.Add(1) // while it is read
 		return nil
 	}, sqlread.SelectHead)
 	assert.ErrorIs(t, err, errFormerPrimary)

@@ -19,8 +19,8 @@ import (
 )
 
 // parseURL parses a database URL. It passes pgx the URL without the password, so that no error can
-// contain it.
-func parseURL(location string) (*pgxpool.Config, error) {
+// contain it. writes has it connect to a primary whose commits are durable.
+func parseURL(location string, writes bool) (*pgxpool.Config, error) {
 	//nolint:gosec // the password of an example
 	const form = "the URL of the database has the form postgres://user:password@host:5432/database, with special characters of the password escaped like %2F for /"
 	u, err := url.Parse(location)
@@ -48,13 +48,15 @@ func parseURL(location string) (*pgxpool.Config, error) {
 	if limit := timeout / time.Duration(countHosts(c)); c.ConnectTimeout == 0 || c.ConnectTimeout > limit {
 		c.ConnectTimeout = limit
 	}
-	if !query.Has("target_session_attrs") && os.Getenv("PGTARGETSESSIONATTRS") == "" {
+	if writes && !query.Has("target_session_attrs") && os.Getenv("PGTARGETSESSIONATTRS") == "" {
 		c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 	if fips140.Enforced() && c.RequireAuth == "" {
 		c.RequireAuth = "!md5" // which would panic
 	}
-	c.AfterConnect = setUpSession
+	if writes {
+		c.AfterConnect = setUpSession
+	}
 	if !query.Has("pool_max_conns") {
 		config.MaxConns = int32(ledger.DefaultReaders())
 	}

@@ -24,7 +24,7 @@ func openLog(t *testing.T, url, keyFile string) *ledger.Log {
 func openLogWithin(t *testing.T, limit time.Duration, url, keyFile string) *ledger.Log {
 	t.Helper()
 	s := open(t, url)
-	s.timeout = limit
+	s.writer.timeout = limit
 	l, err := ledger.Open(t.Context(), s, ledger.Options{Folder: t.TempDir(), KeyFile: keyFile})
 	if err != nil {
 		closeStore(t, s)

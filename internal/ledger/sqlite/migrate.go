@@ -17,6 +17,9 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// tables is the version that the migrations lead to.
+const tables = 3
+
 // migrate brings the tables up to date over a separate connection, and returns the store's version.
 func migrate(ctx context.Context, path string) (version ledger.Version, err error) {
 	db := sql.OpenDB(connector{dsn: dsn(path)})

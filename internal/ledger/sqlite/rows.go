@@ -12,8 +12,8 @@ import (
 )
 
 // read implements [sqlread.Reader].
-func (s *Store) read(ctx context.Context, each func(sqlread.Row) error, query string, args ...any) error {
-	return s.withConn(ctx, func(conn driver.Conn) error {
+func (r *Reader) read(ctx context.Context, each func(sqlread.Row) error, query string, args ...any) error {
+	return r.withConn(ctx, func(conn driver.Conn) error {
 		rows, err := conn.(driver.QueryerContext).QueryContext(ctx, query, named(nil, args...))
 		return eachRow(rows, err, each)
 	})
@@ -21,8 +21,8 @@ func (s *Store) read(ctx context.Context, each func(sqlread.Row) error, query st
 
 // withConn calls f with a reading connection of the driver, since queries of database/sql take 1.5
 // times as long.
-func (s *Store) withConn(ctx context.Context, f func(driver.Conn) error) (err error) {
-	conn, err := s.readers.Conn(ctx)
+func (r *Reader) withConn(ctx context.Context, f func(driver.Conn) error) (err error) {
+	conn, err := r.conns.Conn(ctx)
 	if err != nil {
 		return err
 	}

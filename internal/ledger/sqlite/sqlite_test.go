@@ -94,7 +94,7 @@ func TestEveryConnectionIsDurable(t *testing.T) {
 			}
 		}
 	}
-	_, err := s.readers.ExecContext(t.Context(), "DELETE FROM entries")
+	_, err := s.conns.ExecContext(t.Context(), "DELETE FROM entries")
 	assert.Error(t, err, "a reader can write")
 }
 

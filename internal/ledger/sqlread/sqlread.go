@@ -24,7 +24,8 @@ type Reader func(ctx context.Context, each func(Row) error, query string, args .
 // SelectHead reads the only row of the table head; see [ScanHead].
 const SelectHead = "SELECT size, edge, checkpoint, seed_key, seeds_from FROM head WHERE one"
 
-const selectEntries = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
+// SelectEntries selects entries; see [Reader.List].
+const SelectEntries = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
 
 const selectHolder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, " +
 	"coalesce(c.status, ''), coalesce(c.due, 0) FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = $1"
@@ -51,6 +52,53 @@ func (read Reader) Head(ctx context.Context) (h ledger.Head, err error) {
 		err = ErrNoHead
 	}
 	return h, err
+}
+
+// Snapshot implements [ledger.Store].
+func (read Reader) Snapshot(ctx context.Context, except string) (s ledger.Snapshot, err error) {
+	q := ledger.ClaimQuery{Prefix: except}
+	after, before := q.NameBounds()
+	if except == "" {
+		before = ""
+	}
+	err = ErrNoHead
+	if errRead := read(ctx, func(row Row) error {
+		var size, from, version, claims int64
+		err = row.Scan(&size, &s.Head.Edge, &s.Head.Checkpoint, &s.Head.SeedKey, &from, &version, &claims)
+		s.Head.Size, s.Head.SeedsFrom = uint64(size), uint64(from)
+		s.Version, s.Claims = ledger.Version(version), uint64(claims)
+		return nil
+	}, "SELECT size, edge, checkpoint, seed_key, seeds_from, (SELECT max(version_id) FROM goose_db_version), "+
+		"(SELECT count(*) FROM claims WHERE NOT (name > $1 AND name < $2)) FROM head WHERE one", after, before); errRead != nil {
+		err = errRead
+	}
+	return s, err
+}
+
+// CheckTables returns an error if a program cannot read the tables whose migrations lead to a version.
+func (read Reader) CheckTables(ctx context.Context, tables ledger.Version) error {
+	var have int64
+	err := read(ctx, func(row Row) error { return row.Scan(&have) }, "SELECT max(version_id) FROM goose_db_version")
+	if err == nil && ledger.Version(have) < tables {
+		return fmt.Errorf("the tables have version %d, and this program reads version %d: start the service on the store once, which brings them up to date", have, tables)
+	}
+	if err == nil {
+		err = ledger.CheckVersion(ledger.Version(have), tables)
+	}
+	return err
+}
+
+// Found implements [ledger.Store].
+func (read Reader) Found(ctx context.Context, from uint64, n int, each func(index uint64, byID, byReference int64)) error {
+	var index, byID, byReference int64
+	columns := []any{&index, &byID, &byReference}
+	return read(ctx, func(row Row) error {
+		err := row.Scan(columns...)
+		each(uint64(index), byID, byReference)
+		return err
+	}, "SELECT e.idx, coalesce((SELECT x.idx FROM entries AS x WHERE x.id = e.id LIMIT 1), -1), "+
+		"coalesce((SELECT x.idx FROM entries AS x WHERE x.reference = e.reference AND x.idx >= e.idx ORDER BY x.reference, x.idx LIMIT 1), -1) "+
+		"FROM entries AS e WHERE e.idx >= $1 ORDER BY e.idx LIMIT $2", int64(from), int64(n))
 }
 
 // Hashes implements [ledger.Store].
@@ -103,46 +151,56 @@ func (read Reader) Records(ctx context.Context, from uint64, n int, each func(ui
 
 // Range implements [ledger.Store].
 func (read Reader) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
-	return read.list(ctx, "", selectEntries+"WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), int64(n))
+	return read.List(ctx, SelectEntries+"WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), int64(n))
 }
 
 // ByID implements [ledger.Store].
 func (read Reader) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return ledger.FirstOrNotFound(read.list(ctx, "", selectEntries+"WHERE id = $1", id[:]))
+	return ledger.FirstOrNotFound(read.List(ctx, SelectEntries+"WHERE id = $1", id[:]))
 }
 
 // ByClaim implements [ledger.Store].
-func (read Reader) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	return ledger.FirstOrNotFound(read.list(ctx, claim, selectHolder, claim))
+func (read Reader) ByClaim(ctx context.Context, claim string) (holder *ledger.Stored, err error) {
+	err = ledger.ErrNotFound
+	if errRead := read(ctx, func(row Row) error {
+		var e ledger.Stored
+		c := ledger.Claim{Name: claim}
+		e, err = ScanEntry(row, &c.Status, &c.Due)
+		e.Claims, holder = []ledger.Claim{c}, &e
+		return err
+	}, selectHolder, claim); errRead != nil {
+		return nil, errRead
+	}
+	return holder, err
 }
 
 // ByReference implements [ledger.Store].
 func (read Reader) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	return read.list(ctx, "", selectEntries+"WHERE reference = $1 AND idx >= $2 ORDER BY idx LIMIT $3", reference, int64(from), int64(limit))
+	return read.List(ctx, SelectEntries+"WHERE reference = $1 AND idx >= $2 ORDER BY idx LIMIT $3", reference, int64(from), int64(limit))
 }
 
-// list returns the selected entries. A claim's holder has two more columns.
-func (read Reader) list(ctx context.Context, claim, query string, args ...any) (list []ledger.Stored, err error) {
+// List returns the entries that a query selects with [SelectEntries].
+func (read Reader) List(ctx context.Context, query string, args ...any) (list []ledger.Stored, err error) {
 	err = read(ctx, func(row Row) error {
-		var e ledger.Stored
-		var index int64
-		var id, hash []byte
-		columns := []any{&index, &id, &e.Reference, &e.Record, &e.Sidecar, &hash}
-		if claim != "" {
-			e.Claims = []ledger.Claim{{Name: claim}}
-			columns = append(columns, &e.Claims[0].Status, &e.Claims[0].Due)
-		}
-		if err := row.Scan(columns...); err != nil {
-			return err
-		}
-		if len(id) != len(e.ID) || len(hash) != len(e.Hash) {
-			return fmt.Errorf("%w: record %d has an id of %d bytes and a hash of %d", ledger.ErrCorrupt, index, len(id), len(hash))
-		}
-		e.Index, e.ID, e.Hash = uint64(index), uuid.UUID(id), tlog.Hash(hash)
+		e, err := ScanEntry(row)
 		list = append(list, e)
-		return nil
+		return err
 	}, query, args...)
 	return list, err
+}
+
+// ScanEntry scans the columns of [SelectEntries], and more columns.
+func ScanEntry(row Row, more ...any) (e ledger.Stored, err error) {
+	var index int64
+	var id, hash []byte
+	if err := row.Scan(append([]any{&index, &id, &e.Reference, &e.Record, &e.Sidecar, &hash}, more...)...); err != nil {
+		return e, err
+	}
+	if len(id) != len(e.ID) || len(hash) != len(e.Hash) {
+		return e, fmt.Errorf("%w: record %d has an id of %d bytes and a hash of %d", ledger.ErrCorrupt, index, len(id), len(hash))
+	}
+	e.Index, e.ID, e.Hash = uint64(index), uuid.UUID(id), tlog.Hash(hash)
+	return e, nil
 }
 
 // Claims implements [ledger.Store].
