@@ -85,7 +85,7 @@ module: ## rename the Go module everywhere: make module PATH=git.example/games/r
 	@export PATH=/usr/local/bin:/usr/bin:/bin; bash .ci/module '$(PATH)'
 
 cost: ## compare allocations and instructions of common requests with bench/cost/cost.json
-	go run -pgo=cmd/server/default.pgo ./bench/cost
+	go test -pgo=cmd/server/default.pgo ./bench/cost -run Cost -count 1 -v -cost
 
 bench: ## measure the service on two quiet cores and write docs/performance.md; takes some ten minutes
 	taskset -c 0,1 go run ./bench

@@ -1,21 +1,19 @@
-package main
+package cost
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/access"
 	"riffle/internal/api"
@@ -53,55 +51,37 @@ const drawPath = "/shoes/{id}/draw"
 type service struct {
 	handler http.Handler
 	log     *ledger.Log
-	folder  string
 }
 
 // open makes a service with an empty ledger. It always draws the same seeds, because they decide
 // how often the shuffle rejects a word.
-func open(ctx context.Context) (_ *service, err error) {
-	folder, err := os.MkdirTemp("", "riffle-cost-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.RemoveAll(folder))
-		}
-	}()
+func open(t *testing.T) *service {
+	folder := t.TempDir()
 	decks, err := deck.Builtin()
-	if err != nil {
-		return nil, err
-	}
-	store, err := sqlite.Open(ctx, filepath.Join(folder, "riffle.db"))
-	if err != nil {
-		return nil, err
-	}
+	require.NoError(t, err)
+	store, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
+	require.NoError(t, err)
 	registry := prometheus.NewRegistry()
 	metrics := api.NewMetrics(registry, "", "")
-	log, err := ledger.Open(ctx, store, ledger.Options{Folder: folder, Observe: metrics.Log(access.MainLog).Commit})
-	if err != nil {
-		return nil, errors.Join(err, store.Close())
-	}
+	main := metrics.Log(access.MainLog)
+	log, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder, Observe: main.Commit})
+	require.NoError(t, err)
 	handler := api.New(api.Options{
 		Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: registry,
 		MaxBody: 16 << 20, Budget: budget.New(512 << 20),
 	})
 	handler.LogNamed(access.MainLog).Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1e6, Results: 1e7}}, services.Options{
-		Random: metrics.Log(access.MainLog).Random(rand.NewChaCha8([32]byte{})), ObserveCommitment: metrics.Log(access.MainLog).Commitment, ObserveShoe: metrics.Log(access.MainLog).ShoeChange,
+		Random: main.Random(rand.NewChaCha8([32]byte{})), ObserveCommitment: main.Commitment, ObserveShoe: main.ShoeChange,
 	}))
-	return &service{handler: handler, log: log, folder: folder}, nil
+	return &service{handler: handler, log: log}
 }
-
-func (s *service) close() error { return errors.Join(s.log.Close(), os.RemoveAll(s.folder)) }
 
 // settle waits until the ledger has published every committed record. On its own it publishes every
 // few milliseconds, so a request would cost more on a slow machine.
-func (s *service) settle(ctx context.Context) error {
-	s.log.Checkpoint(ctx)
-	if committed, published := s.log.Sizes(); committed != published {
-		return fmt.Errorf("%d records were committed, but %d published", committed, published)
-	}
-	return nil
+func (s *service) settle(t *testing.T) {
+	s.log.Checkpoint(t.Context())
+	committed, published := s.log.Sizes()
+	require.Equal(t, committed, published, "the published records")
 }
 
 // A writer discards a response, except for its status.
@@ -115,7 +95,7 @@ func (w *writer) WriteHeader(status int)      { w.status = status }
 func (w *writer) Write(p []byte) (int, error) { return len(p), nil }
 
 // newRequest returns the request, and the path of a new shoe if it draws.
-func (s *service) newRequest(r request) (*http.Request, error) {
+func (s *service) newRequest(t *testing.T, r request) *http.Request {
 	path := r.path
 	if path == drawPath {
 		w := httptest.NewRecorder()
@@ -123,12 +103,11 @@ func (s *service) newRequest(r request) (*http.Request, error) {
 		var made struct {
 			ID string `json:"shoe_id"`
 		}
-		if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != http.StatusOK {
-			return nil, fmt.Errorf("POST /shoes: status %d: %s", w.Code, w.Body)
-		}
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &made))
+		require.Equalf(t, http.StatusOK, w.Code, "POST /shoes: %s", w.Body)
 		path = strings.Replace(path, "{id}", made.ID, 1)
 	}
-	return jsonRequest(r.method, path, r.body), nil
+	return jsonRequest(r.method, path, r.body)
 }
 
 func jsonRequest(method, path, body string) *http.Request {
@@ -141,7 +120,7 @@ func jsonRequest(method, path, body string) *http.Request {
 const settleEvery = 10
 
 // send sends a request so many times, one after the other, and allocates next to nothing itself.
-func (s *service) send(ctx context.Context, r *http.Request, body string, times int) error {
+func (s *service) send(t *testing.T, r *http.Request, body string, times int) {
 	var reader strings.Reader
 	r.Body = io.NopCloser(&reader)
 	w := &writer{header: http.Header{}}
@@ -151,15 +130,13 @@ func (s *service) send(ctx context.Context, r *http.Request, body string, times 
 		w.status = http.StatusOK // the default of net/http
 		s.handler.ServeHTTP(w, r)
 		if w.status != http.StatusOK {
-			return fmt.Errorf("status %d", w.status)
+			t.Fatalf("%s: status %d", r.URL, w.status)
 		}
 		if (i+1)%settleEvery == 0 {
-			if err := s.settle(ctx); err != nil {
-				return err
-			}
+			s.settle(t)
 		}
 	}
-	return s.settle(ctx)
+	s.settle(t)
 }
 
 // warmUp is the number of requests before a measurement, which fill pools and prepare statements.
@@ -167,26 +144,16 @@ const warmUp = 30
 
 // allocated sends a request so many times to a service of its own, and returns the allocations and
 // allocated bytes of each.
-func allocated(ctx context.Context, r request, times int) (allocations, bytes float64, err error) {
+func allocated(t *testing.T, r request, times int) (allocations, bytes float64) {
 	runtime.GC() // the garbage of the previous round; during a round nothing is collected
-	s, err := open(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	sent, err := s.newRequest(r)
-	if err != nil {
-		return 0, 0, err
-	}
-	if err := s.send(ctx, sent, r.body, warmUp); err != nil {
-		return 0, 0, err
-	}
+	s := open(t)
+	sent := s.newRequest(t, r)
+	s.send(t, sent, r.body, warmUp)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := s.send(ctx, sent, r.body, times); err != nil {
-		return 0, 0, err
-	}
+	s.send(t, sent, r.body, times)
 	runtime.ReadMemStats(&after)
+	require.NoError(t, s.log.Close())
 	each := func(before, after uint64) float64 { return float64(after-before) / float64(times) }
-	return each(before.Mallocs, after.Mallocs), each(before.TotalAlloc, after.TotalAlloc), nil
+	return each(before.Mallocs, after.Mallocs), each(before.TotalAlloc, after.TotalAlloc)
 }
