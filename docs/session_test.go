@@ -94,6 +94,9 @@ func (s *session) control(command string) {
 			s.service, s.stopped = nil, true
 		}
 		if flags, isStart := strings.CutPrefix(command, startService); isStart {
+			for name, cluster := range s.databases {
+				flags = strings.ReplaceAll(flags, name, cluster.Address())
+			}
 			s.start(strings.Fields(flags)...)
 		}
 	}

@@ -22,7 +22,7 @@ type checkState struct {
 	last time.Time
 }
 
-// read reads the file, unless there is none yet.
+// read reads the file if it exists.
 func (s *checkState) read() error {
 	text, err := os.ReadFile(s.path)
 	if s.path == "" || errors.Is(err, fs.ErrNotExist) {

@@ -58,9 +58,12 @@ func (c *console) text(m mark) string {
 // clearLine erases the current line of a terminal.
 const clearLine = "\r\x1b[K"
 
-// progressOf returns a function that prints to w how many things are done, and the time left, at most
-// every 100 ms. It begins after those done before.
-func progressOf(w io.Writer, things string, before uint64) func(done, total uint64) {
+// showing returns a function that shows how many things are done, and the time left, at most every 100 ms.
+// It begins after those done before. It is nil without a terminal.
+func (c *console) showing(things string, before uint64) func(done, total uint64) {
+	if c.progress == nil {
+		return nil
+	}
 	began := time.Now()
 	var last time.Time
 	return func(done, total uint64) {
@@ -70,7 +73,14 @@ func progressOf(w io.Writer, things string, before uint64) func(done, total uint
 		}
 		last = now
 		left := time.Duration(float64(now.Sub(began)) / float64(done-before) * float64(total-done))
-		_, _ = fmt.Fprintf(w, clearLine+"%d of %d %s, %s left", done, total, things, left.Round(time.Second))
+		_, _ = fmt.Fprintf(c.progress, clearLine+"%d of %d %s, %s left", done, total, things, left.Round(time.Second))
+	}
+}
+
+// clear erases the line that shows progress.
+func (c *console) clear() {
+	if c.progress != nil {
+		_, _ = fmt.Fprint(c.progress, clearLine)
 	}
 }
 

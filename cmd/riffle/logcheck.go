@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +21,7 @@ import (
 // logCommands groups the commands on a log.
 type logCommands struct {
 	Check logCheck `cmd:"" help:"Check a store."`
+	Copy  logCopy  `cmd:"" help:"Move a log from SQLite to PostgreSQL, or back."`
 	Fork  logFork  `cmd:"" help:"Begin the log that follows one that has lost records."`
 }
 
@@ -29,14 +29,10 @@ type logCommands struct {
 // the signed root, and the root against the second copy of the checkpoint. Settings have the names
 // that they have in the service, and an empty one counts as unset.
 type logCheck struct {
-	Data  string  `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder, with checkpoint, log.key and, for SQLite, riffle.db and riffle.db-wal. Default ./data."`
-	Log   logName `placeholder:"NAME" help:"A log beside the main one, which is in the folder logs/NAME of the data folder. RIFFLE_STORE and the variables of keys are for the main one alone."`
-	Store string  `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the log, postgres://... Default SQLite in the data folder."`
-	Key   string  `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The log's verifier key, as GET /log/key answers it, or its private key, of which only the public half is used. Default log.key in the data folder."`
+	logSource
 
 	Anchor anchor.Places `placeholder:"PLACES" env:"RIFFLE_ANCHOR" help:"Places with the log's last checkpoint, as the service's --anchor."`
 
-	SeedKey      string `placeholder:"FILE" env:"RIFFLE_SEED_KEY_FILE" help:"The key that encrypts seeds; RIFFLE_SEED_KEY may hold the key itself. Default seed.key beside the log's key."`
 	WithoutSeeds bool   `help:"Skip the checks that need the seed key."`
 	State        string `placeholder:"FILE" help:"Continue the check of which the file says how far it came, and keep that file up to date. Keep it where only you can write."`
 }
@@ -55,8 +51,7 @@ const copyStep = "second copy"
 
 // Run checks the store and prints the outcome of each step.
 func (k *logCheck) Run(ctx context.Context, c *console) error {
-	data := k.Log.folder(k.Data)
-	keyFile := cmp.Or(k.Log.setting(k.Key, "RIFFLE_KEY_FILE"), filepath.Join(data, ledger.KeyName))
+	data, keyFile := k.folder(), k.keyFile()
 	verifier, err := readVerifier(keyFile)
 	if err != nil {
 		return err
@@ -67,71 +62,18 @@ func (k *logCheck) Run(ctx context.Context, c *console) error {
 		return fmt.Errorf("reading the second copy of the checkpoint: %w", err)
 	}
 	r := &logReport{console: c, ctx: ctx, verifier: verifier, copyFile: copyFile, second: second, anchors: k.Anchor}
-	r.seedKey = func() ([]byte, error) { return k.seedKey(filepath.Dir(keyFile), data) }
+	r.seedKey = func() ([]byte, error) {
+		if k.WithoutSeeds {
+			return nil, nil
+		}
+		return k.seedKey(", or --without-seeds to skip the seeds")
+	}
 	r.state = checkState{path: k.State, Origin: verifier.Name(), Seeds: !k.WithoutSeeds}
 	if err := r.state.read(); err != nil {
 		return err
 	}
 	r.step("key", "%s, %s", verifier.Name(), keyFile)
-	return r.verdict(r.checkStore(data, k.Log.setting(k.Store, "RIFFLE_STORE")))
-}
-
-// seedKey reads the key that encrypts seeds: from --seed-key, RIFFLE_SEED_KEY, or the first of the
-// folders that has one. It returns nil with --without-seeds.
-func (k *logCheck) seedKey(folders ...string) ([]byte, error) {
-	if k.WithoutSeeds {
-		return nil, nil
-	}
-	named := k.Log.setting(k.SeedKey, "RIFFLE_SEED_KEY_FILE")
-	if text := os.Getenv("RIFFLE_SEED_KEY"); text != "" && named == "" && !k.Log.named() {
-		key, err := ledger.ParseSeedKey(text)
-		if err != nil {
-			return nil, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
-		}
-		return key, nil
-	}
-	paths := []string{named}
-	if named == "" {
-		paths = paths[:0]
-		for _, folder := range folders {
-			paths = append(paths, filepath.Join(folder, ledger.SeedKeyName))
-		}
-	}
-	for _, path := range paths {
-		if key, err := ledger.ReadSeedKey(path); !errors.Is(err, fs.ErrNotExist) {
-			return key, err
-		}
-	}
-	return nil, fmt.Errorf("there is no seed key at %s: use --seed-key to name it, or --without-seeds to skip the seeds", paths[len(paths)-1])
-}
-
-// readVerifier reads the key that verifies checkpoints from a file that holds the verifier key or
-// the private key.
-func readVerifier(path string) (note.Verifier, error) {
-	key, err := readVerifierKey(path)
-	if err != nil {
-		return nil, err
-	}
-	return note.NewVerifier(key)
-}
-
-// readVerifierKey reads the text of the key that readVerifier returns.
-func readVerifierKey(path string) (string, error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("there is no key file %s: use --key to name it. The verifier key from GET /log/key is enough", path)
-	} else if err != nil {
-		return "", fmt.Errorf("reading the key file: %w", err)
-	}
-	text := strings.TrimSpace(strings.TrimPrefix(string(data), "\ufeff"))
-	if _, err := note.NewVerifier(text); err == nil {
-		return text, nil
-	}
-	key, err := ledger.ParseKey(text)
-	if err != nil {
-		return "", fmt.Errorf("the key file %s has neither the verifier key nor the private key of a log, or holds a damaged one", path)
-	}
-	return key.Public, nil
+	return r.verdict(r.checkStore(data, k.location()))
 }
 
 // A logReport runs the steps of a check: it prints the outcome of each and collects the findings.
@@ -253,15 +195,13 @@ func (r *logReport) checkRecords(store ledger.Reader, head ledger.Head) error {
 		}
 		checker.Decrypt = vault.Decrypt
 	}
-	check := ledger.Check{Verifier: r.verifier, Visit: checker.Visit, Except: checker.Unchecked(), From: r.state.CheckState, Progress: r.showProgress()}
+	check := ledger.Check{Verifier: r.verifier, Visit: checker.Visit, Except: checker.Unchecked(), From: r.state.CheckState, Progress: r.showing("records", r.state.Size)}
 	if r.state.path != "" {
 		check.Save = r.state.saveSometimes
 	}
 	debug.SetGCPercent(400) // it allocates much and keeps little
 	result, err := check.Run(r.ctx, store)
-	if r.progress != nil {
-		_, _ = fmt.Fprint(r.progress, clearLine)
-	}
+	r.clear()
 	r.checkpoint = result.Checkpoint
 	if err != nil {
 		err = fmt.Errorf("the store cannot be read: %w", err)
@@ -291,15 +231,6 @@ func (r *logReport) checkRecords(store ledger.Reader, head ledger.Head) error {
 // or the store became unreachable. Any other error of an open store is a finding.
 func (r *logReport) aborts(err error) bool {
 	return err != nil && (r.ctx.Err() != nil || environmental(err))
-}
-
-// showProgress returns a function that prints progress to the terminal, at most every 100 ms, or
-// nil without a terminal.
-func (r *logReport) showProgress() func(done, total uint64) {
-	if r.progress == nil {
-		return nil
-	}
-	return progressOf(r.progress, "records", r.state.Size)
 }
 
 // step prints the outcome of a step.

@@ -59,6 +59,8 @@ type commands struct {
 	Shuffle    shuffleCmd  `cmd:"" help:"Shuffle lines, with a proof."`
 	Fairness   fairnessCmd `cmd:"" help:"Measure a program's shuffle by its orders."`
 	Log        logCommands `cmd:"" help:"The log of a service."`
+	Backup     backup      `cmd:"" help:"Copy a log while its service runs."`
+	Restore    restore     `cmd:"" help:"Make a data folder from a backup."`
 	Key        keyCommands `cmd:"" help:"Keys of callers."`
 	Completion completion  `cmd:"" help:"Print a script that completes the commands in a shell."`
 	Suggest    suggest     `cmd:"" hidden:""`

@@ -115,7 +115,7 @@ func TestProgressIsShownAndErased(t *testing.T) {
 	parent := t.TempDir()
 	makeFolders(t, parent)
 	var out, progress strings.Builder
-	check := logCheck{Data: filepath.Join(parent, "data")}
+	check := logCheck{logSource: logSource{Data: filepath.Join(parent, "data")}}
 	require.NoError(t, check.Run(t.Context(), &console{out: &out, progress: &progress}))
 	assert.Equal(t, clearLine+"46 of 46 records, 0s left"+clearLine, progress.String(), "the progress")
 	assert.NotContainsf(t, out.String(), clearLine, "the output contains progress:\n%s", &out)
@@ -127,7 +127,7 @@ func TestCancelledCheckHasNoVerdict(t *testing.T) {
 	makeFolders(t, parent)
 	ctx, cancel := context.WithCancel(t.Context())
 	var out strings.Builder
-	check := logCheck{Data: filepath.Join(parent, "data")}
+	check := logCheck{logSource: logSource{Data: filepath.Join(parent, "data")}}
 	err := check.Run(ctx, &console{out: &out, progress: writerFunc(cancel)})
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, exitUnchecked, exitCode(err))

@@ -98,11 +98,11 @@ func (c *checker) report(format string, args ...any) {
 }
 
 func (c *checker) checkStore() error {
-	now, err := c.store.Snapshot(c.ctx, c.Except)
+	head, claims, err := c.store.Snapshot(c.ctx, c.Except)
 	if err != nil {
 		return err
 	}
-	_, checkpoint, err := openHead(now.Head, c.Verifier)
+	_, checkpoint, err := openHead(head, c.Verifier)
 	if err != nil {
 		c.report("the head of the log: %v", err)
 		return errStop
@@ -125,8 +125,8 @@ func (c *checker) checkStore() error {
 	if root != checkpoint.Root {
 		c.report("the %d records have the root %s, and %s was signed", checkpoint.Size, root, checkpoint.Root)
 	}
-	if c.Visit != nil && !c.invalid && now.Claims != c.claims {
-		c.report("there are %d claims, and the records have %d", now.Claims, c.claims)
+	if c.Visit != nil && !c.invalid && claims != c.claims {
+		c.report("there are %d claims, and the records have %d", claims, c.claims)
 	}
 	c.result.State = c.state()
 	return c.checkEnd(checkpoint.Size)

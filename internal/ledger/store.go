@@ -63,9 +63,12 @@ type Reader interface {
 	// Head returns the last committed head, or the zero Head of a new store.
 	Head(ctx context.Context) (Head, error)
 
-	// Snapshot returns the head with what a [Check] or a copy needs of the same moment. It does not
-	// count claims with a prefix, unless that is empty.
-	Snapshot(ctx context.Context, except string) (Snapshot, error)
+	// Snapshot returns the head and the number of claims at the same moment. It does not count claims
+	// with a prefix, unless that is empty.
+	Snapshot(ctx context.Context, except string) (h Head, claims uint64, err error)
+
+	// StoredVersion returns the version that the store has by now, without Moved.
+	StoredVersion(ctx context.Context) (Version, error)
 
 	// Hashes returns at most n hashes of a level, from index on: entry hashes at level 0, node
 	// hashes above. ErrCorrupt: a hash is missing.
@@ -107,13 +110,6 @@ type Reader interface {
 
 	// Close releases the store. It is called once, after all other methods.
 	Close() error
-}
-
-// A Snapshot is a store's state after its last batch.
-type Snapshot struct {
-	Head    Head
-	Version Version
-	Claims  uint64
 }
 
 // A Batch is a run of entries with the nodes that they add to the tree. The first entry gets index

@@ -117,11 +117,23 @@ func openHead(h Head, verifier note.Verifier) (t Tree, c proof.Checkpoint, err e
 	if err != nil {
 		return t, c, err
 	}
+	if err := checkFinished(h, c); err != nil {
+		return t, c, err
+	}
 	if c.Size != h.Size || c.Root != root {
 		return t, c, fmt.Errorf("%w: the head has %d records with the root %s, and the checkpoint was signed for %d with %s",
 			ErrCorrupt, h.Size, root, c.Size, c.Root)
 	}
 	return t, c, nil
+}
+
+// checkFinished returns an error if a [Copy] to the store was not finished.
+func checkFinished(h Head, c proof.Checkpoint) error {
+	if c.Size <= h.Size {
+		return nil
+	}
+	return fmt.Errorf("%w: the store has %d of the %d records that its checkpoint was signed for: it is a copy that is not finished, so run the command that makes it again",
+		ErrCorrupt, h.Size, c.Size)
 }
 
 // hashReader returns a reader of the store's tree that checks every hash against the checkpoint.

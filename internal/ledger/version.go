@@ -1,6 +1,9 @@
 package ledger
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // A Version of a store tells which programs may write to it. A migration of its tables raises it, and
 // so does the first record with something that earlier programs do not know: they would ignore it, and
@@ -16,6 +19,8 @@ const (
 	LongNames    Version = 2026112203 // piles with names of more than 64 characters
 	CutCards     Version = 2026112204 // cut and cut_range
 	KnownVersion         = CutCards   // the newest that this program knows
+
+	Moved Version = 9999123199 // the log goes on in another store
 )
 
 // Date returns the date of the oldest program that knows a dated version.
@@ -33,6 +38,9 @@ func CheckVersion(have, tables Version) error {
 	}
 	if have <= newest {
 		return nil
+	}
+	if have == Moved {
+		return errors.New("the log was moved to another store: start the service on that one")
 	}
 	return fmt.Errorf("%sthe store has version %d, and this program knows versions up to %d; start a newer program", needs, have, newest)
 }

@@ -161,9 +161,10 @@ func testHoldersAndFirsts(t *testing.T, e Engine) {
 	head, err := s.Head(t.Context())
 	require.NoError(t, err)
 	for except, want := range map[string]uint64{"": 59, odd[0]: 59 - 59/uint64(len(odd)) - 1} {
-		got, err := s.Snapshot(t.Context(), except)
+		got, claims, err := s.Snapshot(t.Context(), except)
 		require.NoError(t, err)
-		assert.Equal(t, ledger.Snapshot{Head: head, Version: s.Version(), Claims: want}, got)
+		assert.Equal(t, want, claims)
+		assert.Equal(t, head, got)
 	}
 	if holders, err := s.Holders(t.Context(), nil); err != nil || len(holders) != 0 {
 		t.Errorf("of no claims the holders are %v, %v", holders, err)

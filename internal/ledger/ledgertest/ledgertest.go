@@ -50,6 +50,8 @@ func (e Engine) Run(t *testing.T) {
 		"ProcessesShareALog":               testProcessesShareALog,
 		"VersionRejectsEarlierPrograms":    testVersion,
 		"CheckFindsDamage":                 testCheckFindsDamage,
+		"Copy":                             testCopy,
+		"CopyRefuses":                      testCopyRefuses,
 		"CanceledReadIsNotErrNotFound":     testCanceledRead,
 	} {
 		t.Run(name, func(t *testing.T) {

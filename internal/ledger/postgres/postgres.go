@@ -66,6 +66,7 @@ func OpenReader(ctx context.Context, url string) (*Reader, error) {
 		return nil, err
 	}
 	c := config.ConnConfig
+	c.RuntimeParams["application_name"] = "riffle reader"
 	r := &Reader{timeout: migrationTimeout}
 	r.Reader = r.read
 	if r.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
@@ -190,6 +191,13 @@ func (r *Reader) read(ctx context.Context, each func(sqlread.Row) error, query s
 		err = former
 	}
 	return classify(ctx, err)
+}
+
+// Services returns the number of sessions of services.
+func (s *Store) Services(ctx context.Context) (n int64, err error) {
+	err = s.read(ctx, func(row sqlread.Row) error { return row.Scan(&n) },
+		"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1", service)
+	return n, err
 }
 
 // Readers returns the number of reading connections.

@@ -18,6 +18,9 @@ import (
 	"riffle/internal/ledger"
 )
 
+// service is the application_name of the sessions of a service.
+const service = "riffle"
+
 // parseURL parses a database URL. It passes pgx the URL without the password, so that no error can
 // contain it. writes has it connect to a primary whose commits are durable.
 func parseURL(location string, writes bool) (*pgxpool.Config, error) {
@@ -53,6 +56,9 @@ func parseURL(location string, writes bool) (*pgxpool.Config, error) {
 	}
 	if fips140.Enforced() && c.RequireAuth == "" {
 		c.RequireAuth = "!md5" // which would panic
+	}
+	if c.RuntimeParams["application_name"] == "" {
+		c.RuntimeParams["application_name"] = service
 	}
 	if writes {
 		c.AfterConnect = setUpSession

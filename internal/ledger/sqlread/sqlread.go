@@ -33,10 +33,10 @@ const selectHolder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e
 // ErrNoHead means that somebody deleted the head's row.
 var ErrNoHead = fmt.Errorf("%w: the head is missing", ledger.ErrCorrupt)
 
-// ScanHead scans the columns of [SelectHead].
-func ScanHead(row Row, h *ledger.Head) error {
+// ScanHead scans the columns of [SelectHead], and more columns.
+func ScanHead(row Row, h *ledger.Head, more ...any) error {
 	var size, from int64
-	err := row.Scan(&size, &h.Edge, &h.Checkpoint, &h.SeedKey, &from)
+	err := row.Scan(append([]any{&size, &h.Edge, &h.Checkpoint, &h.SeedKey, &from}, more...)...)
 	h.Size, h.SeedsFrom = uint64(size), uint64(from)
 	return err
 }
@@ -55,7 +55,7 @@ func (read Reader) Head(ctx context.Context) (h ledger.Head, err error) {
 }
 
 // Snapshot implements [ledger.Store].
-func (read Reader) Snapshot(ctx context.Context, except string) (s ledger.Snapshot, err error) {
+func (read Reader) Snapshot(ctx context.Context, except string) (h ledger.Head, claims uint64, err error) {
 	q := ledger.ClaimQuery{Prefix: except}
 	after, before := q.NameBounds()
 	if except == "" {
@@ -63,27 +63,32 @@ func (read Reader) Snapshot(ctx context.Context, except string) (s ledger.Snapsh
 	}
 	err = ErrNoHead
 	if errRead := read(ctx, func(row Row) error {
-		var size, from, version, claims int64
-		err = row.Scan(&size, &s.Head.Edge, &s.Head.Checkpoint, &s.Head.SeedKey, &from, &version, &claims)
-		s.Head.Size, s.Head.SeedsFrom = uint64(size), uint64(from)
-		s.Version, s.Claims = ledger.Version(version), uint64(claims)
+		var count int64
+		err = ScanHead(row, &h, &count)
+		claims = uint64(count)
 		return nil
-	}, "SELECT size, edge, checkpoint, seed_key, seeds_from, (SELECT max(version_id) FROM goose_db_version), "+
-		"(SELECT count(*) FROM claims WHERE NOT (name > $1 AND name < $2)) FROM head WHERE one", after, before); errRead != nil {
+	}, "SELECT size, edge, checkpoint, seed_key, seeds_from, (SELECT count(*) FROM claims WHERE NOT (name > $1 AND name < $2)) "+
+		"FROM head WHERE one", after, before); errRead != nil {
 		err = errRead
 	}
-	return s, err
+	return h, claims, err
+}
+
+// StoredVersion implements [ledger.Store].
+func (read Reader) StoredVersion(ctx context.Context) (ledger.Version, error) {
+	var v int64
+	err := read(ctx, func(row Row) error { return row.Scan(&v) }, "SELECT max(version_id) FROM goose_db_version WHERE version_id < $1", int64(ledger.Moved))
+	return ledger.Version(v), err
 }
 
 // CheckTables returns an error if a program cannot read the tables whose migrations lead to a version.
 func (read Reader) CheckTables(ctx context.Context, tables ledger.Version) error {
-	var have int64
-	err := read(ctx, func(row Row) error { return row.Scan(&have) }, "SELECT max(version_id) FROM goose_db_version")
-	if err == nil && ledger.Version(have) < tables {
+	have, err := read.StoredVersion(ctx)
+	if err == nil && have < tables {
 		return fmt.Errorf("the tables have version %d, and this program reads version %d: start the service on the store once, which brings them up to date", have, tables)
 	}
 	if err == nil {
-		err = ledger.CheckVersion(ledger.Version(have), tables)
+		err = ledger.CheckVersion(have, tables)
 	}
 	return err
 }

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"riffle/internal/ledger"
+)
+
+// A backup copies a log into a folder from which a service could start: an SQLite store, the checkpoint
+// and the keys.
+type backup struct {
+	logSource
+	To     string `required:"" placeholder:"DIR" help:"The folder of the backup. A backup that is there already gets what is new."`
+	Follow bool   `help:"Go on, and copy each record as soon as it is written, until a signal."`
+}
+
+// Help is the longer text of riffle backup --help.
+func (*backup) Help() string {
+	return `The service may be running. What is copied is compared with the signed root before it is written, and looked up afterwards in each way that the service does. Records only grow, so the next backup into the same folder copies what is new; one that was interrupted goes on.
+
+With --follow the backup is at most a second behind: a standby for SQLite. Only one process can write to a folder.
+
+The exit code is 0 if the backup is complete, 1 if the log or the backup does not add up, and 2 if it could not be made. Keep the folder as secret as the data folder: it holds the keys.`
+}
+
+// followEvery is the interval at which a backup that follows looks for new records. After verifyEvery it
+// looks up those that it has copied.
+const (
+	followEvery = 200 * time.Millisecond
+	verifyEvery = time.Hour
+)
+
+// Run makes the backup.
+func (k *backup) Run(ctx context.Context, c *console) (err error) {
+	if same(k.folder(), k.To) {
+		return errors.New("the folder of the backup is the data folder: use --to to name another")
+	}
+	from, name, err := openStore(ctx, k.folder(), k.location())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	t, err := newTransfer(ctx, c, &k.logSource, from)
+	if err != nil {
+		return err
+	}
+	to, target, err := openTarget(ctx, k.To, "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	_, _ = fmt.Fprintf(c.out, "store        %s\nbackup       %s\n", name, target)
+	if err := t.copyKeys(k.folder(), k.To); err != nil {
+		return err
+	}
+	before, _, err := t.stateOf(ctx, to)
+	if err != nil {
+		return err
+	}
+	if err := t.bring(ctx, to, k.To); err != nil {
+		return err
+	}
+	if err := t.check(ctx, to, before); err != nil || !k.Follow {
+		return err
+	}
+	return t.follow(ctx, to, k.To, name)
+}
+
+// same reports whether two folders are one.
+func same(a, b string) bool {
+	one, errA := os.Stat(a)
+	other, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(one, other)
+}
+
+// bring brings a store and the checkpoint beside it up to date.
+func (t *transfer) bring(ctx context.Context, to ledger.Store, folder string) error {
+	if err := t.run(ctx, to); err != nil {
+		return err
+	}
+	return saveCheckpoint(ctx, to, folder)
+}
+
+// follow brings a store up to date until ctx ends. It waits for a source that cannot be reached, and ends
+// when another file has taken the place of the source.
+func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source string) error {
+	_, _ = fmt.Fprintln(t.out, "\nfollowing")
+	t.progress = nil
+	opened, _ := os.Stat(source) // nil for a database
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	checked, _, err := t.stateOf(ctx, to)
+	reached, last, size := true, time.Now(), checked.Size
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if now, _ := os.Stat(source); opened != nil && !os.SameFile(opened, now) {
+			return fmt.Errorf("%s was deleted or replaced: start the backup again", source)
+		}
+		head, lost := t.from.Head(ctx)
+		if lost == nil && head.Size != size {
+			lost = t.bring(ctx, to, folder)
+		}
+		switch {
+		case lost == nil:
+			if !reached {
+				_, _ = fmt.Fprintln(t.messages, "riffle: the log can be read again")
+			}
+			reached, size = true, head.Size
+		case ctx.Err() != nil:
+			return nil
+		case !environmental(lost):
+			return lost
+		case reached:
+			reached = false
+			_, _ = fmt.Fprintf(t.messages, "riffle: the log cannot be read; trying again: %v\n", lost)
+		}
+		if time.Since(last) > verifyEvery {
+			last = time.Now()
+			if err = t.check(ctx, to, checked); err == nil {
+				checked, _, err = t.stateOf(ctx, to)
+			}
+		}
+	}
+	return err
+}
+
+// A restore makes a data folder from a backup.
+type restore struct {
+	From    string `required:"" placeholder:"DIR" help:"The folder of the backup."`
+	Data    string `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder, without a log. Default ./data."`
+	Store   string `placeholder:"URL" help:"An empty PostgreSQL database, postgres://..., for the records. Default SQLite in the data folder."`
+	Key     string `placeholder:"FILE" help:"The log's key. Default log.key in the backup."`
+	SeedKey string `placeholder:"FILE" help:"The key that encrypts seeds. Default seed.key in the backup."`
+}
+
+// Help is the longer text of riffle restore --help.
+func (*restore) Help() string {
+	return `Copies the records, the checkpoint and the keys, and checks everything. A folder or database that holds a log already is refused, unless it is of a restore that was interrupted. A checkpoint that is in the data folder stays, so a service whose backup is older than what it has answered does not start; see docs/operations/backup.md.`
+}
+
+// Run restores the backup.
+func (k *restore) Run(ctx context.Context, c *console) error {
+	s := logSource{Data: k.From, Key: k.Key, SeedKey: k.SeedKey}
+	from, name, err := openStore(ctx, k.From, "")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }()
+	t, err := newTransfer(ctx, c, &s, from)
+	if err != nil {
+		return err
+	}
+	t.fresh = true
+	_, _ = fmt.Fprintf(c.out, "backup       %s\n", name)
+	return t.fill(ctx, k.From, logName("").folder(k.Data), k.Store)
+}
+
+// fill copies the log to a store, and what belongs to it to the data folder of that. A service can start
+// on the store while it is checked.
+func (t *transfer) fill(ctx context.Context, from, folder, location string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("the data folder: %w", err)
+	}
+	to, name, err := openTarget(ctx, folder, location)
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(t.out, "copy         %s\n", name)
+	if err := errors.Join(t.write(ctx, to, name, from, folder), to.Close()); err != nil || t.ahead {
+		return err
+	}
+	written, _, err := openStore(ctx, folder, location)
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.check(ctx, written, ledger.CheckState{}), written.Close())
+}
+
+// write copies the log, the keys and the checkpoint.
+func (t *transfer) write(ctx context.Context, to ledger.Store, name, from, folder string) error {
+	_, finished, err := t.stateOf(ctx, to)
+	if err != nil {
+		return err
+	}
+	if t.fresh && finished {
+		return fmt.Errorf("%s holds a log already: name one that is empty", name)
+	}
+	if err := t.copyKeys(from, folder); err != nil {
+		return err
+	}
+	if err := t.run(ctx, to); err != nil || t.ahead {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(folder, ledger.CheckpointName)); err != nil {
+		if err := saveCheckpoint(ctx, to, folder); err != nil {
+			return err
+		}
+	}
+	return t.end(ctx, to)
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/postgres"
+	"riffle/internal/ledger/sqlite"
+)
+
+// A logCopy moves a log to another store.
+type logCopy struct {
+	logSource
+	To    string `required:"" placeholder:"URL|DIR" help:"An empty PostgreSQL database, postgres://..., or a data folder without a log for a new SQLite file."`
+	Ahead bool   `help:"Copy what is there by now, while the service runs, so that it needs to be stopped for seconds only. No service starts on the copy before the rest was copied without --ahead."`
+}
+
+// Help is the longer text of riffle log copy --help.
+func (*logCopy) Help() string {
+	return `Record for record, from SQLite to PostgreSQL or back: same origin, key and checkpoints. Commitments, shoes and retries go on in the new store. A copy that was interrupted goes on, also one that --ahead began.
+
+Stop the service first; a store that it writes to is refused. Afterwards the old store takes no more records, since two stores that go on would fork the log. Start the service on the new one, with the same data folder if the new store is a database.`
+}
+
+// Run copies the log.
+func (k *logCopy) Run(ctx context.Context, c *console) (err error) {
+	from, name, moving, err := k.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	t, err := newTransfer(ctx, c, &k.logSource, from)
+	if err != nil {
+		return err
+	}
+	t.moving, t.ahead = moving, k.Ahead
+	_, _ = fmt.Fprintf(c.out, "store        %s\n", name)
+	if strings.Contains(k.To, "://") {
+		return t.fill(ctx, k.folder(), k.folder(), k.To)
+	}
+	if same(k.folder(), k.To) && k.location() == "" {
+		return errors.New("the new store would be the old one: use --to to name another")
+	}
+	return t.fill(ctx, k.folder(), k.To, "")
+}
+
+// open opens the old store to read it, and unless --ahead is set also as the one that ends.
+func (k *logCopy) open(ctx context.Context) (from ledger.Reader, name string, moving ledger.Store, err error) {
+	from, name, err = openStore(ctx, k.folder(), k.location())
+	if err != nil || k.Ahead {
+		return from, name, nil, err
+	}
+	err = from.Close()
+	if err == nil && k.location() == "" {
+		moving, err = sqlite.Open(ctx, name)
+	} else if err == nil {
+		moving, err = openUnused(ctx, k.location())
+	}
+	if errors.Is(err, ledger.ErrInUse) {
+		err = fmt.Errorf("%s is in use: stop the service first, or use --ahead to copy what is there: %w", name, err)
+	}
+	return moving, name, moving, err
+}
+
+// openUnused opens a database to which no service is connected.
+func openUnused(ctx context.Context, location string) (ledger.Store, error) {
+	u, err := url.Parse(location)
+	if err != nil {
+		return postgres.Open(ctx, location)
+	}
+	q := u.Query()
+	q.Set("application_name", "riffle log copy")
+	u.RawQuery = q.Encode()
+	store, err := postgres.Open(ctx, u.String())
+	if err != nil {
+		return nil, err
+	}
+	if n, err := store.Services(ctx); err != nil || n > 0 {
+		return nil, errors.Join(err, store.Close(), ledger.ErrInUse)
+	}
+	return store, nil
+}
+
+// end has the old store take no more records, and copies any that were written until then.
+func (t *transfer) end(ctx context.Context, to ledger.Store) error {
+	if t.moving == nil {
+		return nil
+	}
+	if err := t.moving.Raise(ctx, ledger.Moved); err != nil {
+		return fmt.Errorf("ending the old store: %w", err)
+	}
+	if err := t.run(ctx, to); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(t.out, "moved        the old store takes no more records: start the service on the copy")
+	return err
+}

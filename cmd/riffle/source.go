@@ -1,0 +1,85 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"riffle/internal/ledger"
+)
+
+// A logSource is the log that a command reads. Its settings have the names that they have in the
+// service, and an empty one counts as unset.
+type logSource struct {
+	Data    string  `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder, with checkpoint, log.key and, for SQLite, riffle.db and riffle.db-wal. Default ./data."`
+	Log     logName `placeholder:"NAME" help:"A log beside the main one, which is in the folder logs/NAME of the data folder. RIFFLE_STORE and the variables of keys are for the main one alone."`
+	Store   string  `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the log, postgres://... Default SQLite in the data folder."`
+	Key     string  `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The log's verifier key, as GET /log/key answers it, or its private key, of which only the public half is used. Default log.key in the data folder."`
+	SeedKey string  `placeholder:"FILE" env:"RIFFLE_SEED_KEY_FILE" help:"The key that encrypts seeds; RIFFLE_SEED_KEY may hold the key itself. Default seed.key beside the log's key."`
+}
+
+func (s *logSource) folder() string { return s.Log.folder(s.Data) }
+
+func (s *logSource) location() string { return s.Log.setting(s.Store, "RIFFLE_STORE") }
+
+func (s *logSource) keyFile() string {
+	return cmp.Or(s.Log.setting(s.Key, "RIFFLE_KEY_FILE"), filepath.Join(s.folder(), ledger.KeyName))
+}
+
+// seedKey reads the key that encrypts seeds: from --seed-key, RIFFLE_SEED_KEY, or beside the log's key
+// or in the data folder. The error for a missing file ends with what else one can do.
+func (s *logSource) seedKey(otherwise string) ([]byte, error) {
+	named := s.Log.setting(s.SeedKey, "RIFFLE_SEED_KEY_FILE")
+	if text := os.Getenv("RIFFLE_SEED_KEY"); text != "" && named == "" && !s.Log.named() {
+		key, err := ledger.ParseSeedKey(text)
+		if err != nil {
+			return nil, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
+		}
+		return key, nil
+	}
+	paths := []string{named}
+	if named == "" {
+		paths = []string{filepath.Join(filepath.Dir(s.keyFile()), ledger.SeedKeyName), filepath.Join(s.folder(), ledger.SeedKeyName)}
+	}
+	for _, path := range paths {
+		if key, err := ledger.ReadSeedKey(path); !errors.Is(err, fs.ErrNotExist) {
+			return key, err
+		}
+	}
+	return nil, fmt.Errorf("there is no seed key at %s: use --seed-key to name it%s", paths[len(paths)-1], otherwise)
+}
+
+// readVerifier reads the key that verifies checkpoints from a file that holds the verifier key or
+// the private key.
+func readVerifier(path string) (note.Verifier, error) {
+	key, err := readVerifierKey(path)
+	if err != nil {
+		return nil, err
+	}
+	return note.NewVerifier(key)
+}
+
+// readVerifierKey reads the text of the key that readVerifier returns.
+func readVerifierKey(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is no key file %s: use --key to name it. The verifier key from GET /log/key is enough", path)
+	} else if err != nil {
+		return "", fmt.Errorf("reading the key file: %w", err)
+	}
+	text := strings.TrimSpace(strings.TrimPrefix(string(data), "\ufeff"))
+	if _, err := note.NewVerifier(text); err == nil {
+		return text, nil
+	}
+	key, err := ledger.ParseKey(text)
+	if err != nil {
+		return "", fmt.Errorf("the key file %s has neither the verifier key nor the private key of a log, or holds a damaged one", path)
+	}
+	return key.Public, nil
+}

@@ -1,0 +1,278 @@
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"riffle/internal/ledger/sqlite"
+)
+
+// tool returns the path of riffle, which is built with the program.
+func tool() string { return filepath.Join(filepath.Dir(program), "riffle") }
+
+// riffle runs riffle under a command, which may be nil, and returns its exit code and output.
+func riffle(t *testing.T, under []string, args ...string) (code int, output string) {
+	t.Helper()
+	args = slices.Concat(under, []string{tool()}, args)
+	command := exec.CommandContext(t.Context(), args[0], args[1:]...)
+	command.Env = environment()
+	text, err := command.CombinedOutput()
+	if err != nil && command.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return command.ProcessState.ExitCode(), string(text)
+}
+
+// wantRiffle runs riffle and checks its exit code and a part of its output.
+func wantRiffle(t *testing.T, code int, part string, args ...string) {
+	t.Helper()
+	got, output := riffle(t, nil, args...)
+	assert.Equalf(t, code, got, "riffle %q exits with %d:\n%s", args, got, output)
+	assert.Containsf(t, output, part, "riffle %q", args)
+}
+
+// sizeOf returns the number of records in the SQLite store of a data folder.
+func sizeOf(t *testing.T, data string) uint64 {
+	t.Helper()
+	store, err := sqlite.OpenReader(t.Context(), filepath.Join(data, "riffle.db"))
+	require.NoError(t, err)
+	head, err := store.Head(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, store.Close())
+	return head.Size
+}
+
+// A life is a log's requests that have to go on in a copy of its store: repeated requests, an open
+// commitment, and a shoe that is half dealt.
+type life struct {
+	keyed, draws []*keyed
+	commitment   commitment
+}
+
+func newLife(s *server, shoe string) *life {
+	s.t.Helper()
+	l := &life{keyed: newKeyed("life", 20), commitment: s.commit(smallShuffle)}
+	l.draws = newDraws(s.newShoe(shoe).ID, "life", 26)
+	require.Equal(s.t, 20, sendAll(l.keyed, (*keyed).sendAgain, s))
+	require.Equal(s.t, 13, sendAll(l.draws[:13], (*keyed).sendAgain, s))
+	return l
+}
+
+// cutShoe needs a newer version of the store than a shoe without a cut card.
+const cutShoe = `{"deck": "standard52", "cut": 26}`
+
+// goOn repeats the requests, whose answers must be the first ones, and sends the others. It can be
+// called twice.
+func (l *life) goOn(s *server) {
+	s.t.Helper()
+	assert.Equal(s.t, 20, sendAll(l.keyed, (*keyed).sendAgain, s), "requests are repeated")
+	assert.Equal(s.t, 26, sendAll(l.draws, (*keyed).sendAgain, s), "draws are repeated")
+	dealtOnce(s.t, l.draws, 52)
+	if s.commitment(l.commitment.ID).Status == "open" {
+		s.wantOK(s.useCommitment(l.commitment.ID))
+	}
+	assert.Equal(s.t, "used", s.commitment(l.commitment.ID).Status)
+}
+
+// follow starts a backup that follows.
+func follow(t *testing.T, data, folder string) (*exec.Cmd, *logBuffer) {
+	t.Helper()
+	output := &logBuffer{}
+	follower := exec.CommandContext(t.Context(), tool(), "backup", "--data", data, "--to", folder, "--follow")
+	follower.Stdout, follower.Stderr, follower.Env = output, output, environment()
+	require.NoError(t, follower.Start())
+	return follower, output
+}
+
+// TestBackupFollows follows a service under load, and kills the follower again and again. The machine of
+// the service is lost then, and the backup goes on in its place.
+func TestBackupFollows(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	l := newLife(s, cutShoe)
+	folder := filepath.Join(t.TempDir(), "backup")
+	load := loadSteadily(t, 8, s)
+	kills := 8
+	if everyFault {
+		kills = 100
+	}
+	for i := range kills {
+		follower, _ := follow(t, s.data, folder)
+		time.Sleep(time.Duration(i*37%400) * time.Millisecond)
+		require.NoError(t, follower.Process.Kill())
+		_ = follower.Wait()
+	}
+	s.proceeds()
+	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", s.data) // while it grows
+	follower, _ := follow(t, s.data, folder)
+	s.proceeds()
+	load.stop()
+	until(t, "the backup has all records", func() bool { return sizeOf(t, folder) == sizeOf(t, s.data) })
+	wantRiffle(t, 2, "another process is writing to this store", "backup", "--data", s.data, "--to", folder)
+	require.NoError(t, follower.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, follower.Wait())
+	s.kill()
+	follower, output := follow(t, s.data, folder)
+	until(t, "the follower reads", func() bool { return strings.Contains(output.String(), "following") })
+	require.NoError(t, os.Rename(filepath.Join(s.data, "riffle.db"), filepath.Join(s.data, "moved.db")))
+	require.Error(t, follower.Wait())
+	require.Contains(t, output.String(), "riffle.db was deleted or replaced: start the backup again")
+	require.NoError(t, os.Rename(filepath.Join(s.data, "moved.db"), filepath.Join(s.data, "riffle.db")))
+
+	restored := filepath.Join(t.TempDir(), "restored")
+	wantRiffle(t, 0, "match the signed root", "restore", "--from", folder, "--data", restored)
+	wantRiffle(t, 2, "holds a log already", "restore", "--from", folder, "--data", restored)
+	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", restored)
+	again := launch{data: restored}.start(t)
+	l.goOn(again)
+	again.shuffle(smallShuffle)
+	for _, d := range load.answered[""] {
+		require.Less(t, d.LogIndex, sizeOf(t, folder))
+	}
+	again.stop()
+	wantRiffle(t, 2, "the target has other records than the source: it has", "backup", "--data", s.data, "--to", restored)
+}
+
+// TestBackupKilledAtAnyWrite kills a backup and a restore at their writes. They go on when they are
+// repeated, and nothing starts on what they left.
+func TestBackupKilledAtAnyWrite(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	l := newLife(s, cutShoe)
+	for range 30 {
+		s.shuffle(largeShuffle)
+	}
+	s.stop()
+	ns := []int{1, 7, 30}
+	if everyFault {
+		ns = sequence(1, 150, 1)
+	}
+	killed := 0
+	for _, n := range ns {
+		folder, restored := filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
+		for _, args := range [][]string{
+			{"backup", "--data", s.data, "--to", folder},
+			{"restore", "--from", folder, "--data", restored},
+		} {
+			under, _ := strace(t, fmt.Sprintf("pwrite64:signal=KILL:when=%d", n))
+			if code, _ := riffle(t, under, args...); code != 0 {
+				killed++
+				if _, err := os.Stat(filepath.Join(args[4], "log.key")); err == nil {
+					launch{data: args[4], args: []string{"-create=never"}}.refused(t)
+				}
+			} else if args[0] == "restore" {
+				continue
+			}
+			wantRiffle(t, 0, "match the signed root", args...)
+		}
+		again := launch{data: restored}.start(t)
+		l.goOn(again)
+		again.stop()
+		for _, draw := range l.draws[13:] { // the next copy does not have them
+			draw.first = nil
+		}
+	}
+	assert.Greater(t, killed, len(ns), "the number of kills")
+}
+
+// TestLogMovesBetweenEngines moves a log from SQLite to PostgreSQL and back, ahead of time and then with
+// the service stopped.
+func TestLogMovesBetweenEngines(t *testing.T) {
+	t.Parallel()
+	for _, shoe := range []string{`{"deck": "standard52"}`, cutShoe} {
+		t.Run(shoe, func(t *testing.T) {
+			t.Parallel()
+			moveLog(t, shoe)
+		})
+	}
+}
+
+func moveLog(t *testing.T, shoe string) {
+	t.Helper()
+	s := launch{}.start(t)
+	l := newLife(s, shoe)
+	db := newDatabase(t)
+	move := []string{"log", "copy", "--data", s.data, "--to", db.url}
+	wantRiffle(t, 2, "is in use: stop the service first, or use --ahead", move...)
+	wantRiffle(t, 0, "", append(move, "--ahead")...)
+	moved := launch{data: s.data, args: []string{"-store", db.url}}
+	s.shuffle(smallShuffle)
+	s.stop()
+	moved.refused(t, "it is a copy that is not finished")
+	wantRiffle(t, 0, "moved        the old store takes no more records", move...)
+	launch{data: s.data}.refused(t, "the log was moved to another store")
+	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", s.data)
+	wantRiffle(t, 0, "", "log", "copy", "--data", s.data, "--to", db.url, "--ahead") // which has all
+
+	one, two := moved.start(t), db.replica()
+	two.args = []string{"-key", filepath.Join(s.data, "log.key")}
+	other := two.start(t)
+	l.goOn(one)
+	l.goOn(other)
+	other.shuffle(smallShuffle)
+	one.stop()
+	folder := filepath.Join(t.TempDir(), "back")
+	back := []string{"log", "copy", "--data", s.data, "--store", db.url, "--to", folder}
+	wantRiffle(t, 2, "is in use", back...)
+	other.stop()
+	wantRiffle(t, 2, "the target has other records than the source", "log", "copy", "--data", s.data, "--to", db.url, "--ahead")
+	wantRiffle(t, 0, "moved        the old store takes no more records", back...)
+	moved.refused(t, "the log was moved to another store")
+	last := launch{data: folder}.start(t)
+	l.goOn(last)
+	last.stop()
+	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", folder)
+}
+
+// TestBackupRefuses gives bad input to the commands that copy a log.
+func TestBackupRefuses(t *testing.T) {
+	t.Parallel()
+	s, other := launch{}.start(t), launch{}.start(t)
+	for range 3 {
+		s.shuffle(smallShuffle)
+		other.shuffle(smallShuffle)
+	}
+	other.stop()
+	folder := filepath.Join(t.TempDir(), "backup")
+	wantRiffle(t, 0, "3 are new", "backup", "--data", s.data, "--to", folder)
+	s.shuffle(smallShuffle)
+	wantRiffle(t, 0, "1 are new", "backup", "--data", s.data, "--to", folder)
+	wantRiffle(t, 2, "is the key of another log", "backup", "--data", other.data, "--to", folder)
+	wantRiffle(t, 2, "is the data folder", "backup", "--data", s.data, "--to", s.data)
+	wantRiffle(t, 2, "there is no store at", "backup", "--data", t.TempDir(), "--to", folder)
+	wantRiffle(t, 2, "the log is not signed with the key of", "backup", "--data", s.data, "--to", t.TempDir(),
+		"--key", filepath.Join(other.data, "log.key"), "--seed-key", filepath.Join(s.data, "seed.key"))
+	wantRiffle(t, 2, "use --seed-key to name the key of this store", "backup", "--data", s.data, "--to", t.TempDir(), "--seed-key", filepath.Join(other.data, "seed.key"))
+	wantRiffle(t, 2, "is the key of another log", "restore", "--from", folder, "--data", other.data)
+	require.NoError(t, os.Remove(filepath.Join(folder, "seed.key")))
+	wantRiffle(t, 2, "there is no seed key at", "restore", "--from", folder, "--data", t.TempDir())
+	wantRiffle(t, 0, "4 match", "restore", "--from", folder, "--data", t.TempDir(), "--seed-key", filepath.Join(s.data, "seed.key"))
+
+	// A backup that was changed.
+	path := filepath.Join(folder, "riffle.db")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	at := bytes.LastIndex(text, []byte(`"fault"`))
+	text[at+1] ^= 1
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	wantRiffle(t, 1, "does not have its hash", "restore", "--from", folder, "--data", t.TempDir(), "--seed-key", filepath.Join(s.data, "seed.key"))
+	// An older backup beside a checkpoint of more records.
+	fresh := filepath.Join(t.TempDir(), "fresh")
+	wantRiffle(t, 0, "4 are new", "backup", "--data", s.data, "--to", fresh)
+	s.shuffle(smallShuffle)
+	s.stop()
+	require.NoError(t, os.Remove(filepath.Join(s.data, "riffle.db")))
+	wantRiffle(t, 0, "4 match", "restore", "--from", fresh, "--data", s.data)
+	launch{data: s.data}.refused(t, "the store has 4 records", "is a signed checkpoint of 5")
+}
