@@ -3,6 +3,7 @@
 //
 //	go test -pgo=../../cmd/server/default.pgo -cost            # compares with cost.json
 //	go test -pgo=../../cmd/server/default.pgo -cost -update
+//	go test -run Bytes -v -cost                                # prints the bytes of records on disk
 //
 // It sends requests to the handlers in this process, over a ledger in SQLite. A figure must not exceed
 // the one in cost.json by more than its margin. The profile is needed because it decides which functions

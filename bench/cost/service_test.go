@@ -56,15 +56,18 @@ type service struct {
 // open makes a service with an empty ledger. It always draws the same seeds, because they decide
 // how often the shuffle rejects a word.
 func open(t *testing.T) *service {
-	folder := t.TempDir()
-	decks, err := deck.Builtin()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "riffle.db"))
 	require.NoError(t, err)
-	store, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
+	return openOn(t, store)
+}
+
+func openOn(t *testing.T, store ledger.Store) *service {
+	decks, err := deck.Builtin()
 	require.NoError(t, err)
 	registry := prometheus.NewRegistry()
 	metrics := api.NewMetrics(registry, "", "")
 	main := metrics.Log(access.MainLog)
-	log, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder, Observe: main.Commit})
+	log, err := ledger.Open(t.Context(), store, ledger.Options{Folder: t.TempDir(), Observe: main.Commit})
 	require.NoError(t, err)
 	handler := api.New(api.Options{
 		Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: registry,

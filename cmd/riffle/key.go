@@ -19,6 +19,8 @@ type newKey struct {
 	May  []string `enum:"shuffle,deal,read,metrics" default:"shuffle,deal,read" help:"What its holder may do: ${enum}."`
 	Log  []string `placeholder:"NAME" help:"Only in these logs."`
 	Rate *float64 `placeholder:"N" help:"Requests a second. Default unlimited."`
+
+	Expires string `placeholder:"DATE" help:"When the token ends: a date such as 2027-01-31, or a time such as 2027-01-31T18:00:00Z. Default never."`
 }
 
 // Help is the longer text of riffle key new --help.
@@ -40,6 +42,9 @@ func (k *newKey) Run(c *console) error {
 	if k.Rate != nil && *k.Rate <= 0 {
 		return fmt.Errorf("--rate must be more than 0; got %g", *k.Rate)
 	}
+	if _, err := access.ParseExpiry(k.Expires); k.Expires != "" && err != nil {
+		return fmt.Errorf("--expires must be a date such as 2027-01-31, or a time such as 2027-01-31T18:00:00Z; got %q", k.Expires)
+	}
 	token := access.NewToken()
 	var text strings.Builder
 	_, _ = fmt.Fprintf(&text, "  - name: %q\n    sha256: %x\n    may: [%s]\n", k.Name, token.Digest(), strings.Join(k.May, ", "))
@@ -48,6 +53,9 @@ func (k *newKey) Run(c *console) error {
 	}
 	if k.Rate != nil {
 		_, _ = fmt.Fprintf(&text, "    rate: %g\n", *k.Rate)
+	}
+	if k.Expires != "" {
+		_, _ = fmt.Fprintf(&text, "    expires: %s\n", k.Expires)
 	}
 	if _, err := fmt.Fprintln(c.messages, token); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"riffle/internal/suggest"
 )
@@ -80,7 +81,17 @@ const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 
 // A Key is a caller with a token.
 type Key struct {
-	Name   string
-	Digest Digest
+	Name    string
+	Digest  Digest
+	Expires time.Time // zero for never
 	Grant
+}
+
+// ParseExpiry parses a time in RFC 3339, or a date, which means its first moment in UTC.
+func ParseExpiry(text string) (time.Time, error) {
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		t, err = time.Parse(time.RFC3339, text)
+	}
+	return t, err
 }

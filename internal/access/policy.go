@@ -20,6 +20,7 @@ var (
 	ErrScheme       = errors.New("an Authorization header that is not Bearer with a token")
 	ErrUnknown      = errors.New("no key has this token")
 	ErrAnonymous    = errors.New("a token is required")
+	ErrExpired      = errors.New("the token has expired")
 	ErrScope        = errors.New("the key does not have the scope")
 	ErrLog          = errors.New("the key is not for this log")
 )
@@ -84,6 +85,7 @@ type Caller struct {
 	Key     string // name of its key; empty for an anonymous caller
 	grant   *Grant // nil for no permissions
 	limiter limiter
+	expires time.Time // zero for never
 }
 
 // Identify returns the caller of a request from a peer (see [quota.Peer]). A policy without keys
@@ -116,7 +118,7 @@ func (p *Policy) Identify(r *http.Request, peer netip.Addr) (Caller, error) {
 	if c == nil {
 		return Caller{}, ErrUnknown
 	}
-	return Caller{Key: c.Name, grant: &c.Grant, limiter: c.limiter}, nil
+	return Caller{Key: c.Name, grant: &c.Grant, limiter: c.limiter, expires: c.Expires}, nil
 }
 
 // hasToken reports whether an escaped part of a query begins like a token.
@@ -155,6 +157,9 @@ func (g *Grant) allow(scope Scope, log string) error {
 // Take admits a request, or returns why the caller must not send it now. writes is whether the request
 // may write records.
 func (c *Caller) Take(now time.Time, scope Scope, log string, writes bool) error {
+	if !c.expires.IsZero() && !now.Before(c.expires) {
+		return ErrExpired
+	}
 	if err := c.grant.allow(scope, log); err != nil && c.Key == "" {
 		return ErrAnonymous
 	} else if err != nil {

@@ -128,6 +128,19 @@ func TestTakeFollowsTheGrant(t *testing.T) {
 	}
 }
 
+// A token is valid before its expiry, and not at it.
+func TestTokensExpire(t *testing.T) {
+	token, end := NewToken(), time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)
+	p := NewPolicy([]Key{{Name: "guest", Digest: token.Digest(), Expires: end, Grant: Grant{May: Scopes()}}}, &Grant{May: Scopes()})
+	c, err := p.Identify(request("/", "Bearer "+string(token)), home)
+	require.NoError(t, err)
+	assert.NoError(t, c.Take(end.Add(-time.Nanosecond), Read, "main", false))
+	for _, now := range []time.Time{end, end.AddDate(1, 0, 0)} {
+		assert.ErrorIs(t, c.Take(now, Read, "main", false), ErrExpired)
+		assert.ErrorIs(t, c.Take(now, Page, "main", false), ErrExpired)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	take := func(l limiter, n int, writes bool) (taken int) {

@@ -204,6 +204,7 @@ var problems = []struct {
 	{access.ErrTokenInQuery, http.StatusBadRequest, "", "", "The query has a token, and proxies log queries. Have the token replaced, and send it as a header: Authorization: Bearer rfl_..."},
 	{access.ErrScheme, http.StatusUnauthorized, "", `Bearer error="invalid_request"`, "The Authorization header is not a token. Send it as Authorization: Bearer rfl_... with the 43 characters that follow."},
 	{access.ErrUnknown, http.StatusUnauthorized, "", `Bearer error="invalid_token"`, "No key has this token. Copy it exactly, or ask the operator for another one."},
+	{access.ErrExpired, http.StatusUnauthorized, "", `Bearer error="invalid_token"`, "The token has expired. Ask the operator for another one."},
 	{access.ErrAnonymous, http.StatusUnauthorized, "", "Bearer", "A token is required: Authorization: Bearer rfl_... Ask the operator for one."},
 	{access.ErrScope, http.StatusForbidden, "", "", "The key of this token is not for requests like this one. Ask the operator for one that is."},
 	{access.ErrLog, http.StatusForbidden, "", "", "The key of this token is not for this log. Ask the operator for one that is."},

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 
@@ -30,6 +31,12 @@ func (f *File) readKeys(list *yaml.Node) {
 				f.once(value, fmt.Sprintf("name %.80q; the key", name), names[name])
 				names[name] = value.Line
 			}
+		}
+		fields["expires"] = func(value *yaml.Node) {
+			key.Expires = parsed(f, "expires", "a date such as 2027-01-31 or a time such as 2027-01-31T18:00:00Z", value, func(text string) (time.Time, bool) {
+				t, err := access.ParseExpiry(text)
+				return t, err == nil
+			})
 		}
 		fields["sha256"] = func(value *yaml.Node) {
 			text, ok := f.scalar("sha256", value)

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"riffle/internal/access"
 )
@@ -31,13 +32,18 @@ keys:
     burst: 1000
     records: 200
     bytes: 1e6
-  - {name: monitor, sha256: `+strings.ToUpper(bHash)+`, may: [metrics]}
+  - {name: monitor, sha256: `+strings.ToUpper(bHash)+`, may: [metrics], expires: 2027-01-31}
+  - {name: guest, sha256: `+strings.Repeat("00", 31)+`01, may: [read], expires: "2027-01-31T18:00:00+01:00"}
 `)
 	wantKeys := []access.Key{
 		{Name: "table-server", Digest: aSum, Grant: access.Grant{
 			May: access.Scopes(), Logs: []string{"main"}, Rates: access.Rates{Requests: 0.5, Burst: 1000, Records: 200, Bytes: 1e6},
 		}},
-		{Name: "monitor", Digest: bSum, Grant: access.Grant{May: []access.Scope{access.Metrics}}},
+		{Name: "monitor", Digest: bSum, Grant: access.Grant{May: []access.Scope{access.Metrics}}, Expires: time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)},
+		{Name: "guest", Digest: access.Digest{31: 1}, Grant: access.Grant{May: []access.Scope{access.Read}}},
+	}
+	if len(f.Keys) == 3 && f.Keys[2].Expires.Equal(time.Date(2027, 1, 31, 17, 0, 0, 0, time.UTC)) {
+		f.Keys[2].Expires = time.Time{}
 	}
 	wantAnonymous := &access.Grant{May: []access.Scope{access.Read}, Logs: []string{"main"}, Rates: access.Rates{Requests: 50, Burst: 100}}
 	if f.Err() != nil || !reflect.DeepEqual(f.Keys, wantKeys) || !reflect.DeepEqual(f.Anonymous, wantAnonymous) {
@@ -67,6 +73,7 @@ func TestReadKeysMistakes(t *testing.T) {
 		{"no hash", key("name: a, may: [read]"), "riffle.yaml:2:3: the key has no sha256; add sha256: ..."},
 		{"no scope", key("name: a, sha256: %s", aHash), "riffle.yaml:2:3: the key has nothing it may do; add may: [read]"},
 		{"empty scopes", key("name: a, sha256: %s, may: []", aHash), "riffle.yaml:2:3: the key has nothing it may do; add may: [read]"},
+		{"a vague expiry", key("%s, expires: soon", valid), `riffle.yaml:2:109: expires must be a date such as 2027-01-31 or a time such as 2027-01-31T18:00:00Z, got "soon"`},
 		{"no log", key("%s, logs: []", valid), "riffle.yaml:2:106: logs has no log; leave it out for every log"},
 		{"a token for its hash", key("name: a, sha256: rfl_secret, may: [read]"), "riffle.yaml:2:21: sha256 must be the SHA-256 of the token, 64 hex digits"},
 		{"name with a slash", key("name: a/b, sha256: %s, may: [read]", aHash), `riffle.yaml:2:10: a name has 1 to 64 letters, digits, dashes, underscores and, except at the start, dots, like table-server; got "a/b"`},
