@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"riffle/internal/ledger/proof"
@@ -34,6 +35,10 @@ type Options struct {
 	MustExist bool // return ErrNoLog unless the store has a log and Folder its checkpoint file
 
 	Anchors []Anchor // checkpoints that the log must extend, besides the checkpoint file
+
+	// ReadKey returns the key that the file of a name would have, KeyName or SeedKeyName. The default
+	// reads KeyFile and SeedKeyFile.
+	ReadKey func(name string) (string, error)
 
 	SeedKey     []byte // encrypts sidecars, 32 bytes; default: the key in SeedKeyFile
 	SeedKeyFile string // default seed.key beside KeyFile, created unless the store has encrypted sidecars
@@ -175,7 +180,15 @@ func mustExist(begun bool, path string) error {
 // loadKey reads the key file, or creates it if no log exists.
 func (l *Log) loadKey(exists bool) (*Key, error) {
 	o := &l.options
-	key, err := readKey(o.KeyFile)
+	var key *Key
+	var err error
+	if o.ReadKey == nil {
+		key, err = readKey(o.KeyFile)
+	} else if text, errRead := o.ReadKey(KeyName); errRead != nil {
+		return nil, errRead
+	} else if key, err = ParseKey(strings.TrimSpace(text)); err != nil {
+		return nil, fmt.Errorf("the key of the log: %w", err)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && exists:
 		return nil, fmt.Errorf("there is a log already, and its key is not there (%s): put the key back from a backup. No other key can continue the log", o.KeyFile)
@@ -205,6 +218,15 @@ func (l *Log) loadKey(exists bool) (*Key, error) {
 func (l *Log) openVault(head Head) (*Vault, error) {
 	o := &l.options
 	key, source := o.SeedKey, "the one given"
+	if o.ReadKey != nil {
+		text, err := o.ReadKey(SeedKeyName)
+		if err == nil {
+			key, err = ParseSeedKey(strings.TrimSpace(text))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	if key == nil {
 		source = o.SeedKeyFile
 		var err error

@@ -183,7 +183,7 @@ func (l *served) openLedger(ctx context.Context) (*ledger.Log, error) {
 		store = l.set.Tracer.Store(store, l.engine())
 	}
 	log, err := ledger.Open(ctx, store, ledger.Options{
-		Folder: l.Folder, KeyFile: l.Key, SeedKey: l.SeedKey, SeedKeyFile: l.SeedKeyFile,
+		Folder: l.Folder, ReadKey: l.readKey(ctx), KeyFile: l.Key, SeedKey: l.SeedKey, SeedKeyFile: l.SeedKeyFile,
 		Origin: l.Origin, ReadOnly: l.Retired, MustExist: mustExist,
 		Anchors: append(anchors, ledger.Anchor{Source: "what this process last signed or saw", Note: l.seen}),
 		Queue:   l.set.Queue, Patience: l.set.Patience, Observe: l.metrics.Commit,

@@ -23,6 +23,7 @@ type Settings struct {
 	Key         string // file of the private key; empty for the one in Folder
 	SeedKey     []byte // takes precedence over SeedKeyFile
 	SeedKeyFile string
+	KeyCommand  string // prints a key, in place of the files; {} in it becomes log.key or seed.key
 	Origin      string
 	Deadline    time.Duration // time to live of a commitment
 	Anchors     anchor.Places // besides the checkpoint file
@@ -65,6 +66,12 @@ func (s *Settings) Check(reject func(setting, rule string)) {
 	if s.Deadline < time.Second || s.Deadline > 30*24*time.Hour {
 		reject("deadline", fmt.Sprintf("must be from 1s to 720h, got %v", s.Deadline))
 	}
+	if s.KeyCommand != "" && !strings.Contains(s.KeyCommand, keyPlaceholder) {
+		reject("key-command", "must have {} in it, which becomes log.key or seed.key")
+	}
+	if s.KeyCommand != "" && (s.Key != "" || s.SeedKeyFile != "" || s.SeedKey != nil) {
+		reject("key-command", "prints both keys; leave out key and seed-key")
+	}
 	if s.Store != "" && !strings.HasPrefix(s.Store, "postgres://") && !strings.HasPrefix(s.Store, "postgresql://") {
 		reject("store", "must be the URL of a PostgreSQL database, such as postgres://user@host/name; leave it out for SQLite in the data folder")
 	}
@@ -93,8 +100,11 @@ func CheckDistinct(all []*Settings, reject func(log int, setting string, err err
 	}
 }
 
-// keyFile returns the path of the private key.
+// keyFile returns the path of the private key, or the command that prints it.
 func (s *Settings) keyFile() string {
+	if s.KeyCommand != "" {
+		return s.KeyCommand
+	}
 	return filepath.Clean(cmp.Or(s.Key, filepath.Join(s.Folder, ledger.KeyName)))
 }
 
