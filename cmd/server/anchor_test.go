@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -120,6 +121,27 @@ func TestForkEndsTheLog(t *testing.T) {
 	}
 	assert.Equal(t, 1, s.code())
 	assert.Contains(t, s.log.String(), "are of two histories: records were changed, or the log was forked")
+}
+
+// TestReplicasShareAnAnchor advances one anchor from two replicas, which see each other's records in it.
+func TestReplicasShareAnAnchor(t *testing.T) {
+	t.Parallel()
+	place := filepath.Join(t.TempDir(), "anchor")
+	l := newDatabase(t).replica("--anchor", place)
+	replicas := []*server{l.start(t), l.start(t)}
+	for i := range 4 {
+		replicas[i%2].shuffle(smallShuffle)
+		until(t, "the anchor has the record", func() bool {
+			text, err := os.ReadFile(place)
+			return err == nil && strings.Contains(string(text), fmt.Sprintf("\n%d\n", i+1))
+		})
+	}
+	for _, s := range replicas {
+		s.shuffle(smallShuffle)
+		s.stop()
+		_, warned := s.logged("WARN", "the anchor cannot be compared or advanced; it is tried again")
+		assert.False(t, warned, s.log)
+	}
 }
 
 // TestFailingAnchor has an anchor fail in several ways. The start needs one that answers. A running
