@@ -112,16 +112,16 @@ func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source s
 		switch {
 		case lost == nil:
 			if !reached {
-				_, _ = fmt.Fprintln(t.messages, "riffle: the log can be read again")
+				_, _ = fmt.Fprintln(t.messages, "riffle: the backup is up to date again")
 			}
 			reached, size = true, head.Size
 		case ctx.Err() != nil:
 			return nil
-		case !environmental(lost):
+		case !environmental(lost) && !errors.Is(lost, ledger.ErrNoSpace):
 			return lost
 		case reached:
 			reached = false
-			_, _ = fmt.Fprintf(t.messages, "riffle: the log cannot be read; trying again: %v\n", lost)
+			_, _ = fmt.Fprintf(t.messages, "riffle: the backup falls behind; trying again: %v\n", lost)
 		}
 		if time.Since(last) > verifyEvery {
 			last = time.Now()

@@ -67,6 +67,7 @@ func OpenReader(ctx context.Context, url string) (*Reader, error) {
 	}
 	c := config.ConnConfig
 	c.RuntimeParams["application_name"] = "riffle reader"
+	c.RuntimeParams["default_transaction_read_only"] = "on"
 	r := &Reader{timeout: migrationTimeout}
 	r.Reader = r.read
 	if r.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
