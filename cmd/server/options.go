@@ -152,7 +152,7 @@ func addLogFlags(f *flag.FlagSet, l *logs.Settings) {
 	f.StringVar(&l.Store, "store", "", "`URL` of a PostgreSQL database for the log, postgres://user@host/name (default SQLite in the data folder)")
 	f.StringVar(&l.Key, "key", "", "`file` of the log's private key, created with the log; all replicas of a log need it (default log.key in the data folder)")
 	f.StringVar(&l.SeedKeyFile, "seed-key", "", "`file` of the key that encrypts seeds, created with the log; all replicas of a log need it. RIFFLE_SEED_KEY holds the key itself, 64 hex digits (default seed.key beside the log's key)")
-	f.StringVar(&l.KeyCommand, "key-command", "", "`command` that prints the log's key or the seed key, in place of files, such as 'vault kv get -field={} secret/riffle'; {} becomes log.key or seed.key. There is no shell")
+	f.StringVar(&l.KeyCommand, "key-command", "", "`command` that prints the log's key or the seed key, in place of files, such as 'cat /run/credentials/riffle.service/{}'; {} becomes log.key or seed.key. There is no shell")
 	f.TextVar(&l.Anchors, "anchor", anchor.Places{}, "`places` that hold the log's last checkpoint too, separated by commas: an absolute path, https://host/path, s3://bucket/key?endpoint=https://host or postgres://user@host/database; see docs/operations/anchors.md")
 	f.StringVar(&l.Origin, "origin", "", "`name` of a new log in its checkpoints, such as riffle.example/poker (default riffle/ and random digits)")
 	f.DurationVar(&l.Deadline, "deadline", dealer.DefaultDeadline, "time to live of a commitment; an unused one is then void")
