@@ -194,6 +194,9 @@ func (t *transfer) write(ctx context.Context, to ledger.Store, name, from, folde
 	if t.fresh && finished {
 		return fmt.Errorf("%s holds a log already: name one that is empty", name)
 	}
+	if is, err := isSource(ctx, to); err != nil || is {
+		return errors.Join(err, fmt.Errorf("%s is the old store: use --to to name another", name))
+	}
 	if err := t.copyKeys(from, folder); err != nil {
 		return err
 	}

@@ -66,6 +66,19 @@ func (k *logCopy) open(ctx context.Context) (from ledger.Reader, name string, mo
 	return moving, name, moving, err
 }
 
+// copyName is the application_name of sessions on a database that a log leaves.
+const copyName = "riffle-log-copy"
+
+// isSource reports whether a store is the database that the log leaves.
+func isSource(ctx context.Context, store ledger.Store) (bool, error) {
+	database, ok := store.(*postgres.Store)
+	if !ok {
+		return false, nil
+	}
+	n, err := database.Sessions(ctx, copyName)
+	return n > 0, err
+}
+
 // openUnused opens a database to which no service is connected.
 func openUnused(ctx context.Context, location string) (ledger.Store, error) {
 	u, err := url.Parse(location)
@@ -73,13 +86,13 @@ func openUnused(ctx context.Context, location string) (ledger.Store, error) {
 		return postgres.Open(ctx, location)
 	}
 	q := u.Query()
-	q.Set("application_name", "riffle log copy")
+	q.Set("application_name", copyName)
 	u.RawQuery = q.Encode()
 	store, err := postgres.Open(ctx, u.String())
 	if err != nil {
 		return nil, err
 	}
-	if n, err := store.Services(ctx); err != nil || n > 0 {
+	if n, err := store.Sessions(ctx, postgres.Service); err != nil || n > 0 {
 		return nil, errors.Join(err, store.Close(), ledger.ErrInUse)
 	}
 	return store, nil

@@ -227,6 +227,8 @@ func moveLog(t *testing.T, shoe string) {
 	wantRiffle(t, 2, "is in use", back...)
 	other.stop()
 	wantRiffle(t, 2, "the target has other records than the source", "log", "copy", "--data", s.data, "--to", db.url, "--ahead")
+	alias := strings.Replace(db.url, "127.0.0.1", "localhost", 1)
+	wantRiffle(t, 2, "is the old store", "log", "copy", "--data", s.data, "--store", db.url, "--to", alias)
 	wantRiffle(t, 0, "moved        the old store takes no more records", back...)
 	moved.refused(t, "the log was moved to another store")
 	last := launch{data: folder}.start(t)

@@ -66,7 +66,7 @@ func OpenReader(ctx context.Context, url string) (*Reader, error) {
 		return nil, err
 	}
 	c := config.ConnConfig
-	c.RuntimeParams["application_name"] = "riffle reader"
+	c.RuntimeParams["application_name"] = "riffle-reader"
 	c.RuntimeParams["default_transaction_read_only"] = "on"
 	r := &Reader{timeout: migrationTimeout}
 	r.Reader = r.read
@@ -194,10 +194,10 @@ func (r *Reader) read(ctx context.Context, each func(sqlread.Row) error, query s
 	return classify(ctx, err)
 }
 
-// Services returns the number of sessions of services.
-func (s *Store) Services(ctx context.Context) (n int64, err error) {
+// Sessions returns the number of sessions on the database that have an application_name.
+func (s *Store) Sessions(ctx context.Context, name string) (n int64, err error) {
 	err = s.read(ctx, func(row sqlread.Row) error { return row.Scan(&n) },
-		"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1", service)
+		"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1", name)
 	return n, err
 }
 

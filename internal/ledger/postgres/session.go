@@ -18,8 +18,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// service is the application_name of the sessions of a service.
-const service = "riffle"
+// Service is the application_name of the sessions of a service.
+const Service = "riffle"
 
 // parseURL parses a database URL. It passes pgx the URL without the password, so that no error can
 // contain it. writes has it connect to a primary whose commits are durable.
@@ -58,7 +58,7 @@ func parseURL(location string, writes bool) (*pgxpool.Config, error) {
 		c.RequireAuth = "!md5" // which would panic
 	}
 	if c.RuntimeParams["application_name"] == "" {
-		c.RuntimeParams["application_name"] = service
+		c.RuntimeParams["application_name"] = Service
 	}
 	if writes {
 		c.AfterConnect = setUpSession
