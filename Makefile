@@ -19,16 +19,16 @@ run: ## run the service on localhost:8080, its data in ./data
 
 # All packages are compiled once: with other settings of cgo or of the profile-guided optimization the
 # programs under test would be a second and a third build. Linters vet.
-test: export CGO_ENABLED := 0
-test race: export GOFLAGS := $(GOFLAGS) -trimpath -pgo=off
+test contract clients pages fuzz verifiers: export CGO_ENABLED := 0
+test contract clients pages fuzz verifiers race: export GOFLAGS := $(GOFLAGS) -trimpath -pgo=off
 test: ## run every test, against the real binary, real databases, signals and kills
 	bash .ci/tools
 	go test -vet=off ./...
 
-# Packages without shared state, and tests that repeat one function over every byte of their input, take
-# long and have no races. Of the program's tests, the concurrent ones run.
-SEQUENTIAL := /(audit|fairness|picture|shoe|shuffle)(/|$$)
-REPETITIVE := ChangedByte|MutatedBodies|TestStore/HashesByLevel|ElementsOf|ReadEnds
+# Packages without shared state, tests that repeat one request or function many times, and failovers of real
+# databases take long and have no races of their own. Of the program's tests, the concurrent ones run.
+SEQUENTIAL := /(audit|fairness|picture|rng|shoe|shuffle|failovertest)(/|$$)
+REPETITIVE := ChangedByte|MutatedBodies|TestStore/HashesByLevel|ElementsOf|ReadEnds|StaysBounded|After20Findings|SecretsAreNotPublished|OnlyDocumentedNames|TesseraClient
 CONCURRENT := UnderLoad|Concurrent|Replica|Lost|Shutdown|Stopping|Reload|Spans|SlowDisk|ManyReaders
 
 race: ## look for data races, in the tests of packages and in the program under load
@@ -75,7 +75,8 @@ page-speed: ## print the first paint of every page, and how long /verify takes, 
 	cd web && RIFFLE_SERVER=$(BIN)/server node speed.mjs
 
 generate: ## generate the clients from openapi.yaml, and the embedded files of the pages
-	go generate ./clients/go ./clients/python/generate
+	go generate ./clients/go
+	python3 clients/python/generate.py
 	cd clients/typescript && npm ci && npm run generate
 	cd web && npm ci --ignore-scripts
 	go generate ./internal/web
@@ -88,10 +89,10 @@ cost: ## compare allocations and instructions of common requests with bench/cost
 	go test -pgo=cmd/server/default.pgo ./bench/cost -run Cost -count 1 -v -cost
 
 bench: ## measure the service on two quiet cores and write docs/performance.md; takes some ten minutes
-	taskset -c 0,1 go run ./bench
+	taskset -c 0,1 go test ./bench -run Page -measure -v -count 1 -timeout 0
 
 profile: ## record the profile that the service is built with, cmd/server/default.pgo
-	go run ./bench profile
+	go test ./bench -run RecordProfile -measure -count 1 -timeout 0
 
 statistics: ## run the statistical tests on fresh seeds, with many more shuffles
 	go test ./internal/shuffle -run Statistics -fresh -v -timeout 1h
@@ -104,7 +105,8 @@ failover: ## cause every fault of a PostgreSQL cluster under Patroni three times
 	go test ./internal/ledger/postgres/failovertest -failover all -v -timeout 3h
 
 stream: ## test the raw keystream with dieharder, for an hour or more
-	go run ./bench stream | dieharder -g 200 -a
+	rm -f /tmp/keystream && mkfifo /tmp/keystream
+	go test ./internal/rng -run Battery -battery /tmp/keystream -timeout 0 -v & dieharder -g 200 -a </tmp/keystream
 
 $(GOLANGCI_LINT):
 	go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0

@@ -151,7 +151,12 @@ const MEMBERS = {__proto__: null, reveal: `${ALL} audit_id`, void: `${ALL} commi
   shuffle: `${MADE} hands? client_seed? reveal? commitment_id?`,
   shoe: `${MADE} audit_id? client_seed? commitment_id? cut? cut_range? expires? root?`, draw: MOVE,
   add: MOVE.replace(' cards', ' cards?'), return: MOVE,
-  reshuffle: `${CHANGE} ${DRAWN} from client_seed? cut? cut_range? root`, close: CHANGE, expire: CHANGE};
+  reshuffle: `${CHANGE} ${DRAWN} from client_seed? cut? cut_range? root`, close: CHANGE, expire: CHANGE,
+  'log-end': 'id time kind spec successor?', 'log-begin': 'id time kind spec predecessor checkpoint'};
+const LOG_NAME = String.raw`[^\x00-\x20+]+`;
+const NEIGHBOUR = new RegExp(String.raw`^${LOG_NAME}\+[0-9a-f]{8}\+A[Q-Za-f][A-Za-z0-9+/]{42}$`, 'u');
+const CHECKPOINT = new RegExp(String.raw`^${LOG_NAME}\n(0|[1-9]\d{0,15})\n[A-Za-z0-9+/]{43}=\n\n(— ${LOG_NAME} [A-Za-z0-9+/]{4,}={0,2}\n)+$`, 'u');
+const logName = (key) => key.split('+')[0];
 const ALGORITHMS = { // for n items: the first bound, the step to the next, and what the i-th integer u swaps
   'fisher-yates': (n) => [n, -1, (i, u) => [i, i + u]], 'durstenfeld': (n) => [n, -1, (i, u) => [n - 1 - i, u]],
   'inside-out': (n) => [2, 1, (i, u) => [i + 1, u]], 'strike-out': (n) => [n, -1, null],
@@ -192,7 +197,9 @@ function readRecord(text) {
     cut: isCut, cut_range: isCutRange,
     client_seed: (seed) => like(/^[^\0]+$/)(seed) && utf8(seed).length <= 256, reveal: like(/^now$/),
     deadline: isLater, expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
-    commitment_id: (id) => like(UUID7)(id) && (kind === 'void' || 'client_seed' in record)};
+    commitment_id: (id) => like(UUID7)(id) && (kind === 'void' || 'client_seed' in record),
+    successor: like(NEIGHBOUR), predecessor: like(NEIGHBOUR),
+    checkpoint: (text) => like(CHECKPOINT)(text) && like(NEIGHBOUR)(record.predecessor) && text.startsWith(`${logName(record.predecessor)}\n`)};
   let members = (MEMBERS[kind] ?? 'id time kind spec').split(' ');
   if (kind === 'draw' && record.taken === 'random') members.push(...DRAWN.split(' '));
   if (record.to !== 'dealt') members = members.map((name) => name === 'put?' ? 'put' : name);
@@ -1297,7 +1304,9 @@ function describe(record) {
   const texts = {reveal: () => `the seed of ${of} was made public`,
     void: () => `the commitment ${record.commitment_id} was not used in time`,
     commitment: () => `a commitment to ${stated(record)}, until ${record.deadline}`, shuffle: () => stated(record),
-    shoe: () => `a shoe: ${stated(record, true)}${cutOf(record)}${of ? `; it replaces the shoe ${of}` : ''}`};
+    shoe: () => `a shoe: ${stated(record, true)}${cutOf(record)}${of ? `; it replaces the shoe ${of}` : ''}`,
+    'log-end': () => `the log ended here${record.successor ? `; it goes on as ${logName(record.successor)}` : ''}`,
+    'log-begin': () => `the log follows ${logName(record.predecessor)} after its first ${record.checkpoint.split('\n')[1]} records`};
   return `${id}, of ${time}: ${(texts[kind] ?? (() => `version ${record.version} of the shoe ${of}: ${moved()}`))()}`;
 }
 // Says what a record is for that has no order; undefined for one that has.
@@ -1308,7 +1317,9 @@ function withoutOrder(record) {
     `is used, before ${record.deadline}, by a shuffle or a shoe that names it; if none does, a void follows in the log. ` +
     'It has no order of its own.',
   void: `It says that the commitment ${record.commitment_id} was not used in time, and has no order of its own.`,
-  reveal: `It says that the seed of ${of} was made public, and has no order of its own.`}[kind] ??
+  reveal: `It says that the seed of ${of} was made public, and has no order of its own.`,
+  'log-end': 'It says that the log ended, and has no order of its own.',
+  'log-begin': 'It says which log this one follows, and has no order of its own.'}[kind] ??
     `It is a change of the shoe ${of}, and has no order of its own: give the proofs of the whole shoe to follow its cards.`;
 }
 

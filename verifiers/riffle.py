@@ -201,7 +201,11 @@ MEMBERS = {"reveal": f"{ALL} audit_id", "void": f"{ALL} commitment_id", "commitm
            "shuffle": f"{MADE} hands? client_seed? reveal? commitment_id?",
            "shoe": f"{MADE} audit_id? client_seed? commitment_id? cut? cut_range? expires? root?", "draw": MOVE,
            "add": MOVE.replace(" cards", " cards?"), "return": MOVE,
-           "reshuffle": f"{CHANGE} {DRAWN} from client_seed? cut? cut_range? root", "close": CHANGE, "expire": CHANGE}
+           "reshuffle": f"{CHANGE} {DRAWN} from client_seed? cut? cut_range? root", "close": CHANGE, "expire": CHANGE,
+           "log-end": "id time kind spec successor?", "log-begin": "id time kind spec predecessor checkpoint"}
+LOG_NAME = "[^\x00-\x20+]+"
+NEIGHBOUR = f"{LOG_NAME}\\+[0-9a-f]{{8}}\\+A[Q-Za-f][A-Za-z0-9+/]{{42}}"
+CHECKPOINT = f"{LOG_NAME}\n(0|[1-9][0-9]{{0,15}})\n[A-Za-z0-9+/]{{43}}=\n\n(— {LOG_NAME} [A-Za-z0-9+/]{{4,}}={{0,2}}\n)+"
 ALGORITHMS = {  # for n items: the first bound, the step to the next, and what the i-th integer swaps
     "fisher-yates": lambda n: (n, -1, lambda i, u: (i, i + u)), "inside-out": lambda n: (2, 1, lambda i, u: (i + 1, u)),
     "durstenfeld": lambda n: (n, -1, lambda i, u: (n - 1 - i, u)), "strike-out": lambda n: (n, -1, None),
@@ -283,6 +287,8 @@ def read_record(text):
         "client_seed": is_client_seed, "reveal": "now", "deadline": is_later, "expires": is_later, "reference": is_reference,
         "commitment": DIGEST, "root": DIGEST,
         "commitment_id": lambda id: re.fullmatch(UUID7, id) and (kind == "void" or "client_seed" in record)}
+    rules |= {"successor": NEIGHBOUR, "predecessor": NEIGHBOUR, "checkpoint": lambda text: re.fullmatch(CHECKPOINT, text) and (
+        text.split("\n")[0] == record["predecessor"].split("+")[0])}
     members = MEMBERS.get(kind, "id time kind spec").split()
     if kind == "draw" and record.get("taken") == "random":
         members += DRAWN.split()
@@ -1623,6 +1629,11 @@ def describe(record):
         text = f"a shoe: {stated(record)}{cut_of(record)}" + (f"; it replaces the shoe {of}" if of else "")
     elif kind == "shuffle":
         text = stated(record)
+    elif kind == "log-end":
+        text = "the log ended here" + (f"; it goes on as {record['successor'].split('+')[0]}" if "successor" in record else "")
+    elif kind == "log-begin":
+        origin, size = record["checkpoint"].split("\n")[:2]
+        text = f"the log follows {origin} after its first {size} records"
     else:
         text = f"version {record['version']} of the shoe {of}: {moved(record)}"
     return f"{record['id']}, of {record['time']}: {text}"
@@ -1641,6 +1652,9 @@ def without_order(record):
         return f"It says that the commitment {record['commitment_id']} was not used in time, and has no order of its own."
     if kind == "reveal":
         return f"It says that the seed of {of} was made public, and has no order of its own."
+    if kind in ("log-end", "log-begin"):
+        what = "that the log ended" if kind == "log-end" else "which log this one follows"
+        return f"It says {what}, and has no order of its own."
     return (f"It is a change of the shoe {of}, and has no order of its own: give the proofs of the whole shoe to follow its cards.")
 
 

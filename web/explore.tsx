@@ -3,7 +3,7 @@
 import {bytesToHex} from '@noble/hashes/utils.js';
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
-import {isId, language, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
+import {idIn, language, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
 import {
   join,
@@ -74,9 +74,15 @@ async function look(current?: View): Promise<View> {
 
 const alarms = ({seen}: View) => seen !== undefined && seen.relation !== 'grew';
 
+/** fromLink returns the index of the record that the page's address names. */
+function fromLink(): number | undefined {
+  const record = new URLSearchParams(location.search).get('record') ?? '';
+  return /^\d{1,15}$/.test(record) ? Number(record) : undefined;
+}
+
 function Explore() {
   const [view, setView] = useState<View>();
-  const [index, setIndex] = useState<number>();
+  const [index, setIndex] = useState(fromLink);
   const [visit, setVisit] = useState(0);
   const [problem, setProblem] = useState<Problem>();
   const current = useRef<View | undefined>(undefined);
@@ -95,8 +101,17 @@ function Explore() {
     const timer = setInterval(() => {
       if (!document.hidden) void refresh();
     }, often);
-    return () => clearInterval(timer);
+    const back = () => setIndex(fromLink());
+    addEventListener('popstate', back);
+    return () => {
+      clearInterval(timer);
+      removeEventListener('popstate', back);
+    };
   }, []);
+  const go = (index: number) => {
+    history.pushState(null, '', prefix + path(['explore'], {record: String(index)}));
+    setIndex(index);
+  };
   const forget = () => {
     localStorage.removeItem(storedName);
     current.current = undefined;
@@ -129,11 +144,11 @@ function Explore() {
                 </button>
               </div>
             </section>
-            <Search onFound={setIndex} />
+            <Search onFound={go} />
           </div>
           {index !== undefined &&
             (index < view.checkpoint.size ? (
-              <Place key={index} view={view} index={index} onGo={setIndex} />
+              <Place key={index} view={view} index={index} onGo={go} />
             ) : (
               <p class="panel problem" role="alert">
                 {text('explore.beyond', index, view.checkpoint.size)}
@@ -141,8 +156,8 @@ function Explore() {
             ))}
           {view.checkpoint.size > 0 && <Growth view={view} />}
           <div class="columns">
-            <Latest view={view} onGo={setIndex} />
-            <Unused key={visit} onGo={setIndex} />
+            <Latest view={view} onGo={go} />
+            <Unused key={visit} onGo={go} />
           </div>
         </>
       )}
@@ -251,8 +266,8 @@ function Search({onFound}: {onFound: (index: number) => void}) {
     setWanted(wanted);
     run(async () => {
       if (/^\d{1,15}$/.test(wanted)) return onFound(Number(wanted));
-      if (isId(wanted))
-        return onFound(((await (await send(path(['audits', wanted.toLowerCase()]))).json()) as Audit).log_index);
+      const id = idIn(wanted);
+      if (id) return onFound(((await (await send(path(['audits', id]))).json()) as Audit).log_index);
       setFound(await page(wanted, 0));
     });
   };

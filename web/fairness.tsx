@@ -6,7 +6,7 @@ import {Distribution, Orders, Positions} from './lab/charts';
 import {Explain} from './lab/explain';
 import {ordersIn} from './lab/file';
 import {caught, factorial, judged, mostOrders, type Finding, type Measurement} from './lab/measure';
-import type {OwnJob, Sent} from './lab/own';
+import type {Mistake, OwnJob, Sent} from './lab/own';
 import {Rings} from './lab/rings';
 import {findingsCSV, ordersCSV, positionsCSV, Save, save} from './lab/save';
 import {wrong} from './lab/shuffles';
@@ -85,6 +85,14 @@ function ordersOf(sent: unknown, n: number, most: number): Uint8Array | undefine
     : undefined;
 }
 
+/** messageOf says why the frame has sent no orders. */
+function messageOf(sent: unknown): string {
+  const {error, mistake, runs} = (sent ?? {}) as {error?: unknown; mistake?: unknown; runs?: unknown};
+  for (const known of ['unchanged', 'same'] satisfies Mistake[])
+    if (mistake === known) return text(`lab.${known}`, Number(runs));
+  return typeof error === 'string' ? text('lab.threw', error.slice(0, 300)) : text('lab.broken');
+}
+
 function Laboratory() {
   const [setting, setSetting] = useState(fromLink);
   const [measured, setMeasured] = useState(setting);
@@ -130,9 +138,8 @@ function Laboratory() {
     };
     port.onmessage = ({data}: MessageEvent<unknown>) => {
       clearTimeout(timer);
-      const orders = ordersOf(data, n, Math.min(left, batch)),
-        error = (data as {error?: unknown} | null)?.error;
-      if (!orders) return fail(typeof error === 'string' ? text('lab.threw', error.slice(0, 300)) : text('lab.broken'));
+      const orders = ordersOf(data, n, Math.min(left, batch));
+      if (!orders) return fail(messageOf(data));
       left -= orders.length / n;
       meter.postMessage({orders, last: left === 0} satisfies Sorted, [orders.buffer]);
       if (left > 0) wait();

@@ -40,7 +40,7 @@ async function sample(tiles: Tiles): Promise<Point[]> {
 export async function draw(tiles: Tiles, width: number): Promise<Element> {
   const points = await sample(tiles),
     line = [...points, {time: new Date(), size: tiles.size}];
-  const way = {x: 'time', y: 'size', curve: points.length < tiles.size ? 'linear' : 'step-after'} as const;
+  const way = {x: 'time', curve: points.length < tiles.size ? 'linear' : 'step-after'} as const;
   const plot = Plot.plot({
     width,
     height: 220,
@@ -55,8 +55,9 @@ export async function draw(tiles: Tiles, width: number): Promise<Element> {
       tickFormat: (size: number) => size.toLocaleString(language),
     },
     marks: [
-      Plot.areaY(line, {...way, fill: 'var(--accent)', fillOpacity: 0.2}),
-      Plot.lineY(line, {...way, stroke: 'var(--accent)', strokeWidth: 2}),
+      // With y alone, the records of one millisecond would lie on top of each other.
+      Plot.areaY(line, {...way, y1: 0, y2: 'size', fill: 'var(--accent)', fillOpacity: 0.2}),
+      Plot.lineY(line, {...way, y: 'size', stroke: 'var(--accent)', strokeWidth: 2}),
     ],
     style: {background: 'transparent', color: 'inherit', overflow: 'visible'},
   });

@@ -34,6 +34,21 @@ const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
 /** isId reports whether a reader has given an id, of a record or of a shoe. */
 export const isId = (given: string) => idForm.test(given);
 
+/**
+ * idIn returns the id that a reader has given, also as a link to its check, or undefined for anything else.
+ * It throws for a link to another log, in which the id may mean nothing or something else.
+ */
+export function idIn(given: string): string | undefined {
+  if (isId(given)) return given.toLowerCase();
+  if (given.length > 2000 || !URL.canParse(given)) return undefined;
+  const {origin, pathname, searchParams} = new URL(given),
+    id = searchParams.get('id') ?? '';
+  if (!isId(id)) return undefined;
+  if (origin + pathname !== location.origin + prefix + path(['verify']))
+    throw new Problem(0, text('problem.elsewhere', (origin + pathname).slice(0, 200)));
+  return id.toLowerCase();
+}
+
 /** shortTime returns a time of the API without the fraction of a second, still in UTC. */
 export const shortTime = (time: string) => time.slice(0, 19).replace('T', ' ');
 

@@ -16,7 +16,7 @@ import {
   type Text,
 } from './check';
 import {keepOffline} from './offline';
-import {isId, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
+import {idIn, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
 import {type Given, List, printable, roleOf} from './verify-given';
 import {byReference, isShoeId, Part, sealers, shoeOf, State, type Hand, type Shoe} from './verify-shoe';
@@ -73,7 +73,13 @@ async function add(all: Everything, texts: Text[]): Promise<Everything> {
 /** withKey adds the key of this log if the reader has given none. */
 async function withKey(texts: Given[]): Promise<Given[]> {
   if (texts.some((given) => roleOf(given) === 'key')) return texts;
-  return [...texts, ...(await asGiven([{name: text('verify.name.key'), text: await keyOfLog()}], true))];
+  return [
+    ...texts,
+    ...(await asGiven(
+      [{name: text('verify.name.key'), text: await keyOfLog(texts.map((given) => given.text).join())}],
+      true,
+    )),
+  ];
 }
 
 /** lookUp checks texts of this service, in place of those looked up before, with the reader's own. */
@@ -150,18 +156,20 @@ function Verify() {
     const chosen = [...list];
     run(async (all) => add(all, await Promise.all(chosen.map(readFile))));
   };
-  const look = (id: string) =>
-    run(async (all) => (isShoeId(id) ? checkShoe(all, id) : lookUp(all, await proofsOf(id), {id})));
+  const find = async (all: Everything, id: string) =>
+    isShoeId(id) ? checkShoe(all, id) : lookUp(all, await proofsOf(id), {id});
   useEffect(() => {
     const id = new URLSearchParams(location.search).get('id')?.trim().toLowerCase();
-    if (id) look(id);
+    if (id) run((all) => find(all, id));
     keepOffline();
   }, []);
   const submit = (event: Event) => {
     event.preventDefault();
     const value = paste.current!.value.trim();
-    if (isId(value)) look(value.toLowerCase());
-    else run((all) => add(all, [{name: text('verify.pasted'), text: value}]));
+    run((all) => {
+      const id = idIn(value);
+      return id ? find(all, id) : add(all, [{name: text('verify.pasted'), text: value}]);
+    });
   };
   const {texts, subject} = all,
     {id, shoe, hand} = subject,

@@ -274,7 +274,7 @@ func TestLog(t *testing.T) {
 	if answer.Spec != "riffle/1" || !answer.Seed.IsNull() || answer.ClientSeed != "" {
 		t.Errorf("the proof is %+v", answer)
 	}
-	key := must[*client.GetLogKeyResp](t)(c.GetLogKeyWithResponse(ctx))
+	key := must[*client.GetLogKeyResp](t)(c.GetLogKeyWithResponse(ctx, nil))
 	assert.Equalf(t, answer.LogKey+"\n", string(key.Body),
 		"the key is %s, and in the proof %s", key.Body, answer.LogKey)
 	verifier, err := note.NewVerifier(answer.LogKey)
@@ -283,13 +283,13 @@ func TestLog(t *testing.T) {
 	require.NoError(t, err)
 	_, err = inclusion.Check([]byte(answer.Record), verifier)
 	assert.NoError(t, err)
-	checkpoint := must[*client.GetCheckpointResp](t)(c.GetCheckpointWithResponse(ctx))
+	checkpoint := must[*client.GetCheckpointResp](t)(c.GetCheckpointWithResponse(ctx, nil))
 	_, err = proof.OpenCheckpoint(checkpoint.Body, verifier)
 	assert.NoError(t, err)
 	hash := tlog.RecordHash([]byte(answer.Record))
-	tile := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "0/000.p/1"))
+	tile := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "0/000.p/1", nil))
 	assert.Equalf(t, hash[:], tile.Body, "the tile of one record is %x, and its hash %s", tile.Body, hash)
-	records := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "entries/000.p/1"))
+	records := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "entries/000.p/1", nil))
 	assert.Equalf(t, answer.Record, string(records.Body[2:]), "the one record is %q, and in the proof", records.Body)
 }
 

@@ -319,6 +319,36 @@ func (e ItemsDigest) Valid() bool {
 	}
 }
 
+// Defines values for LogBeginRecordKind.
+const (
+	LogBegin LogBeginRecordKind = "log-begin"
+)
+
+// Valid indicates whether the value is a known member of the LogBeginRecordKind enum.
+func (e LogBeginRecordKind) Valid() bool {
+	switch e {
+	case LogBegin:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LogEndRecordKind.
+const (
+	LogEnd LogEndRecordKind = "log-end"
+)
+
+// Valid indicates whether the value is a known member of the LogEndRecordKind enum.
+func (e LogEndRecordKind) Valid() bool {
+	switch e {
+	case LogEnd:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProblemType.
 const (
 	AboutBlank ProblemType = "about:blank"
@@ -1399,6 +1429,47 @@ type ItemsDigest string
 // verify the items.
 type ItemsSalt = string
 
+// LogBeginRecord The first record of a log that follows another one.
+type LogBeginRecord struct {
+	// Checkpoint The last checkpoint of that log, a signed note.
+	Checkpoint string `json:"checkpoint"`
+
+	// ID The audit id of this record.
+	ID   openapi_types.UUID `json:"id"`
+	Kind LogBeginRecordKind `json:"kind"`
+
+	// Predecessor The verifier key of the log before this one.
+	Predecessor string `json:"predecessor"`
+
+	// Spec The version of the rules that lead from a seed to an order.
+	Spec Spec `json:"spec"`
+
+	// Time RFC 3339 in UTC, with microseconds.
+	Time Time `json:"time"`
+}
+
+// LogBeginRecordKind defines model for LogBeginRecord.Kind.
+type LogBeginRecordKind string
+
+// LogEndRecord The last record of a log.
+type LogEndRecord struct {
+	// ID The audit id of this record.
+	ID   openapi_types.UUID `json:"id"`
+	Kind LogEndRecordKind   `json:"kind"`
+
+	// Spec The version of the rules that lead from a seed to an order.
+	Spec Spec `json:"spec"`
+
+	// Successor The verifier key of the log that follows, if one does.
+	Successor *string `json:"successor,omitempty"`
+
+	// Time RFC 3339 in UTC, with microseconds.
+	Time Time `json:"time"`
+}
+
+// LogEndRecordKind defines model for LogEndRecord.Kind.
+type LogEndRecordKind string
+
 // LogIndex The index of the record in the log, from 0.
 type LogIndex = Count
 
@@ -2337,6 +2408,9 @@ type IdempotencyKey = string
 // IfMatch defines model for IfMatch.
 type IfMatch = string
 
+// Origin defines model for Origin.
+type Origin = string
+
 // ParametersInQuery Parameters of the deck type, integers by name. Only with `deck`.
 type ParametersInQuery = DeckParameters
 
@@ -2400,6 +2474,9 @@ type NoSuchCommitment = Problem
 // NoSuchDeck A problem document (RFC 9457).
 type NoSuchDeck = Problem
 
+// NoSuchOrigin A problem document (RFC 9457).
+type NoSuchOrigin = Problem
+
 // NoSuchPicture A problem document (RFC 9457).
 type NoSuchPicture = Problem
 
@@ -2429,6 +2506,9 @@ type OtherHost = Problem
 
 // OtherVersion A problem document (RFC 9457).
 type OtherVersion = Problem
+
+// SeedForgotten A problem document (RFC 9457).
+type SeedForgotten = Problem
 
 // ShoeExpired A problem document (RFC 9457).
 type ShoeExpired = Problem
@@ -2467,6 +2547,9 @@ type ListAuditsParams struct {
 
 	// Limit The maximum number of records per page.
 	Limit *uint64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Origin The name of this log, or of an earlier one that it follows. By default this log.
+	Origin *Origin `form:"origin,omitempty" json:"origin,omitempty"`
 }
 
 // RevealAuditParams defines parameters for RevealAudit.
@@ -2540,6 +2623,24 @@ type ListCardsParams struct {
 	// Parameters Parameters of the deck type by name, for types that have any: `?players=8&undercover=2`. `GET /decks` lists
 	// them.
 	Parameters *ParametersInQuery `form:"parameters,omitempty" json:"parameters,omitempty"`
+}
+
+// GetCheckpointParams defines parameters for GetCheckpoint.
+type GetCheckpointParams struct {
+	// Origin The name of this log, or of an earlier one that it follows. By default this log.
+	Origin *Origin `form:"origin,omitempty" json:"origin,omitempty"`
+}
+
+// GetLogKeyParams defines parameters for GetLogKey.
+type GetLogKeyParams struct {
+	// Origin The name of this log, or of an earlier one that it follows. By default this log.
+	Origin *Origin `form:"origin,omitempty" json:"origin,omitempty"`
+}
+
+// GetTileParams defines parameters for GetTile.
+type GetTileParams struct {
+	// Origin The name of this log, or of an earlier one that it follows. By default this log.
+	Origin *Origin `form:"origin,omitempty" json:"origin,omitempty"`
 }
 
 // MetricsParams defines parameters for Metrics.
@@ -3230,6 +3331,74 @@ func (t *Record) MergeExpireRecord(v ExpireRecord) error {
 	return err
 }
 
+// AsLogEndRecord returns the union data inside the Record as a LogEndRecord
+func (t Record) AsLogEndRecord() (LogEndRecord, error) {
+	var body LogEndRecord
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromLogEndRecord overwrites any union data inside the Record as the provided LogEndRecord
+func (t *Record) FromLogEndRecord(v LogEndRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"log-end"}`))
+	t.union = b
+	return err
+}
+
+// MergeLogEndRecord performs a merge with any union data inside the Record, using the provided LogEndRecord
+func (t *Record) MergeLogEndRecord(v LogEndRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"log-end"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsLogBeginRecord returns the union data inside the Record as a LogBeginRecord
+func (t Record) AsLogBeginRecord() (LogBeginRecord, error) {
+	var body LogBeginRecord
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromLogBeginRecord overwrites any union data inside the Record as the provided LogBeginRecord
+func (t *Record) FromLogBeginRecord(v LogBeginRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"log-begin"}`))
+	t.union = b
+	return err
+}
+
+// MergeLogBeginRecord performs a merge with any union data inside the Record, using the provided LogBeginRecord
+func (t *Record) MergeLogBeginRecord(v LogBeginRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"log-begin"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
 func (t Record) Discriminator() (string, error) {
 	var discriminator struct {
 		Discriminator string `json:"kind"`
@@ -3254,6 +3423,10 @@ func (t Record) ValueByDiscriminator() (interface{}, error) {
 		return t.AsDrawRecord()
 	case "expire":
 		return t.AsExpireRecord()
+	case "log-begin":
+		return t.AsLogBeginRecord()
+	case "log-end":
+		return t.AsLogEndRecord()
 	case "reshuffle":
 		return t.AsReshuffleRecord()
 	case "return":
@@ -3365,8 +3538,8 @@ type ClientInterface interface {
 	// ListAudits List the records of a game
 	//
 	// All records with the reference, in the order of the log, so that a second shuffle of the same round is
-	// visible. A reveal repeats the reference of its shuffle, a void
-	// record its commitment's, and a change of a shoe the shoe's.
+	// visible. A reveal repeats the reference of its shuffle, a void record its commitment's, and a change of a shoe
+	// the shoe's. Where logs follow each other, each lists its own records: ask for the `origin` of an earlier one.
 	//
 	// Corresponds with GET /audits (the `ListAudits` operationId).
 	ListAudits(ctx context.Context, params *ListAuditsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3533,24 +3706,25 @@ type ClientInterface interface {
 	// the process you ask has answered before; records that another replica wrote in the last second may be missing.
 	//
 	// Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
-	GetCheckpoint(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetCheckpoint(ctx context.Context, params *GetCheckpointParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetLogKey Get the public key of the log
 	//
 	// The verifier key of the checkpoints as defined by signed notes (https://c2sp.org/signed-note), on one line:
-	// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log.
+	// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log. A proof of an
+	// earlier log, which this log follows, needs the key of that one: ask for the name in the proof's `log_key`.
 	//
 	// Corresponds with GET /log/key (the `GetLogKey` operationId).
-	GetLogKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetLogKey(ctx context.Context, params *GetLogKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetTile Get a tile of the log
 	//
 	// Hashes or records, 256 to a full tile; see tlog-tiles for how they are used. Tiles never change, and partial
 	// tiles stay available after the tree has the full one. Everything else is 404, including names in another
-	// spelling. Records are compressed for clients that accept gzip.
+	// spelling. Records are compressed for clients that accept gzip. An `origin` asks for tiles of an earlier log.
 	//
 	// Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
-	GetTile(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetTile(ctx context.Context, tile TileInPath, params *GetTileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Metrics Get metrics for Prometheus
 	//
@@ -3880,8 +4054,8 @@ func (c *Client) Home(ctx context.Context, reqEditors ...RequestEditorFn) (*http
 // ListAudits List the records of a game
 //
 // All records with the reference, in the order of the log, so that a second shuffle of the same round is
-// visible. A reveal repeats the reference of its shuffle, a void
-// record its commitment's, and a change of a shoe the shoe's.
+// visible. A reveal repeats the reference of its shuffle, a void record its commitment's, and a change of a shoe
+// the shoe's. Where logs follow each other, each lists its own records: ask for the `origin` of an earlier one.
 //
 // Corresponds with GET /audits (the `ListAudits` operationId).
 func (c *Client) ListAudits(ctx context.Context, params *ListAuditsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4208,8 +4382,8 @@ func (c *Client) Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 // the process you ask has answered before; records that another replica wrote in the last second may be missing.
 //
 // Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
-func (c *Client) GetCheckpoint(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetCheckpointRequest(c.Server)
+func (c *Client) GetCheckpoint(ctx context.Context, params *GetCheckpointParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCheckpointRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4223,11 +4397,12 @@ func (c *Client) GetCheckpoint(ctx context.Context, reqEditors ...RequestEditorF
 // GetLogKey Get the public key of the log
 //
 // The verifier key of the checkpoints as defined by signed notes (https://c2sp.org/signed-note), on one line:
-// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log.
+// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log. A proof of an
+// earlier log, which this log follows, needs the key of that one: ask for the name in the proof's `log_key`.
 //
 // Corresponds with GET /log/key (the `GetLogKey` operationId).
-func (c *Client) GetLogKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetLogKeyRequest(c.Server)
+func (c *Client) GetLogKey(ctx context.Context, params *GetLogKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLogKeyRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4242,11 +4417,11 @@ func (c *Client) GetLogKey(ctx context.Context, reqEditors ...RequestEditorFn) (
 //
 // Hashes or records, 256 to a full tile; see tlog-tiles for how they are used. Tiles never change, and partial
 // tiles stay available after the tree has the full one. Everything else is 404, including names in another
-// spelling. Records are compressed for clients that accept gzip.
+// spelling. Records are compressed for clients that accept gzip. An `origin` asks for tiles of an earlier log.
 //
 // Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
-func (c *Client) GetTile(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetTileRequest(c.Server, tile)
+func (c *Client) GetTile(ctx context.Context, tile TileInPath, params *GetTileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTileRequest(c.Server, tile, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4942,6 +5117,18 @@ func NewListAuditsRequest(server string, params *ListAuditsParams) (*http.Reques
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "uint64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Origin != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "origin", *params.Origin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -5659,7 +5846,7 @@ func NewHealthzRequest(server string) (*http.Request, error) {
 }
 
 // NewGetCheckpointRequest constructs an http.Request for the GetCheckpoint method
-func NewGetCheckpointRequest(server string) (*http.Request, error) {
+func NewGetCheckpointRequest(server string, params *GetCheckpointParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -5677,6 +5864,33 @@ func NewGetCheckpointRequest(server string) (*http.Request, error) {
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Origin != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "origin", *params.Origin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -5686,7 +5900,7 @@ func NewGetCheckpointRequest(server string) (*http.Request, error) {
 }
 
 // NewGetLogKeyRequest constructs an http.Request for the GetLogKey method
-func NewGetLogKeyRequest(server string) (*http.Request, error) {
+func NewGetLogKeyRequest(server string, params *GetLogKeyParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -5704,6 +5918,33 @@ func NewGetLogKeyRequest(server string) (*http.Request, error) {
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Origin != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "origin", *params.Origin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -5713,7 +5954,7 @@ func NewGetLogKeyRequest(server string) (*http.Request, error) {
 }
 
 // NewGetTileRequest constructs an http.Request for the GetTile method
-func NewGetTileRequest(server string, tile TileInPath) (*http.Request, error) {
+func NewGetTileRequest(server string, tile TileInPath, params *GetTileParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5736,6 +5977,33 @@ func NewGetTileRequest(server string, tile TileInPath) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Origin != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "origin", *params.Origin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -7045,8 +7313,8 @@ type ClientWithResponsesInterface interface {
 	// ListAuditsWithResponse List the records of a game
 	//
 	// All records with the reference, in the order of the log, so that a second shuffle of the same round is
-	// visible. A reveal repeats the reference of its shuffle, a void
-	// record its commitment's, and a change of a shoe the shoe's.
+	// visible. A reveal repeats the reference of its shuffle, a void record its commitment's, and a change of a shoe
+	// the shoe's. Where logs follow each other, each lists its own records: ask for the `origin` of an earlier one.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7239,28 +7507,29 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
-	GetCheckpointWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCheckpointResp, error)
+	GetCheckpointWithResponse(ctx context.Context, params *GetCheckpointParams, reqEditors ...RequestEditorFn) (*GetCheckpointResp, error)
 
 	// GetLogKeyWithResponse Get the public key of the log
 	//
 	// The verifier key of the checkpoints as defined by signed notes (https://c2sp.org/signed-note), on one line:
-	// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log.
+	// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log. A proof of an
+	// earlier log, which this log follows, needs the key of that one: ask for the name in the proof's `log_key`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /log/key (the `GetLogKey` operationId).
-	GetLogKeyWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetLogKeyResp, error)
+	GetLogKeyWithResponse(ctx context.Context, params *GetLogKeyParams, reqEditors ...RequestEditorFn) (*GetLogKeyResp, error)
 
 	// GetTileWithResponse Get a tile of the log
 	//
 	// Hashes or records, 256 to a full tile; see tlog-tiles for how they are used. Tiles never change, and partial
 	// tiles stay available after the tree has the full one. Everything else is 404, including names in another
-	// spelling. Records are compressed for clients that accept gzip.
+	// spelling. Records are compressed for clients that accept gzip. An `origin` asks for tiles of an earlier log.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
-	GetTileWithResponse(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*GetTileResp, error)
+	GetTileWithResponse(ctx context.Context, tile TileInPath, params *GetTileParams, reqEditors ...RequestEditorFn) (*GetTileResp, error)
 
 	// MetricsWithResponse Get metrics for Prometheus
 	//
@@ -7656,6 +7925,8 @@ type ListAuditsResp struct {
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchOrigin
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
@@ -7686,6 +7957,11 @@ func (r ListAuditsResp) GetApplicationProblemJSON401() *Unauthorized {
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
 func (r ListAuditsResp) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListAuditsResp) GetApplicationProblemJSON404() *NoSuchOrigin {
+	return r.ApplicationProblemJSON404
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -7953,6 +8229,8 @@ type RevealAuditResp struct {
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *Conflict
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -8002,6 +8280,11 @@ func (r RevealAuditResp) GetApplicationProblemJSON408() *TooSlow {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r RevealAuditResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r RevealAuditResp) GetApplicationProblemJSON410() *SeedForgotten {
+	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
@@ -8081,6 +8364,8 @@ type VerifyAuditResp struct {
 	ApplicationProblemJSON403 *Forbidden
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NoSuchAudit
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
@@ -8116,6 +8401,11 @@ func (r VerifyAuditResp) GetApplicationProblemJSON403() *Forbidden {
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r VerifyAuditResp) GetApplicationProblemJSON404() *NoSuchAudit {
 	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r VerifyAuditResp) GetApplicationProblemJSON410() *SeedForgotten {
+	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -8457,6 +8747,8 @@ type CreateCommitmentResp struct {
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *Conflict
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -8501,6 +8793,11 @@ func (r CreateCommitmentResp) GetApplicationProblemJSON408() *TooSlow {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r CreateCommitmentResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r CreateCommitmentResp) GetApplicationProblemJSON410() *SeedForgotten {
+	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
@@ -8762,6 +9059,8 @@ type DealDeckResp struct {
 	ApplicationProblemJSON404 *NoSuchDeck
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *Conflict
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
@@ -8802,6 +9101,11 @@ func (r DealDeckResp) GetApplicationProblemJSON404() *NoSuchDeck {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r DealDeckResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r DealDeckResp) GetApplicationProblemJSON410() *SeedForgotten {
+	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -9012,12 +9316,16 @@ type GetCheckpointResp struct {
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchOrigin
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
@@ -9035,6 +9343,11 @@ func (r GetCheckpointResp) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetCheckpointResp) GetApplicationProblemJSON404() *NoSuchOrigin {
+	return r.ApplicationProblemJSON404
+}
+
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
 func (r GetCheckpointResp) GetApplicationProblemJSON421() *OtherHost {
 	return r.ApplicationProblemJSON421
@@ -9048,6 +9361,11 @@ func (r GetCheckpointResp) GetApplicationProblemJSON429() *TooMany {
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
 func (r GetCheckpointResp) GetApplicationProblemJSON500() *Failed {
 	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r GetCheckpointResp) GetApplicationProblemJSON503() *Unavailable {
+	return r.ApplicationProblemJSON503
 }
 
 // GetBody returns the raw response body bytes
@@ -9088,12 +9406,16 @@ type GetLogKeyResp struct {
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchOrigin
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
@@ -9111,6 +9433,11 @@ func (r GetLogKeyResp) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetLogKeyResp) GetApplicationProblemJSON404() *NoSuchOrigin {
+	return r.ApplicationProblemJSON404
+}
+
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
 func (r GetLogKeyResp) GetApplicationProblemJSON421() *OtherHost {
 	return r.ApplicationProblemJSON421
@@ -9124,6 +9451,11 @@ func (r GetLogKeyResp) GetApplicationProblemJSON429() *TooMany {
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
 func (r GetLogKeyResp) GetApplicationProblemJSON500() *Failed {
 	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r GetLogKeyResp) GetApplicationProblemJSON503() *Unavailable {
+	return r.ApplicationProblemJSON503
 }
 
 // GetBody returns the raw response body bytes
@@ -9453,6 +9785,8 @@ type CreateShoeResp struct {
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *Conflict
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -9497,6 +9831,11 @@ func (r CreateShoeResp) GetApplicationProblemJSON408() *TooSlow {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r CreateShoeResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r CreateShoeResp) GetApplicationProblemJSON410() *SeedForgotten {
+	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
@@ -9703,6 +10042,8 @@ type GetShoeResp struct {
 	ApplicationProblemJSON404 *NoSuchShoe
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
@@ -9741,6 +10082,11 @@ func (r GetShoeResp) GetApplicationProblemJSON404() *NoSuchShoe {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r GetShoeResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r GetShoeResp) GetApplicationProblemJSON410() *SeedForgotten {
+	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -9807,6 +10153,8 @@ type ProveCardResp struct {
 	ApplicationProblemJSON404 *NoSuchPosition
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *NotDrawn
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
@@ -9845,6 +10193,11 @@ func (r ProveCardResp) GetApplicationProblemJSON404() *NoSuchPosition {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ProveCardResp) GetApplicationProblemJSON409() *NotDrawn {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r ProveCardResp) GetApplicationProblemJSON410() *SeedForgotten {
+	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -9913,6 +10266,8 @@ type CloseShoeResp struct {
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *NoMoreChanges
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
 	ApplicationProblemJSON412 *OtherVersion
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
@@ -9964,6 +10319,11 @@ func (r CloseShoeResp) GetApplicationProblemJSON408() *TooSlow {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r CloseShoeResp) GetApplicationProblemJSON409() *NoMoreChanges {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r CloseShoeResp) GetApplicationProblemJSON410() *SeedForgotten {
+	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
@@ -10050,6 +10410,8 @@ type ListDealtResp struct {
 	ApplicationProblemJSON404 *NoSuchShoe
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
@@ -10088,6 +10450,11 @@ func (r ListDealtResp) GetApplicationProblemJSON404() *NoSuchShoe {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ListDealtResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r ListDealtResp) GetApplicationProblemJSON410() *SeedForgotten {
+	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -10300,6 +10667,8 @@ type ListPilesResp struct {
 	ApplicationProblemJSON404 *NoSuchShoe
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
@@ -10338,6 +10707,11 @@ func (r ListPilesResp) GetApplicationProblemJSON404() *NoSuchShoe {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ListPilesResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r ListPilesResp) GetApplicationProblemJSON410() *SeedForgotten {
+	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -10404,6 +10778,8 @@ type GetPileResp struct {
 	ApplicationProblemJSON404 *NoSuchPile
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
@@ -10444,6 +10820,11 @@ func (r GetPileResp) GetApplicationProblemJSON404() *NoSuchPile {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r GetPileResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r GetPileResp) GetApplicationProblemJSON410() *SeedForgotten {
+	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -11097,6 +11478,8 @@ type ProveShoeResp struct {
 	ApplicationProblemJSON404 *NoSuchShoe
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
@@ -11132,6 +11515,11 @@ func (r ProveShoeResp) GetApplicationProblemJSON404() *NoSuchShoe {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ProveShoeResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r ProveShoeResp) GetApplicationProblemJSON410() *SeedForgotten {
+	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -11497,6 +11885,8 @@ type ShuffleResp struct {
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *Conflict
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -11546,6 +11936,11 @@ func (r ShuffleResp) GetApplicationProblemJSON408() *TooSlow {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ShuffleResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r ShuffleResp) GetApplicationProblemJSON410() *SeedForgotten {
+	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
@@ -11630,8 +12025,8 @@ func (c *ClientWithResponses) HomeWithResponse(ctx context.Context, reqEditors .
 // ListAuditsWithResponse List the records of a game
 //
 // All records with the reference, in the order of the log, so that a second shuffle of the same round is
-// visible. A reveal repeats the reference of its shuffle, a void
-// record its commitment's, and a change of a shoe the shoe's.
+// visible. A reveal repeats the reference of its shuffle, a void record its commitment's, and a change of a shoe
+// the shoe's. Where logs follow each other, each lists its own records: ask for the `origin` of an earlier one.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -11920,8 +12315,8 @@ func (c *ClientWithResponses) HealthzWithResponse(ctx context.Context, reqEditor
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
-func (c *ClientWithResponses) GetCheckpointWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCheckpointResp, error) {
-	rsp, err := c.GetCheckpoint(ctx, reqEditors...)
+func (c *ClientWithResponses) GetCheckpointWithResponse(ctx context.Context, params *GetCheckpointParams, reqEditors ...RequestEditorFn) (*GetCheckpointResp, error) {
+	rsp, err := c.GetCheckpoint(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -11931,13 +12326,14 @@ func (c *ClientWithResponses) GetCheckpointWithResponse(ctx context.Context, req
 // GetLogKeyWithResponse Get the public key of the log
 //
 // The verifier key of the checkpoints as defined by signed notes (https://c2sp.org/signed-note), on one line:
-// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log.
+// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log. A proof of an
+// earlier log, which this log follows, needs the key of that one: ask for the name in the proof's `log_key`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /log/key (the `GetLogKey` operationId).
-func (c *ClientWithResponses) GetLogKeyWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetLogKeyResp, error) {
-	rsp, err := c.GetLogKey(ctx, reqEditors...)
+func (c *ClientWithResponses) GetLogKeyWithResponse(ctx context.Context, params *GetLogKeyParams, reqEditors ...RequestEditorFn) (*GetLogKeyResp, error) {
+	rsp, err := c.GetLogKey(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -11948,13 +12344,13 @@ func (c *ClientWithResponses) GetLogKeyWithResponse(ctx context.Context, reqEdit
 //
 // Hashes or records, 256 to a full tile; see tlog-tiles for how they are used. Tiles never change, and partial
 // tiles stay available after the tree has the full one. Everything else is 404, including names in another
-// spelling. Records are compressed for clients that accept gzip.
+// spelling. Records are compressed for clients that accept gzip. An `origin` asks for tiles of an earlier log.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
-func (c *ClientWithResponses) GetTileWithResponse(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*GetTileResp, error) {
-	rsp, err := c.GetTile(ctx, tile, reqEditors...)
+func (c *ClientWithResponses) GetTileWithResponse(ctx context.Context, tile TileInPath, params *GetTileParams, reqEditors ...RequestEditorFn) (*GetTileResp, error) {
+	rsp, err := c.GetTile(ctx, tile, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12553,6 +12949,13 @@ func ParseListAuditsResp(rsp *http.Response) (*ListAuditsResp, error) {
 		}
 		response.ApplicationProblemJSON403 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchOrigin
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -12820,6 +13223,13 @@ func ParseRevealAuditResp(rsp *http.Response) (*RevealAuditResp, error) {
 		}
 		response.ApplicationProblemJSON409 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest SeedForgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -12922,6 +13332,13 @@ func ParseVerifyAuditResp(rsp *http.Response) (*VerifyAuditResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest SeedForgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
@@ -13250,6 +13667,13 @@ func ParseCreateCommitmentResp(rsp *http.Response) (*CreateCommitmentResp, error
 		}
 		response.ApplicationProblemJSON409 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest SeedForgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -13510,6 +13934,13 @@ func ParseDealDeckResp(rsp *http.Response) (*DealDeckResp, error) {
 		}
 		response.ApplicationProblemJSON409 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest SeedForgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -13700,6 +14131,13 @@ func ParseGetCheckpointResp(rsp *http.Response) (*GetCheckpointResp, error) {
 		}
 		response.ApplicationProblemJSON403 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchOrigin
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -13720,6 +14158,13 @@ func ParseGetCheckpointResp(rsp *http.Response) (*GetCheckpointResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
 
 	}
 
@@ -13761,6 +14206,13 @@ func ParseGetLogKeyResp(rsp *http.Response) (*GetLogKeyResp, error) {
 		}
 		response.ApplicationProblemJSON403 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchOrigin
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -13781,6 +14233,13 @@ func ParseGetLogKeyResp(rsp *http.Response) (*GetLogKeyResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
 
 	}
 
@@ -14066,6 +14525,13 @@ func ParseCreateShoeResp(rsp *http.Response) (*CreateShoeResp, error) {
 		}
 		response.ApplicationProblemJSON409 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest SeedForgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -14286,6 +14752,13 @@ func ParseGetShoeResp(rsp *http.Response) (*GetShoeResp, error) {
 		}
 		response.ApplicationProblemJSON409 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest SeedForgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -14374,6 +14847,13 @@ func ParseProveCardResp(rsp *http.Response) (*ProveCardResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest SeedForgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
@@ -14470,6 +14950,13 @@ func ParseCloseShoeResp(rsp *http.Response) (*CloseShoeResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest SeedForgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
 		var dest OtherVersion
@@ -14587,6 +15074,13 @@ func ParseListDealtResp(rsp *http.Response) (*ListDealtResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest SeedForgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
@@ -14808,6 +15302,13 @@ func ParseListPilesResp(rsp *http.Response) (*ListPilesResp, error) {
 		}
 		response.ApplicationProblemJSON409 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest SeedForgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -14896,6 +15397,13 @@ func ParseGetPileResp(rsp *http.Response) (*GetPileResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest SeedForgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
@@ -15510,6 +16018,13 @@ func ParseProveShoeResp(rsp *http.Response) (*ProveShoeResp, error) {
 		}
 		response.ApplicationProblemJSON409 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest SeedForgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -15874,6 +16389,13 @@ func ParseShuffleResp(rsp *http.Response) (*ShuffleResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest SeedForgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge

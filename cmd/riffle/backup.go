@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/archive"
 )
 
 // A backup copies a log into a folder from which a service could start: an SQLite store, the checkpoint
@@ -35,40 +37,62 @@ const (
 	verifyEvery = time.Hour
 )
 
-// Run makes the backup.
-func (k *backup) Run(ctx context.Context, c *console) (err error) {
+// Run makes the backup, of the log and those that follow it in its folder.
+func (k *backup) Run(ctx context.Context, c *console) error {
 	if same(k.folder(), k.To) {
 		return errors.New("the folder of the backup is the data folder: use --to to name another")
 	}
+	return k.each(func() (bool, error) { return k.copyOne(ctx, c, ledger.SuccessorFolder(k.To, k.number)) })
+}
+
+// copyOne makes the backup of one log in a folder, and reports whether another one follows it.
+func (k *backup) copyOne(ctx context.Context, c *console, folder string) (goesOn bool, err error) {
 	from, name, err := openStore(ctx, k.folder(), k.location())
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
 	t, err := newTransfer(ctx, c, &k.logSource, from)
 	if err != nil {
-		return err
+		return false, err
 	}
-	to, target, err := openTarget(ctx, k.To, "")
+	if name == archive.Folder(k.folder()) {
+		if err := t.copyArchive(ctx, k.folder(), folder); err != nil {
+			return false, err
+		}
+		return t.isFollowed(ctx, from)
+	}
+	to, target, err := openTarget(ctx, folder, "")
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	_, _ = fmt.Fprintf(c.out, "store        %s\nbackup       %s\n", name, target)
-	if err := t.copyKeys(k.folder(), k.To); err != nil {
-		return err
+	if err := t.copyKeys(k.folder(), folder); err != nil {
+		return false, err
 	}
 	before, _, err := t.stateOf(ctx, to)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if err := t.bring(ctx, to, k.To); err != nil {
-		return err
+	if err := t.bring(ctx, to, folder); err != nil {
+		return false, err
 	}
-	if err := t.check(ctx, to, before); err != nil || !k.Follow {
-		return err
+	if err := t.check(ctx, to, before); err != nil {
+		return false, err
 	}
-	return t.follow(ctx, to, k.To, name)
+	if goesOn, err = t.isFollowed(ctx, to); goesOn || err != nil || !k.Follow {
+		return goesOn, err
+	}
+	if err = t.follow(ctx, to, folder, name); err != nil || ctx.Err() != nil {
+		return false, err
+	}
+	return true, t.check(ctx, to, before)
+}
+
+// isFollowed reports whether another log follows the one in a store, which may be the copy.
+func (t *transfer) isFollowed(ctx context.Context, store ledger.Reader) (bool, error) {
+	return t.source.isFollowed(ctx, store, t.verifier.Name())
 }
 
 // same reports whether two folders are one.
@@ -86,7 +110,7 @@ func (t *transfer) bring(ctx context.Context, to ledger.Store, folder string) er
 	return saveCheckpoint(ctx, to, folder)
 }
 
-// follow brings a store up to date until ctx ends. It waits for a source that cannot be reached, and ends
+// follow brings a store up to date until ctx ends, or another log follows. It waits for a source that cannot be reached, and ends
 // when another file has taken the place of the source.
 func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source string) error {
 	_, _ = fmt.Fprintln(t.out, "\nfollowing")
@@ -107,7 +131,11 @@ func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source s
 		}
 		head, lost := t.from.Head(ctx)
 		if lost == nil && head.Size != size {
-			lost = t.bring(ctx, to, folder)
+			if lost = t.bring(ctx, to, folder); lost == nil {
+				if followed, err := t.isFollowed(ctx, to); followed || err != nil {
+					return err
+				}
+			}
 		}
 		switch {
 		case lost == nil:
@@ -150,18 +178,32 @@ func (*restore) Help() string {
 // Run restores the backup.
 func (k *restore) Run(ctx context.Context, c *console) error {
 	s := logSource{Data: k.From, Key: k.Key, SeedKey: k.SeedKey}
-	from, name, err := openStore(ctx, k.From, "")
+	return s.each(func() (bool, error) {
+		if _, err := os.Stat(s.folder()); s.number > 1 && errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return true, k.copyOne(ctx, c, &s)
+	})
+}
+
+// copyOne restores one of the logs that follow each other.
+func (k *restore) copyOne(ctx context.Context, c *console, s *logSource) error {
+	data, location := ledger.SuccessorFolder(logName("").folder(k.Data), s.number), ledger.SuccessorStore(k.Store, s.number)
+	from, name, err := openStore(ctx, s.folder(), "")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = from.Close() }()
-	t, err := newTransfer(ctx, c, &s, from)
+	t, err := newTransfer(ctx, c, s, from)
 	if err != nil {
 		return err
 	}
 	t.fresh = true
+	if name == archive.Folder(s.folder()) {
+		return t.copyArchive(ctx, s.folder(), data)
+	}
 	_, _ = fmt.Fprintf(c.out, "backup       %s\n", name)
-	return t.fill(ctx, k.From, logName("").folder(k.Data), k.Store)
+	return t.fill(ctx, s.folder(), data, location)
 }
 
 // fill copies the log to a store, and what belongs to it to the data folder of that. A service can start

@@ -51,10 +51,7 @@ func (s *checkState) save(now ledger.CheckState) error {
 	}
 	text, err := json.Marshal(checkState{Origin: s.Origin, Seeds: s.Seeds, CheckState: now})
 	if err == nil {
-		err = os.WriteFile(s.path+".new", append(text, '\n'), 0o600)
-	}
-	if err == nil {
-		err = os.Rename(s.path+".new", s.path)
+		err = replaceFile(s.path, append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("writing down how far the check came: %w", err)

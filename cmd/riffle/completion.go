@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,29 +26,17 @@ Put the line for your shell into the file that the shell reads when it starts.`
 
 // scripts are the completion scripts by shell. Each asks riffle suggest for the candidates. Without
 // any, the shell completes file names.
-var scripts = map[string]string{
-	"bash": bashScript,
-	"zsh":  "autoload -Uz bashcompinit && bashcompinit\n" + bashScript,
-	"fish": `function __riffle_suggest
-    riffle suggest -- (commandline -opc)[2..] "$(commandline -ct)" 2>/dev/null
-end
-complete -c riffle -n 'count (__riffle_suggest) >/dev/null' -f -a '(__riffle_suggest)'
-`,
-}
-
-const bashScript = `_riffle() {
-    local IFS=$'\n'
-    COMPREPLY=($(riffle suggest -- "${COMP_WORDS[@]:1:$COMP_CWORD}" 2>/dev/null | cut -f 1))
-}
-complete -o default -F _riffle riffle
-`
+//
+//go:embed completion.bash completion.zsh completion.fish
+var scripts embed.FS
 
 // Run prints the script.
 func (k *completion) Run(c *console) error {
-	if _, err := fmt.Fprint(c.out, scripts[k.Shell]); err != nil {
-		return fmt.Errorf("printing: %w", err)
+	script, err := scripts.ReadFile("completion." + k.Shell)
+	if err == nil {
+		_, err = c.out.Write(script)
 	}
-	return nil
+	return err
 }
 
 // A suggest prints the words that can complete a command line. The completion scripts call it.

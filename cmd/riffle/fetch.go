@@ -109,23 +109,13 @@ func (s *service) trustedKey(ctx context.Context) (key, warning string, err erro
 	if _, err := prooffile.Verifier(key); err != nil {
 		return "", "", fmt.Errorf("the key of the log that %s answers: %w", address, err)
 	}
-	if err := save(path, address+" "+key+"\n"); err != nil {
+	if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+		err = replaceFile(path, fmt.Appendf(saved, "%s %s\n", address, key))
+	}
+	if err != nil {
 		return "", "", fmt.Errorf("saving the key of the log: %w", err)
 	}
 	return key, fmt.Sprintf("The key of the log was taken from the service itself, because this is its first use, and is saved in %s. Compare it with a copy from another source: %s", path, key), nil
-}
-
-// save appends a line to a file, and makes the file if necessary.
-func save(path, line string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(line)
-	return errors.Join(err, file.Close())
 }
 
 // fetch gets a file over HTTP, of at most limit bytes. A token that is not empty is sent along. It

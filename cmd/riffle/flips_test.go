@@ -297,16 +297,21 @@ func read(ctx context.Context, store ledger.Store, l *ledger.Log) (c *contents, 
 		if err != nil {
 			return nil, err
 		}
-		c.ByID = append(c.ByID, *one)
+		c.ByID = append(c.ByID, ledger.Stored{Index: one.Index, Entry: one.Entry}) // without its log
 		for _, claim := range e.Claims {
 			if one, err = l.ByClaim(ctx, claim.Name); err != nil {
 				return nil, err
 			}
-			c.ByClaim[claim.Name] = *one
+			c.ByClaim[claim.Name] = ledger.Stored{Index: one.Index, Entry: one.Entry}
 		}
 		if e.Reference != "" {
-			if c.References[e.Reference], err = l.ByReference(ctx, e.Reference, 0, 2*madeRecords); err != nil {
+			c.References[e.Reference] = nil
+			list, err := l.ByReference(ctx, e.Reference, 0, 2*madeRecords)
+			if err != nil {
 				return nil, err
+			}
+			for _, one := range list {
+				c.References[e.Reference] = append(c.References[e.Reference], ledger.Stored{Index: one.Index, Entry: one.Entry})
 			}
 		}
 		inclusion, err := l.Prove(ctx, e.Index)

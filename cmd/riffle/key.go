@@ -1,15 +1,54 @@
 package main
 
 import (
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"riffle/internal/access"
+	"riffle/internal/ledger"
 )
 
-// keyCommands are the commands for keys of callers.
+// keyCommands are the commands for keys.
 type keyCommands struct {
-	New newKey `cmd:"" help:"Draw a token for a caller, and print what to put into riffle.yaml."`
+	New  newKey  `cmd:"" help:"Draw a token for a caller, and print what to put into riffle.yaml."`
+	Seed seedKey `cmd:"" help:"Put a new key before those in the file of the key that encrypts seeds."`
+}
+
+// A seedKey changes the key that encrypts seeds.
+type seedKey struct {
+	File string `arg:"" help:"The file, seed.key in the data folder by default. It is made if it does not exist."`
+
+	Last    bool `xor:"place" help:"Put the new key after the others: each replica must know it before one uses it."`
+	UseLast bool `xor:"place" help:"Put the last key before the others, instead of a new one."`
+}
+
+// Help is the longer text of riffle key seed --help.
+func (*seedKey) Help() string {
+	return `The first key of the file encrypts, and all decrypt. Start the service again afterwards: it encrypts all seeds under the first key, and logs when it is done. Then remove the other lines. docs/operations/keys.md has each step, also for replicas and backups.`
+}
+
+// Run writes the file.
+func (k *seedKey) Run(c *console) error {
+	keys, err := ledger.ReadSeedKeys(k.File)
+	if err != nil && (k.UseLast || !errors.Is(err, fs.ErrNotExist)) {
+		return err
+	}
+	if !k.UseLast {
+		made := make([]byte, ledger.SeedKeySize)
+		_, _ = rand.Read(made) // never fails
+		keys = append(keys, made)
+	}
+	if last := len(keys) - 1; !k.Last && last > 0 {
+		keys = append(ledger.SeedKeys{keys[last]}, keys[:last]...)
+	}
+	if err := replaceFile(k.File, []byte(keys.String())); err != nil {
+		return fmt.Errorf("writing the keys: %w", err)
+	}
+	_, err = fmt.Fprintf(c.out, "%s has %d keys now, and the first one encrypts\n", k.File, len(keys))
+	return err
 }
 
 // A newKey draws a token. It writes nothing to disk: the service knows the key once its digest is in

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
@@ -15,14 +16,18 @@ import (
 	"riffle/internal/anchor"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/archive"
 	"riffle/internal/ledger/proof"
 )
 
 // logCommands groups the commands on a log.
 type logCommands struct {
-	Check logCheck `cmd:"" help:"Check a store."`
-	Copy  logCopy  `cmd:"" help:"Move a log from SQLite to PostgreSQL, or back."`
-	Fork  logFork  `cmd:"" help:"Begin the log that follows one that has lost records."`
+	Check  logCheck  `cmd:"" help:"Check a store."`
+	Copy   logCopy   `cmd:"" help:"Move a log from SQLite to PostgreSQL, or back."`
+	Close  logClose  `cmd:"" help:"End a log, and begin the one that follows it."`
+	Export logExport `cmd:"" help:"Write a log that has ended as static files."`
+	Forget logForget `cmd:"" help:"Remove the seeds of a log that was exported."`
+	Fork   logFork   `cmd:"" help:"Begin the log that follows one that has lost records."`
 }
 
 // A logCheck checks a whole store: the engine's own structures, every record against the tree and
@@ -41,7 +46,7 @@ type logCheck struct {
 func (*logCheck) Help() string {
 	return `Rebuilds the tree from every record and compares it with the signed checkpoint; looks up every record in each way that the service does; and compares the store with the second copy of the checkpoint, which shows whether records are missing at the end. With the key that encrypts seeds it also checks that every seed opens the commitment of its record. It prints each finding, but at most 20 on records.
 
-Run it on the folder of a service, a copy of it, a database or its standby. Nothing is written to the store, and the service may go on: the check covers the records that were there when it began. With --state the next check covers what came after, and an interrupted one goes on.
+Run it on the folder of a service, a copy of it, a database or its standby. Logs that follow each other in a folder are checked one after the other. Nothing is written to the store, and the service may go on: the check covers the records that were there when it began. With --state the next check covers what came after, and an interrupted one goes on; the log with number 2 has a file of its own, FILE.2.
 
 The exit code is 0 if the log adds up, 1 if it does not, and 2 if it could not be checked.`
 }
@@ -49,51 +54,72 @@ The exit code is 0 if the log adds up, 1 if it does not, and 2 if it could not b
 // copyStep is the name of the step that checks the second copy of the checkpoint.
 const copyStep = "second copy"
 
-// Run checks the store and prints the outcome of each step.
+// Run checks the log and those that follow it in its folder.
 func (k *logCheck) Run(ctx context.Context, c *console) error {
-	data, keyFile := k.folder(), k.keyFile()
-	verifier, err := readVerifier(keyFile)
+	var outcome error
+	var origins []string
+	err := k.each(func() (followed bool, err error) {
+		r, err := k.newReport(ctx, c)
+		if err != nil {
+			return false, err
+		}
+		if len(origins) > 0 {
+			_, _ = fmt.Fprintf(r.out, "\n")
+		}
+		origins = append(origins, r.verifier.Name())
+		r.origins = origins
+		r.step("key", "%s, %s", r.verifier.Name(), k.keyFile())
+		outcome = errors.Join(outcome, r.verdict(r.checkStore(&k.logSource)))
+		return r.followed, nil
+	})
+	return errors.Join(outcome, err)
+}
+
+// newReport returns the report of the check of one log.
+func (k *logCheck) newReport(ctx context.Context, c *console) (*logReport, error) {
+	data := k.folder()
+	verifier, err := k.readVerifier()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	copyFile := filepath.Join(data, ledger.CheckpointName)
 	second, err := os.ReadFile(copyFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("reading the second copy of the checkpoint: %w", err)
+		return nil, fmt.Errorf("reading the second copy of the checkpoint: %w", err)
 	}
 	r := &logReport{console: c, ctx: ctx, verifier: verifier, copyFile: copyFile, second: second, anchors: k.Anchor}
-	r.seedKey = func() ([]byte, error) {
+	r.seedKeys = func() (ledger.SeedKeys, error) {
 		if k.WithoutSeeds {
 			return nil, nil
 		}
-		return k.seedKey(", or --without-seeds to skip the seeds")
+		return k.seedKeys(", or --without-seeds to skip the seeds")
 	}
 	r.state = checkState{path: k.State, Origin: verifier.Name(), Seeds: !k.WithoutSeeds}
-	if err := r.state.read(); err != nil {
-		return err
+	if k.State != "" && k.number > 1 {
+		r.state.path += fmt.Sprintf(".%d", k.number)
 	}
-	r.step("key", "%s, %s", verifier.Name(), keyFile)
-	return r.verdict(r.checkStore(data, k.location()))
+	return r, r.state.read()
 }
 
-// A logReport runs the steps of a check: it prints the outcome of each and collects the findings.
+// A logReport runs the steps of the check of one log: it prints the outcome of each and collects the findings.
 type logReport struct {
 	*console
 	ctx        context.Context
 	verifier   note.Verifier
-	seedKey    func() ([]byte, error)
+	seedKeys   func() (ledger.SeedKeys, error)
 	copyFile   string
 	second     []byte // contents of copyFile; nil without one
 	anchors    anchor.Places
 	state      checkState
+	origins    []string // of the log, which is the last one, and of those that it follows
+	followed   bool     // by another log in the same folder
 	checkpoint proof.Checkpoint
 	findings   []string
-	err        error // the first error of printing
 }
 
 // checkStore opens the store and checks it. A store too damaged to open is a finding, not an error.
-func (r *logReport) checkStore(folder, location string) (err error) {
-	store, name, err := openStore(r.ctx, folder, location)
+func (r *logReport) checkStore(s *logSource) (err error) {
+	store, name, err := openStore(r.ctx, s.folder(), s.location())
 	if damaged(err) {
 		return r.conclude("store", nil, err, "")
 	} else if err != nil {
@@ -101,6 +127,9 @@ func (r *logReport) checkStore(folder, location string) (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	r.step("store", "%s", name)
+	if r.followed, err = s.isFollowed(r.ctx, store, r.verifier.Name()); r.aborts(err) {
+		return err
+	}
 	return r.check(store, name)
 }
 
@@ -148,7 +177,11 @@ func (r *logReport) checkAnchor(store ledger.Reader, place anchor.Place) error {
 		r.step("anchor", "%s is empty, so records missing at the end of the log would not show", place.Name)
 		return nil
 	}
-	err = ledger.CheckRollback(r.ctx, store, r.verifier, ledger.Anchor{Source: place.Name, Note: note})
+	a := ledger.Anchor{Source: place.Name, Note: note}
+	if own := a.Origin() == r.verifier.Name(); !own && (r.followed || slices.Contains(r.origins, a.Origin())) {
+		return nil // it is another log's checkpoint
+	}
+	err = ledger.CheckRollback(r.ctx, store, r.verifier, a)
 	return r.conclude("anchor", nil, err, "the store continues %s", place.Name)
 }
 
@@ -181,15 +214,20 @@ func (r *logReport) rightLog(store ledger.Reader, head ledger.Head, name string)
 // checkRecords checks every record, alone and in the tree.
 func (r *logReport) checkRecords(store ledger.Reader, head ledger.Head) error {
 	var checker journal.Checker
-	seedKey := make([]byte, ledger.SeedKeySize) // any key, for a store without encrypted seeds
+	seedKeys := ledger.SeedKeys{make([]byte, ledger.SeedKeySize)} // any key, for a store without encrypted seeds
 	if len(head.SeedKey) > 0 {
 		var err error
-		if seedKey, err = r.seedKey(); err != nil {
+		if seedKeys, err = r.seedKeys(); err != nil {
 			return err
 		}
 	}
-	if seedKey != nil {
-		vault, err := ledger.OpenVault(head, seedKey)
+	without := "skipped"
+	if a, ok := store.(*archive.Reader); ok && a.WithoutSeeds() {
+		seedKeys, without = nil, "forgotten"
+		r.state.CheckState = ledger.CheckState{} // an earlier check may have counted the claims that are encrypted
+	}
+	if seedKeys != nil {
+		vault, err := ledger.OpenVault(head, seedKeys)
 		if err != nil {
 			return fmt.Errorf("%w: use --seed-key to name the key of this store, or --without-seeds to skip the seeds", err)
 		}
@@ -219,8 +257,8 @@ func (r *logReport) checkRecords(store ledger.Reader, head ledger.Head) error {
 	if err := r.state.save(result.State); err != nil {
 		return err
 	}
-	if seedKey == nil {
-		r.step("seeds", "skipped")
+	if seedKeys == nil {
+		r.step("seeds", without)
 	} else {
 		r.step("seeds", "every seed opens the commitment of its record")
 	}
@@ -235,7 +273,7 @@ func (r *logReport) aborts(err error) bool {
 
 // step prints the outcome of a step.
 func (r *logReport) step(name, format string, args ...any) {
-	r.printf("%-12s "+format+"\n", append([]any{name}, args...)...)
+	_, _ = fmt.Fprintf(r.out, "%-12s "+format+"\n", append([]any{name}, args...)...)
 }
 
 // conclude prints the findings of a step and collects them, or says what is right. An error that
@@ -264,19 +302,12 @@ func (r *logReport) verdict(err error) error {
 		return err
 	}
 	if r.checkpoint.Origin != "" {
-		r.printf("\norigin       %s\nsize         %d\nroot         %s\n", r.checkpoint.Origin, r.checkpoint.Size, r.checkpoint.Root)
+		_, _ = fmt.Fprintf(r.out, "\norigin       %s\nsize         %d\nroot         %s\n", r.checkpoint.Origin, r.checkpoint.Size, r.checkpoint.Root)
 	}
 	if n := len(r.findings); n > 0 {
-		r.printf("\nThe log does not add up (findings: %d). Keep this copy unchanged.\n", n)
-		return errors.Join(fmt.Errorf("the log was checked, and %w", errFindings), err, r.err)
+		_, _ = fmt.Fprintf(r.out, "\nThe log does not add up (findings: %d). Keep this copy unchanged.\n", n)
+		return errors.Join(fmt.Errorf("the log was checked, and %w", errFindings), err)
 	}
-	r.printf("\nThe log adds up.\n")
-	return r.err
-}
-
-// printf prints to standard output. The first error is returned by verdict.
-func (r *logReport) printf(format string, args ...any) {
-	if _, err := fmt.Fprintf(r.out, format, args...); err != nil && r.err == nil {
-		r.err = fmt.Errorf("printing: %w", err)
-	}
+	_, err = fmt.Fprintln(r.out, "\nThe log adds up.")
+	return err
 }

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/archive"
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/sqlite"
 )
@@ -27,43 +30,73 @@ Stop the service first; a store that it writes to is refused. Afterwards the old
 }
 
 // Run copies the log.
-func (k *logCopy) Run(ctx context.Context, c *console) (err error) {
+func (k *logCopy) Run(ctx context.Context, c *console) error {
+	location, folder := "", k.To
+	if strings.Contains(k.To, "://") {
+		location, folder = k.To, k.Log.folder(k.Data)
+	} else if same(k.folder(), k.To) && k.location() == "" {
+		return errors.New("the new store would be the old one: use --to to name another")
+	}
+	return k.each(func() (bool, error) {
+		return k.copyOne(ctx, c, ledger.SuccessorFolder(folder, k.number), ledger.SuccessorStore(location, k.number))
+	})
+}
+
+// copyOne copies one log, and reports whether another one follows it.
+func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location string) (followed bool, err error) {
 	from, name, moving, err := k.open(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
 	t, err := newTransfer(ctx, c, &k.logSource, from)
 	if err != nil {
-		return err
+		return false, err
 	}
 	t.moving, t.ahead = moving, k.Ahead
-	_, _ = fmt.Fprintf(c.out, "store        %s\n", name)
-	if strings.Contains(k.To, "://") {
-		return t.fill(ctx, k.folder(), k.folder(), k.To)
+	switch {
+	case name != archive.Folder(k.folder()):
+		_, _ = fmt.Fprintf(c.out, "store        %s\n", name)
+		err = t.fill(ctx, k.folder(), folder, location)
+	case location == "": // otherwise the archive stays in the data folder
+		err = t.copyArchive(ctx, k.folder(), folder)
 	}
-	if same(k.folder(), k.To) && k.location() == "" {
-		return errors.New("the new store would be the old one: use --to to name another")
+	if err != nil {
+		return false, err
 	}
-	return t.fill(ctx, k.folder(), k.To, "")
+	return t.isFollowed(ctx, from)
 }
 
 // open opens the old store to read it, and unless --ahead is set also as the one that ends.
 func (k *logCopy) open(ctx context.Context) (from ledger.Reader, name string, moving ledger.Store, err error) {
 	from, name, err = openStore(ctx, k.folder(), k.location())
-	if err != nil || k.Ahead {
+	if err != nil || k.Ahead || name == archive.Folder(k.folder()) {
 		return from, name, nil, err
 	}
-	err = from.Close()
-	if err == nil && k.location() == "" {
-		moving, err = sqlite.Open(ctx, name)
-	} else if err == nil {
-		moving, err = openUnused(ctx, k.location())
+	if err = from.Close(); err == nil {
+		moving, name, err = k.openAlone(ctx)
 	}
 	if errors.Is(err, ledger.ErrInUse) {
-		err = fmt.Errorf("%s is in use: stop the service first, or use --ahead to copy what is there: %w", name, err)
+		err = fmt.Errorf("%w; --ahead copies what is there by now", err)
 	}
 	return moving, name, moving, err
+}
+
+// openAlone opens an existing store to write to it, unless a service does.
+func (s *logSource) openAlone(ctx context.Context) (store ledger.Store, name string, err error) {
+	if s.location() != "" {
+		name = nameOf(s.location())
+		store, err = openUnused(ctx, s.location())
+	} else {
+		name = filepath.Join(s.folder(), "riffle.db")
+		if _, err = os.Stat(name); err == nil {
+			store, err = sqlite.Open(ctx, name)
+		}
+	}
+	if errors.Is(err, ledger.ErrInUse) {
+		err = fmt.Errorf("%s is in use: stop the service first: %w", name, err)
+	}
+	return store, name, err
 }
 
 // copyName is the application_name of sessions on a database that a log leaves.

@@ -9,18 +9,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"riffle/internal/dealer"
-	"riffle/internal/deck"
+	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/proof"
-	"riffle/internal/ledger/sqlite"
-	"riffle/internal/plan"
-	"riffle/internal/services"
 )
 
 // A logFork ends a log that has lost records, and begins the one that follows it. It writes down
@@ -32,6 +31,11 @@ type logFork struct {
 	Key   string  `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The old log's verifier key, as GET /log/key answers it, or its private key. Default log.key in the data folder."`
 	Lost  string  `placeholder:"URL|DIR" help:"A store that still has the lost records: the database of the server that was the primary, or a folder with riffle.db. They are copied."`
 
+	newLog
+}
+
+// A newLog is the log that follows another one.
+type newLog struct {
 	NewData   string `required:"" placeholder:"DIR" help:"The data folder of the new log, in which its keys are made. It must not exist."`
 	NewStore  string `placeholder:"URL" help:"An empty PostgreSQL database for the new log. Default SQLite in its data folder."`
 	NewOrigin string `required:"" placeholder:"NAME" help:"The name of the new log, which no other log has."`
@@ -41,7 +45,7 @@ type logFork struct {
 func (*logFork) Help() string {
 	return `For a log whose service does not start because its store has lost records for good. Look for the newer store first: with it, the log goes on. The old store is not changed.
 
-It writes fork.json into the new folder, with the last checkpoint that was signed, the one that the store has, and the records in between, as far as --lost has them. Then it begins a new log. Its first record has the reference "follows", with origin, size and root of the last checkpoint of the old log. Publish fork.json and both keys.`
+It writes fork.json into the new folder, with the last checkpoint that was signed, the one that the store has, and the records in between, as far as --lost has them. Then it begins a new log. Its first record has the key and the last checkpoint of the old log. Publish fork.json and both keys.`
 }
 
 // A forkReport is the content of fork.json.
@@ -64,7 +68,11 @@ type lostRecord struct {
 // Run writes the report and begins the new log.
 func (k *logFork) Run(ctx context.Context, c *console) error {
 	data := k.Log.folder(k.Data)
-	verifier, err := readVerifier(cmp.Or(k.Log.setting(k.Key, "RIFFLE_KEY_FILE"), filepath.Join(data, ledger.KeyName)))
+	predecessor, err := readVerifierKey(cmp.Or(k.Log.setting(k.Key, "RIFFLE_KEY_FILE"), filepath.Join(data, ledger.KeyName)))
+	if err != nil {
+		return err
+	}
+	verifier, err := note.NewVerifier(predecessor)
 	if err != nil {
 		return err
 	}
@@ -95,8 +103,10 @@ func (k *logFork) Run(ctx context.Context, c *console) error {
 	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("writing down what was lost: %w", err)
 	}
-	reference := fmt.Sprintf("follows %s %d %s", last.Origin, last.Size, last.Root)
-	key, err := k.begin(ctx, reference)
+	next, err := k.open(ctx)
+	if err == nil {
+		err = errors.Join(next.BeginLog(ctx, predecessor, string(second)), next.Log.Close())
+	}
 	if err != nil {
 		return fmt.Errorf("beginning the new log: %w. Remove %s before you try again", err, k.NewData)
 	}
@@ -104,8 +114,8 @@ func (k *logFork) Run(ctx context.Context, c *console) error {
 	if report.From != nil {
 		from = fmt.Sprint(*report.From)
 	}
-	_, err = fmt.Fprintf(c.out, "old log      %s\nsigned       %d records\nlost from    %s\nwritten down %d lost records, in %s\n\nnew log      %s\nkey          %s\nrecord 0     %s\n",
-		last.Origin, last.Size, from, len(report.Records), path, k.NewOrigin, key, reference)
+	_, err = fmt.Fprintf(c.out, "old log      %s\nsigned       %d records\nlost from    %s\nwritten down %d lost records, in %s\n\nnew log      %s\nkey          %s\nrecord 0     it follows %s after %d records\n",
+		last.Origin, last.Size, from, len(report.Records), path, k.NewOrigin, next.Log.Verifier(), last.Origin, last.Size)
 	return err
 }
 
@@ -130,7 +140,11 @@ func (k *logFork) compare(ctx context.Context, data string, anchor ledger.Anchor
 	if k.Lost == "" {
 		return nil
 	}
-	lost, lostName, err := k.openLost(ctx)
+	folder, location := k.Lost, ""
+	if strings.Contains(k.Lost, "://") {
+		folder, location = "", k.Lost
+	}
+	lost, lostName, err := openStore(ctx, folder, location)
 	if err != nil {
 		return err
 	}
@@ -152,67 +166,31 @@ func (k *logFork) compare(ctx context.Context, data string, anchor ledger.Anchor
 	})
 }
 
-// openLost opens the store of --lost.
-func (k *logFork) openLost(ctx context.Context) (ledger.Reader, string, error) {
-	if info, err := os.Stat(k.Lost); err == nil && info.IsDir() {
-		return openStore(ctx, k.Lost, "")
-	}
-	return openStore(ctx, "", k.Lost)
-}
-
-// firstDifference returns the index of the first of size records that two stores do not share.
+// firstDifference returns the index of the first of size records that two stores do not share. They share
+// none after it, as every record has its own id.
 func firstDifference(ctx context.Context, a, b ledger.Reader, size uint64) (uint64, error) {
-	const page = 256
-	for from := uint64(0); from < size; from += page {
-		ours, err := a.Hashes(ctx, 0, from, page)
-		if err != nil {
-			return 0, err
-		}
-		theirs, err := b.Hashes(ctx, 0, from, page)
-		if err != nil {
-			return 0, err
-		}
-		same := uint64(0)
-		for same < uint64(min(len(ours), len(theirs))) && ours[same] == theirs[same] {
-			same++
-		}
-		if same < page {
-			return from + same, nil
-		}
-	}
-	return size, nil
+	var failed error
+	index := sort.Search(int(size), func(i int) bool {
+		ours, err := a.Hashes(ctx, 0, uint64(i), 1)
+		theirs, errLost := b.Hashes(ctx, 0, uint64(i), 1)
+		failed = errors.Join(failed, err, errLost)
+		return !slices.Equal(ours, theirs)
+	})
+	return uint64(index), failed
 }
 
-// begin begins the new log, records the reference, and returns the log's verifier key.
-func (k *logFork) begin(ctx context.Context, reference string) (key string, err error) {
-	var store ledger.Store
-	if k.NewStore == "" {
-		store, err = sqlite.Open(ctx, filepath.Join(k.NewData, "riffle.db"))
-	} else {
-		store, err = postgres.Open(ctx, k.NewStore)
-	}
+// open begins the new log, or opens it if it has no records.
+func (k *newLog) open(ctx context.Context) (*journal.Journal, error) {
+	store, _, err := openTarget(ctx, k.NewData, k.NewStore)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if head, err := store.Head(ctx); err != nil || len(head.Checkpoint) > 0 {
-		return "", errors.Join(err, errors.New("its store has a log already"), store.Close())
+	if head, err := store.Head(ctx); err != nil || head.Size > 0 {
+		return nil, errors.Join(err, errors.New("its store has a log already"), store.Close())
 	}
 	log, err := ledger.Open(ctx, store, ledger.Options{Folder: k.NewData, Origin: k.NewOrigin})
 	if err != nil {
-		return "", errors.Join(err, store.Close())
+		return nil, errors.Join(err, store.Close())
 	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	decks, err := deck.Builtin()
-	if err != nil {
-		return "", err
-	}
-	rules := &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1, Results: 1}}
-	one := uint64(1)
-	request := &dealer.Request{Request: plan.Request{Size: &one, Reference: reference}}
-	shuffle, err := services.New(log, rules, services.Options{Random: rand.Reader}).Dealer.Shuffle(ctx, request)
-	if err != nil {
-		return "", err
-	}
-	shuffle.Release()
-	return log.Verifier(), nil
+	return journal.New(log, rand.Reader, time.Now), nil
 }

@@ -61,7 +61,7 @@ type commands struct {
 	Log        logCommands `cmd:"" help:"The log of a service."`
 	Backup     backup      `cmd:"" help:"Copy a log while its service runs."`
 	Restore    restore     `cmd:"" help:"Make a data folder from a backup."`
-	Key        keyCommands `cmd:"" help:"Keys of callers."`
+	Key        keyCommands `cmd:"" help:"Keys of callers, and the one that encrypts seeds."`
 	Completion completion  `cmd:"" help:"Print a script that completes the commands in a shell."`
 	Suggest    suggest     `cmd:"" hidden:""`
 }

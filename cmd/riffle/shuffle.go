@@ -14,7 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -132,22 +132,12 @@ func splitLines(text []byte) [][]byte {
 
 // digest returns the SHA-256 of the JSON array of the lines.
 func digest(lines [][]byte) (sum [sha256.Size]byte, err error) {
-	h := sha256.New()
-	buf := []byte{'['}
+	texts := make([]string, len(lines))
 	for i, line := range lines {
-		if i > 0 {
-			buf = append(buf, ',')
-		}
-		if buf, err = jsontext.AppendQuote(buf, line); err != nil {
-			return sum, err
-		}
-		if len(buf) > 1<<16 {
-			h.Write(buf)
-			buf = buf[:0]
-		}
+		texts[i] = string(line)
 	}
-	h.Write(append(buf, ']'))
-	return [sha256.Size]byte(h.Sum(nil)), nil
+	array, err := json.Marshal(texts)
+	return sha256.Sum256(array), err
 }
 
 // record draws a seed and returns the record of the shuffle with it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"riffle/internal/audit"
 	"riffle/internal/ledger"
 )
 
@@ -21,51 +23,79 @@ type logSource struct {
 	Log     logName `placeholder:"NAME" help:"A log beside the main one, which is in the folder logs/NAME of the data folder. RIFFLE_STORE and the variables of keys are for the main one alone."`
 	Store   string  `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the log, postgres://... Default SQLite in the data folder."`
 	Key     string  `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The log's verifier key, as GET /log/key answers it, or its private key, of which only the public half is used. Default log.key in the data folder."`
+	number  int     // of the log among those that follow each other in the folder; 0 for the first
 	SeedKey string  `placeholder:"FILE" env:"RIFFLE_SEED_KEY_FILE" help:"The key that encrypts seeds; RIFFLE_SEED_KEY may hold the key itself. Default seed.key beside the log's key."`
 }
 
-func (s *logSource) folder() string { return s.Log.folder(s.Data) }
+func (s *logSource) folder() string { return ledger.SuccessorFolder(s.Log.folder(s.Data), s.number) }
 
-func (s *logSource) location() string { return s.Log.setting(s.Store, "RIFFLE_STORE") }
+func (s *logSource) location() string {
+	return ledger.SuccessorStore(s.Log.setting(s.Store, "RIFFLE_STORE"), s.number)
+}
+
+// each calls do for the log, and for those that follow it in its folder as long as do says that one does.
+func (s *logSource) each(do func() (followed bool, err error)) error {
+	for {
+		if followed, err := do(); err != nil || !followed {
+			return err
+		}
+		s.number = max(s.number, 1) + 1
+	}
+}
+
+// isFollowed reports whether a store's last record ends its log, and another one follows in the same
+// folder.
+func (s *logSource) isFollowed(ctx context.Context, store ledger.Reader, origin string) (bool, error) {
+	last, err := lastRecord(ctx, store)
+	if err != nil || last == nil || last.Kind != audit.KindLogEnd {
+		return false, err
+	}
+	next, _, _ := strings.Cut(last.Successor, "+")
+	first := strings.TrimSuffix(origin, fmt.Sprintf("/%d", s.number))
+	return next == ledger.SuccessorOrigin(first, max(s.number, 1)+1), nil
+}
 
 func (s *logSource) keyFile() string {
 	return cmp.Or(s.Log.setting(s.Key, "RIFFLE_KEY_FILE"), filepath.Join(s.folder(), ledger.KeyName))
 }
 
-// seedKey reads the key that encrypts seeds: from --seed-key, RIFFLE_SEED_KEY, or beside the log's key
+// seedKeys reads the keys that encrypt seeds: from --seed-key, RIFFLE_SEED_KEY, or beside the log's key
 // or in the data folder. The error for a missing file ends with what else one can do.
-func (s *logSource) seedKey(otherwise string) ([]byte, error) {
+func (s *logSource) seedKeys(otherwise string) (ledger.SeedKeys, error) {
 	named := s.Log.setting(s.SeedKey, "RIFFLE_SEED_KEY_FILE")
 	if text := os.Getenv("RIFFLE_SEED_KEY"); text != "" && named == "" && !s.Log.named() {
-		key, err := ledger.ParseSeedKey(text)
+		keys, err := ledger.ParseSeedKeys(text)
 		if err != nil {
 			return nil, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
 		}
-		return key, nil
+		return keys, nil
 	}
 	paths := []string{named}
 	if named == "" {
 		paths = []string{filepath.Join(filepath.Dir(s.keyFile()), ledger.SeedKeyName), filepath.Join(s.folder(), ledger.SeedKeyName)}
 	}
 	for _, path := range paths {
-		if key, err := ledger.ReadSeedKey(path); !errors.Is(err, fs.ErrNotExist) {
-			return key, err
+		if keys, err := ledger.ReadSeedKeys(path); !errors.Is(err, fs.ErrNotExist) {
+			return keys, err
 		}
 	}
 	return nil, fmt.Errorf("there is no seed key at %s: use --seed-key to name it%s", paths[len(paths)-1], otherwise)
 }
 
-// readVerifier reads the key that verifies checkpoints from a file that holds the verifier key or
-// the private key.
-func readVerifier(path string) (note.Verifier, error) {
-	key, err := readVerifierKey(path)
+// readVerifier reads the key that verifies the log's checkpoints. A log that follows another one in its
+// folder has that one's key under another name.
+func (s *logSource) readVerifier() (note.Verifier, error) {
+	key, err := readVerifierKey(s.keyFile())
+	if folder := filepath.Clean(s.folder()); err == nil && filepath.Dir(s.keyFile()) != folder {
+		key, err = ledger.SuccessorKey(key, folder)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return note.NewVerifier(key)
 }
 
-// readVerifierKey reads the text of the key that readVerifier returns.
+// readVerifierKey reads the verifier key in a file that holds it or the private key.
 func readVerifierKey(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -17,14 +17,24 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/archive"
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/sqlite"
 )
 
-// openStore opens the store that the service would open, to read it: the PostgreSQL database at the
-// URL location, or the SQLite file in the data folder if location is empty. It also returns the
-// store's name for messages, which has no password in it.
+// openStore opens the store that the service would open, to read it: the archive in the data folder, or
+// what openEngine opens.
 func openStore(ctx context.Context, folder, location string) (store ledger.Reader, name string, err error) {
+	if name = archive.Folder(folder); archive.Exists(name) {
+		store, err = archive.OpenReader(ctx, name)
+		return store, name, err
+	}
+	return openEngine(ctx, folder, location)
+}
+
+// openEngine opens the PostgreSQL database at the URL location, or the SQLite file in the data folder if
+// location is empty. It also returns the store's name for messages, which has no password in it.
+func openEngine(ctx context.Context, folder, location string) (store ledger.Reader, name string, err error) {
 	if location == "" {
 		name = filepath.Join(folder, "riffle.db")
 		store, err = openSQLite(ctx, name)

@@ -13,6 +13,7 @@ import (
 
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/archive"
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/ledger/sqlite"
@@ -24,6 +25,7 @@ type transfer struct {
 	from     ledger.Reader
 	verifier note.Verifier
 	checker  journal.Checker
+	source   *logSource
 	moving   ledger.Store // from, if it is to take no more records; otherwise nil
 	ahead    bool         // see ledger.Copy
 	fresh    bool         // the target must have no log that is finished
@@ -31,7 +33,7 @@ type transfer struct {
 
 // newTransfer returns a transfer from an open store.
 func newTransfer(ctx context.Context, c *console, s *logSource, from ledger.Reader) (*transfer, error) {
-	verifier, err := readVerifier(s.keyFile())
+	verifier, err := s.readVerifier()
 	if err != nil {
 		return nil, err
 	}
@@ -39,17 +41,21 @@ func newTransfer(ctx context.Context, c *console, s *logSource, from ledger.Read
 	if err != nil {
 		return nil, err
 	}
-	key := make([]byte, ledger.SeedKeySize) // any key, for a store without encrypted seeds
+	keys := ledger.SeedKeys{make([]byte, ledger.SeedKeySize)} // any key, for a store without encrypted seeds
 	if len(head.SeedKey) > 0 {
-		if key, err = s.seedKey(""); err != nil {
+		if keys, err = s.seedKeys(""); err != nil {
 			return nil, err
 		}
 	}
-	vault, err := ledger.OpenVault(head, key)
+	vault, err := ledger.OpenVault(head, keys)
 	if err != nil {
 		return nil, fmt.Errorf("%w: use --seed-key to name the key of this store", err)
 	}
-	return &transfer{console: c, from: from, verifier: verifier, checker: journal.Checker{Decrypt: vault.Decrypt}}, nil
+	t := &transfer{console: c, from: from, source: s, verifier: verifier, checker: journal.Checker{Decrypt: vault.Decrypt}}
+	if a, ok := from.(*archive.Reader); ok && a.WithoutSeeds() {
+		t.checker.Decrypt = nil
+	}
+	return t, nil
 }
 
 // run brings a store up to date.
@@ -71,7 +77,7 @@ func (t *transfer) run(ctx context.Context, to ledger.Store) error {
 
 // check checks the records of a store after those that were there before, and prints the outcome.
 func (t *transfer) check(ctx context.Context, store ledger.Reader, before ledger.CheckState) error {
-	result, err := ledger.Check{Verifier: t.verifier, Visit: t.checker.Visit, From: before, Progress: t.showing("records checked", before.Size)}.Run(ctx, store)
+	result, err := ledger.Check{Verifier: t.verifier, Visit: t.checker.Visit, Except: t.checker.Unchecked(), From: before, Progress: t.showing("records checked", before.Size)}.Run(ctx, store)
 	t.clear()
 	if err != nil {
 		return err
@@ -126,7 +132,12 @@ func (t *transfer) copyKeys(from, to string) error {
 			return fmt.Errorf("reading a key: %w", err)
 		}
 		path := filepath.Join(to, name)
-		switch have, err := os.ReadFile(path); {
+		have, err := os.ReadFile(path)
+		if name == ledger.SeedKeyName { // what was copied before may be under a key that is no more in use
+			text = allKeys(text, have)
+		}
+		switch {
+		case err == nil && name == ledger.SeedKeyName && !bytes.Equal(have, text):
 		case err == nil && !bytes.Equal(have, text):
 			return fmt.Errorf("%s is the key of another log", path)
 		case err == nil:
@@ -139,6 +150,16 @@ func (t *transfer) copyKeys(from, to string) error {
 		}
 	}
 	return nil
+}
+
+// allKeys returns the text of seed keys, with those in another text that it lacks at the end.
+func allKeys(text, others []byte) []byte {
+	for line := range bytes.Lines(others) {
+		if !bytes.Contains(text, bytes.TrimSpace(line)) {
+			text = append(text, line...)
+		}
+	}
+	return text
 }
 
 // saveCheckpoint writes the checkpoint of a store into a data folder.

@@ -186,37 +186,84 @@ func TestBackupKilledAtAnyWrite(t *testing.T) {
 	assert.Greater(t, killed, len(ns), "the number of kills")
 }
 
+// TestBackupsAcrossAChangeOfTheSeedKey backs up before and after the key is changed, into one folder. What
+// is restored has every seed, also without the old key in the data folder.
+func TestBackupsAcrossAChangeOfTheSeedKey(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	l := newLife(s, cutShoe)
+	before := s.shuffle(smallShuffle)
+	s.stop()
+	seedKey, backup, restored := filepath.Join(s.data, "seed.key"), filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
+	wantRiffle(t, 0, "match the signed root", "backup", "--data", s.data, "--to", backup)
+	wantRiffle(t, 0, "has 2 keys now", "key", "seed", seedKey)
+	again := launch{data: s.data}.start(t)
+	until(t, "all seeds are encrypted under the new key", func() bool { return strings.Contains(again.log.String(), "the others can be removed") })
+	after := again.shuffle(smallShuffle)
+	again.stop()
+	keys, err := os.ReadFile(seedKey)
+	require.NoError(t, err)
+	first, _, _ := strings.Cut(string(keys), "\n")
+	require.NoError(t, os.WriteFile(seedKey, []byte(first+"\n"), 0o600))
+	wantRiffle(t, 0, "match the signed root", "backup", "--data", s.data, "--to", backup)
+	wantRiffle(t, 0, "match the signed root", "restore", "--from", backup, "--data", restored)
+	wantRiffle(t, 0, "every seed opens the commitment", "log", "check", "--data", restored)
+	s = launch{data: restored}.start(t)
+	l.goOn(s)
+	for _, d := range []shuffled{before, after} {
+		s.wantOK(s.get("/audits/" + d.AuditID + "/verify"))
+	}
+}
+
 // TestLogMovesBetweenEngines moves a log from SQLite to PostgreSQL and back, ahead of time and then with
 // the service stopped.
 func TestLogMovesBetweenEngines(t *testing.T) {
 	t.Parallel()
-	for _, shoe := range []string{`{"deck": "standard52"}`, cutShoe} {
+	for shoe, followed := range map[string]bool{`{"deck": "standard52"}`: false, cutShoe: false, `{"deck": "standard52", "expires_in": 3600}`: true} {
 		t.Run(shoe, func(t *testing.T) {
 			t.Parallel()
-			moveLog(t, shoe)
+			moveLog(t, shoe, followed)
 		})
 	}
 }
 
-func moveLog(t *testing.T, shoe string) {
+// moveLog moves a log to a database and back, or one that is an archive and the two that follow it.
+func moveLog(t *testing.T, shoe string, followed bool) {
 	t.Helper()
-	s := launch{}.start(t)
+	var args []string
+	if followed {
+		args = []string{"--rotate", "100"}
+	}
+	s := launch{args: args}.start(t)
 	l := newLife(s, shoe)
+	for number := 2; followed && number < 4; number++ {
+		until(t, "the log ends", func() bool {
+			s.shuffle(smallShuffle)
+			_, err := os.Stat(filepath.Join(s.data, "successors", fmt.Sprint(number), "checkpoint"))
+			return err == nil
+		})
+	}
 	db := newDatabase(t)
 	move := []string{"log", "copy", "--data", s.data, "--to", db.url}
-	wantRiffle(t, 2, "is in use: stop the service first, or use --ahead", move...)
+	wantRiffle(t, 2, "is in use: stop the service first", move...)
 	wantRiffle(t, 0, "", append(move, "--ahead")...)
 	moved := launch{data: s.data, args: []string{"-store", db.url}}
 	s.shuffle(smallShuffle)
 	s.stop()
 	moved.refused(t, "it is a copy that is not finished")
+	if followed {
+		wantRiffle(t, 0, "removed ", "log", "export", "--data", s.data, "--remove")
+	}
 	wantRiffle(t, 0, "moved        the old store takes no more records", move...)
 	launch{data: s.data}.refused(t, "the log was moved to another store")
 	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", s.data)
 	wantRiffle(t, 0, "", "log", "copy", "--data", s.data, "--to", db.url, "--ahead") // which has all
 
 	one, two := moved.start(t), db.replica()
-	two.args = []string{"-key", filepath.Join(s.data, "log.key")}
+	two.args, two.data = []string{"-key", filepath.Join(s.data, "log.key")}, t.TempDir()
+	if followed {
+		require.NoError(t, os.CopyFS(filepath.Join(two.data, "archive"), os.DirFS(filepath.Join(s.data, "archive"))))
+	}
 	other := two.start(t)
 	l.goOn(one)
 	l.goOn(other)

@@ -270,8 +270,7 @@ func TestRecoversFromFullDisk(t *testing.T) {
 	assert.Equal(t, before, disk.content(t), "a shuffle without space for its record wrote to a file")
 	s.checkLog("fault", answered)
 
-	require.NoError(t, os.Remove(filler.Name()))
-	require.NoError(t, filler.Close())
+	require.NoError(t, filler.Truncate(0)) // a process that another test has just forked may keep a removed file
 	if d := s.shuffle(smallShuffle); d.LogIndex != uint64(size) {
 		t.Errorf("the first shuffle after the full disk has index %d, want %d", d.LogIndex, size)
 	} else {

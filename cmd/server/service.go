@@ -20,6 +20,7 @@ import (
 	"riffle/internal/deckofcards"
 	"riffle/internal/httpserver"
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/archive"
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/sqlite"
 	"riffle/internal/logs"
@@ -102,12 +103,12 @@ func newHandler(o *options, settings api.Options) (*api.API, error) {
 	memory := budget.New(o.memory)
 	if o.deckOfCards {
 		facade := deckofcards.New(deckofcards.Options{
-			Log: decksOf, Cache: api.Cache, Logger: settings.Logger, Budget: memory, Reject: api.NoteRejection,
+			Log: decksOf, Cache: api.Cache, Logger: settings.Logger, Budget: memory, Again: api.Again, Reject: api.NoteRejection,
 		})
 		settings.More = append(settings.More, api.More{Scope: access.Deal, Routes: facade.Routes}, api.More{Scope: access.Read, Routes: facade.Pictures})
 	}
 	if o.pages {
-		pages, err := web.New(api.PrefixOf, riffle.Contract, riffle.Docs)
+		pages, err := web.New(api.PrefixOf)
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +131,9 @@ func decksOf(w http.ResponseWriter) deckofcards.Log {
 const cacheSize = 512
 
 func openStore(ctx context.Context, l *logs.Settings) (ledger.Store, error) {
-	switch {
+	switch stored := archive.Folder(l.Folder); {
+	case archive.Exists(stored):
+		return archive.Open(ctx, stored)
 	case l.Store != "":
 		return postgres.Open(ctx, l.Store)
 	case l.Name == access.MainLog:

@@ -16,7 +16,6 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"riffle/internal/access"
-	"riffle/internal/tracing/tracingtest"
 )
 
 // traced returns the variables of a service that exports to a collector and samples if its callers do.
@@ -31,10 +30,10 @@ func traceContext(number int, flags string) (id, header string) {
 }
 
 // ofTrace returns the spans of a trace by their names. A name that occurs twice fails the test.
-func ofTrace(t *testing.T, c *tracingtest.Collector, id string) map[string]*tracepb.Span {
+func ofTrace(t *testing.T, c *collector, id string) map[string]*tracepb.Span {
 	t.Helper()
 	byName := map[string]*tracepb.Span{}
-	for _, s := range c.Spans() {
+	for _, s := range c.spans() {
 		if hex.EncodeToString(s.GetTraceId()) == id {
 			if byName[s.GetName()] != nil {
 				t.Errorf("the trace %s has two spans %q", id, s.GetName())
@@ -49,7 +48,7 @@ func ofTrace(t *testing.T, c *tracingtest.Collector, id string) map[string]*trac
 // access log has their trace ids, sampled or not.
 func TestSpans(t *testing.T) {
 	t.Parallel()
-	collector, token := tracingtest.New(t), access.NewToken()
+	collector, token := newCollector(t), access.NewToken()
 	l, _ := configured(t, fmt.Sprintf("keys:\n  - {name: table, sha256: %x, may: [shuffle, read, deal]}\n", token.Digest()))
 	l.env = traced(collector.URL)
 	s := l.start(t)
@@ -86,12 +85,12 @@ func TestSpans(t *testing.T) {
 		"http.request.method": "POST", "http.route": "/shuffle", "http.response.status_code": "int_value:200", "client.address": "127.0.0.1",
 		"riffle.log": "main", "riffle.request_id": requestID, "riffle.key": "table", "riffle.audit_id": id,
 	}
-	assert.Equal(t, want, tracingtest.Attributes(request), "the request is described as")
+	assert.Equal(t, want, attributes(request), "the request is described as")
 	assert.Equal(t, tracepb.Span_SPAN_KIND_SERVER, request.GetKind(), "the request is described as")
-	if got := tracingtest.Attributes(write); got["db.system.name"] != "sqlite" || got["db.operation.name"] != "Append" || got["db.operation.batch.size"] != "int_value:1" {
+	if got := attributes(write); got["db.system.name"] != "sqlite" || got["db.operation.name"] != "Append" || got["db.operation.batch.size"] != "int_value:1" {
 		t.Errorf("the commit is described as %v", got)
 	}
-	if got := collector.Resource(); got["service.name"] != "riffle" || got["service.version"] != version {
+	if got := collector.resource(); got["service.name"] != "riffle" || got["service.version"] != version {
 		t.Errorf("the service is described as %v", got)
 	}
 	for trace, names := range map[string][]string{
@@ -110,7 +109,7 @@ func TestSpans(t *testing.T) {
 			"the access log has the trace %s", trace)
 	}
 	for _, secret := range []string{string(token), idempotencyKey, shoeID, "token=x"} {
-		assert.Falsef(t, bytes.Contains(collector.Received(), []byte(secret)), "the spans have %s", secret)
+		assert.Falsef(t, bytes.Contains(collector.received(), []byte(secret)), "the spans have %s", secret)
 	}
 }
 
@@ -124,7 +123,7 @@ func within(child, parent *tracepb.Span) bool {
 // child of one of them and linked with the others.
 func TestSpansOfACommit(t *testing.T) {
 	t.Parallel()
-	collector := tracingtest.New(t)
+	collector := newCollector(t)
 	s := launch{env: traced(collector.URL)}.start(t)
 	const callers = 60 // all are sampled: see tracing.fromCallers
 	var all sync.WaitGroup
@@ -139,7 +138,7 @@ func TestSpansOfACommit(t *testing.T) {
 	all.Wait()
 	s.stop()
 	bySpan, linked := map[string]*tracepb.Span{}, 0
-	for _, span := range collector.Spans() {
+	for _, span := range collector.spans() {
 		bySpan[string(span.GetSpanId())] = span
 	}
 	commitOf := map[string]*tracepb.Span{} // by the span that waits for it
@@ -172,7 +171,7 @@ func TestSampling(t *testing.T) {
 	t.Parallel()
 	ask := func(env []string, requests int, headers ...string) (sampled int, seconds float64) {
 		t.Helper()
-		collector := tracingtest.New(t)
+		collector := newCollector(t)
 		s := launch{env: append(env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)}.start(t)
 		began := time.Now()
 		for range requests {
@@ -182,7 +181,7 @@ func TestSampling(t *testing.T) {
 		}
 		seconds = time.Since(began).Seconds()
 		s.stop()
-		for _, span := range collector.Spans() {
+		for _, span := range collector.spans() {
 			if span.GetName() == "GET /decks/{type}/cards" {
 				sampled++
 			}
@@ -208,8 +207,8 @@ func TestSampling(t *testing.T) {
 // TestCollectorFails has a collector reject spans and accept them again. Both changes are logged once.
 func TestCollectorFails(t *testing.T) {
 	t.Parallel()
-	collector := tracingtest.New(t)
-	collector.Refuse(3)
+	collector := newCollector(t)
+	collector.refuse(3)
 	s := launch{env: traced(collector.URL, "OTEL_TRACES_SAMPLER=always_on", "OTEL_BSP_SCHEDULE_DELAY=5")}.start(t)
 	until(t, "spans are exported again", func() bool {
 		s.get("/decks")

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"riffle/internal/cache"
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // Errors of [Policy.Identify] and [Caller.Take].
@@ -38,7 +38,7 @@ const maxPeers = 1 << 16
 type Policy struct {
 	keys      map[Digest]*client
 	anonymous *Grant // nil for no permissions
-	peers     *cache.Cache[netip.Addr, limiter]
+	peers     *lru.Cache[netip.Addr, limiter]
 }
 
 type client struct {
@@ -52,7 +52,8 @@ func NewPolicy(keys []Key, anonymous *Grant) *Policy {
 	if len(keys) == 0 && anonymous == nil {
 		anonymous = &Grant{May: Scopes()}
 	}
-	p := &Policy{keys: make(map[Digest]*client, len(keys)), anonymous: anonymous, peers: cache.New[netip.Addr, limiter](maxPeers)}
+	peers, _ := lru.New[netip.Addr, limiter](maxPeers) // it fails for 0
+	p := &Policy{keys: make(map[Digest]*client, len(keys)), anonymous: anonymous, peers: peers}
 	for _, k := range keys {
 		p.keys[k.Digest] = &client{k, newLimiter(k.Rates)}
 	}
@@ -136,7 +137,7 @@ func (p *Policy) Anonymous(peer netip.Addr) Caller {
 	limits, found := p.peers.Get(peer)
 	if !found {
 		limits = newLimiter(p.anonymous.Rates)
-		p.peers.Put(peer, limits, 1)
+		p.peers.Add(peer, limits)
 	}
 	c.limiter = limits
 	return c

@@ -15,6 +15,7 @@ import (
 
 	"riffle/internal/access"
 	"riffle/internal/httpserver"
+	"riffle/internal/ledger"
 )
 
 // guard is middleware for routes of [More]. It authorizes requests for a scope, and keeps their log open for
@@ -22,8 +23,12 @@ import (
 func (a *API) guard(scope access.Scope) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		serve := withLog(func(open *logAPI, x *exchange) error {
-			x.open = open
-			next.ServeHTTP(x, x.r.WithContext(x.committing()))
+			x.open, x.again = open, false
+			x.r = x.r.WithContext(x.committing())
+			next.ServeHTTP(x, x.r)
+			if x.again {
+				return ledger.ErrEnded
+			}
 			return nil
 		})
 		return a.handle(func(x *exchange) error {

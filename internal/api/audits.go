@@ -74,7 +74,11 @@ func (a *logAPI) listAudits(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.Disclosure.Audits(x.r.Context(), reference, from, limit)
+	log, err := a.logOf(x)
+	if err != nil {
+		return err
+	}
+	found, err := a.Disclosure.Audits(x.r.Context(), log, reference, from, limit)
 	if err != nil {
 		return err
 	}

@@ -175,7 +175,8 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"listAudits", 200, "", fixed(get(t, "/audits?reference=a&limit=1")), healthy}, // a full page
 		{"listAudits", 200, "", fixed(get(t, "/audits?reference=nobody&from=9007199254740991")), healthy},
 		{"listAudits", 400, "reference is missing. Send the reference of the shuffle requests whose records you want.", fixed(get(t, "/audits")), healthy},
-		{"listAudits", 400, `"game" is not a parameter of this path; it takes reference, from, limit.`, fixed(get(t, "/audits?game=1")), healthy},
+		{"listAudits", 400, `"game" is not a parameter of this path; it takes reference, from, limit, origin.`, fixed(get(t, "/audits?game=1")), healthy},
+		{"listAudits", 404, "noSuchOrigin", fixed(get(t, "/audits?reference=a&origin=example.com/other")), healthy},
 		{"listAudits", 400, "from must be an integer, written with digits only, such as 52; got last.", fixed(get(t, "/audits?reference=a&from=last")), healthy},
 		{"listAudits", 422, "limit must be from 1 to 1000; got 0.", fixed(get(t, "/audits?reference=a&limit=0")), healthy},
 		{"listAudits", 500, "failed", fixed(get(t, "/audits?reference=a")), unreadableStore},
@@ -189,6 +190,10 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"verifyAudit", 422, "noSeed", fixed(get(t, "/audits/"+commitment+"/verify")), healthy},
 		{"verifyAudit", 500, "failed", fixed(get(t, "/audits/"+id+"/verify")), unreadableStore},
 
+		{"verifyAudit", 410, "forgotten", first(func(r shuffleResult) *http.Request { return get(t, "/audits/"+r.AuditID+"/verify") }), forgottenLog},
+		{"revealAudit", 410, "forgotten", first(func(r shuffleResult) *http.Request {
+			return post(t, "/audits/"+r.AuditID+"/reveal", `{"seed":"`+r.Seed+`"}`)
+		}), forgottenLog},
 		{"revealAudit", 400, `"key" is not a member of this request; it takes seed.`, fixed(post(t, reveal, `{"key":"x"}`)), healthy},
 		{"revealAudit", 400, "seed must be the seed of an answer, copied exactly: lower-case hex digits.", fixed(post(t, reveal, `{"seed":"ace of spades"}`)), healthy},
 		{"revealAudit", 404, "noSuchAudit", fixed(post(t, "/audits/1/reveal", `{"seed":"`+audit.Seed+`"}`)), healthy},
@@ -239,9 +244,11 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		}, unpublishedLog},
 
 		{"getCheckpoint", 200, "", fixed(get(t, "/log/checkpoint")), healthy},
-		{"getCheckpoint", 400, "noParameters", fixed(get(t, "/log/checkpoint?page=2")), healthy},
-		{"getLogKey", 400, "noParameters", fixed(get(t, "/log/key?page=2")), healthy},
-		{"getTile", 400, "noParameters", fixed(get(t, "/log/tile/0/000.p/1?page=2")), healthy},
+		{"getCheckpoint", 400, "", fixed(get(t, "/log/checkpoint?page=2")), healthy},
+		{"getCheckpoint", 503, "unreachable", fixed(get(t, "/log/checkpoint?origin=example.com/other")), unavailableStore},
+		{"getLogKey", 400, "", fixed(get(t, "/log/key?page=2")), healthy},
+		{"getLogKey", 503, "unreachable", fixed(get(t, "/log/key?origin=example.com/other")), unavailableStore},
+		{"getTile", 400, "", fixed(get(t, "/log/tile/0/000.p/1?page=2")), healthy},
 		{"getTile", 404, "noSuchTile", fixed(get(t, "/log/tile/hashes")), healthy},
 		{"getTile", 503, "unreachable", fixed(get(t, "/log/tile/0/000.p/1")), unavailableStore},
 		{"getTile", 503, "unreachable", fixed(get(t, "/log/tile/entries/000.p/1")), unavailableStore},
@@ -400,6 +407,9 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 			return get(t, mustCreateShoe(t, s, `{"size":3}`).path()+"/proof").WithContext(ctx)
 		}, unpublishedLog},
 	}
+	for operation, r := range retried(t) {
+		list = append(list, probe{operation, 410, "forgotten", fixed(r), forgottenLog})
+	}
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
 		op := c.operations[operation]
 		if !strings.HasPrefix(op.Path, "/shoes/") {
@@ -422,6 +432,7 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 			probe{operation, 404, "noSuchShoe", fixed(ask(noShoe)), healthy},
 			probe{operation, 404, "noSuchShoe", fixed(ask("/shoes/1")), healthy},
 			probe{operation, 409, "deckChanged", func(s *service) *http.Request { return ask(s.shoe) }, deckTypeOfShoeChanged},
+			probe{operation, 410, "forgotten", func(s *service) *http.Request { return ask(s.shoe) }, forgottenLog},
 			probe{operation, 500, "failed", fixed(ask(noShoe)), unreadableStore},
 			probe{operation, 503, "unreachable", fixed(ask(noShoe)), unavailableStore},
 		)

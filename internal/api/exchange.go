@@ -31,6 +31,7 @@ type exchange struct {
 	pile    shoe.Place        // in the path; empty for none
 	log     *Log              // of the request
 	open    *logAPI           // set for the routes of More; nil for pages
+	again   bool              // the routes of More are to handle the request again
 	peer    netip.Addr        // of the request
 	caller  access.Caller     // zero before it is identified
 	public  bool              // the answer is readable without a token

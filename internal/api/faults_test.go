@@ -78,7 +78,11 @@ func (s *faultyStore) ByReference(ctx context.Context, reference string, from ui
 }
 
 func (s *faultyStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	return after(s.beforeRead, func() (*ledger.Stored, error) { return s.Store.ByClaim(ctx, claim) })
+	stored, err := after(s.beforeRead, func() (*ledger.Stored, error) { return s.Store.ByClaim(ctx, claim) })
+	if err == nil && s.afterRead != nil {
+		s.afterRead(stored)
+	}
+	return stored, err
 }
 
 func (s *faultyStore) Claims(ctx context.Context, q ledger.ClaimQuery) ([]ledger.Claim, error) {
@@ -146,7 +150,7 @@ const longShuffle = `{"size":1000000,"draw":1024,"repeat":17,"algorithm":"durste
 func withLongShuffle(t testing.TB, o setup) *service {
 	s := start(t, o)
 	s.sendCanceled(t, post(t, "/shuffle", longShuffle))
-	found, err := s.Disclosure.Audits(t.Context(), "long", 0, 1)
+	found, err := s.Disclosure.Audits(t.Context(), s.Log, "long", 0, 1)
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	s.first.AuditID = found[0].ID.String()
@@ -205,6 +209,7 @@ func unavailableStore(t testing.TB) *service {
 	s := start(t, setup{faults: &faultyStore{beforeRead: reading}})
 	s.first = mustShuffle(t, s, `{"size":3,"reference":"a"}`)
 	s.waitPublished(t)
+	s.Log.Follow(func() (*ledger.Log, error) { return nil, ledger.ErrUnavailable })
 	lost.Store(true)
 	return s
 }
@@ -336,6 +341,32 @@ func lateShoe(t testing.TB) *service {
 	s.shoe = mustCreateShoe(t, s, `{"size":3,"expires_in":60}`).path()
 	c.Set(c.Now().Add(time.Minute))
 	return s
+}
+
+// forgottenLog returns a service that has lost its seeds on purpose, with the answer to a shuffle and a shoe.
+func forgottenLog(t testing.TB) *service {
+	var forgotten atomic.Bool
+	s := start(t, setup{faults: &faultyStore{afterRead: func(e *ledger.Stored) { e.Forgotten = forgotten.Load() }}})
+	first := mustShuffle(t, s, `{"size":3}`)
+	for _, r := range retried(t) {
+		readBody(t, s.do(r))
+	}
+	shoe := mustCreateShoe(t, s, `{"deck":"standard52"}`).path()
+	readBody(t, s.do(post(t, shoe+"/draw", `{}`)))
+	s = s.replica(t)
+	s.first, s.shoe = first, shoe
+	forgotten.Store(true)
+	return s
+}
+
+// retried returns requests by operation whose answers need the seed of the first one's record.
+func retried(t testing.TB) map[string]*http.Request {
+	return map[string]*http.Request{
+		"shuffle":          keyed(post(t, "/shuffle", `{"size":2}`), "shuffle"),
+		"dealDeck":         keyed(get(t, "/decks/standard52"), "dealDeck"),
+		"createCommitment": keyed(post(t, "/commitments", `{"size":2}`), "createCommitment"),
+		"createShoe":       keyed(post(t, "/shoes", `{"size":2}`), "createShoe"),
+	}
 }
 
 // slow makes the body of a request time out.

@@ -16,14 +16,35 @@ const tilePath = "/log/tile/"
 
 // checkpoint answers GET /log/checkpoint.
 func (a *logAPI) checkpoint(x *exchange) error {
+	log, err := a.logOf(x)
+	if err != nil {
+		return err
+	}
 	Cache(x, "max-age=1")
-	return x.send(typeText, a.Log.Checkpoint(x.r.Context()))
+	return x.send(typeText, log.Checkpoint(x.r.Context()))
+}
+
+// logOf returns the request's log, or the earlier one with the origin that it asks for.
+func (a *logAPI) logOf(x *exchange) (*ledger.Log, error) {
+	origin, given := x.query["origin"]
+	if !given {
+		return a.Log, nil
+	}
+	log, err := a.Log.Of(origin)
+	if log == nil && err == nil {
+		err = notFound("This log has another origin, and follows no log with this one. GET /log/key without origin answers its key.")
+	}
+	return log, err
 }
 
 // logKey answers GET /log/key.
 func (a *logAPI) logKey(x *exchange) error {
+	log, err := a.logOf(x)
+	if err != nil {
+		return err
+	}
 	Cache(x, "max-age=86400")
-	return x.send(typeText, []byte(a.Log.Verifier()+"\n"))
+	return x.send(typeText, []byte(log.Verifier()+"\n"))
 }
 
 // tile answers GET /log/tile/*. Tiles are immutable, partial ones, too.
@@ -33,13 +54,16 @@ func (a *logAPI) tile(x *exchange) error {
 	if !ok {
 		return problemNoTile()
 	}
+	log, err := a.logOf(x)
+	if err != nil {
+		return err
+	}
 	var data []byte
-	var err error
 	entries := t.L < 0
 	if entries {
-		data, err = a.Log.Entries(x.r.Context(), uint64(t.N), t.W)
+		data, err = log.Entries(x.r.Context(), uint64(t.N), t.W)
 	} else {
-		data, err = a.Log.Tile(x.r.Context(), t.L, uint64(t.N), t.W)
+		data, err = log.Tile(x.r.Context(), t.L, uint64(t.N), t.W)
 	}
 	if errors.Is(err, ledger.ErrNotFound) {
 		return problemNoTile()

@@ -1,14 +1,20 @@
 package api
 
 import (
+	"cmp"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"riffle/internal/access"
+	"riffle/internal/dealer"
 	"riffle/internal/httperror"
+	"riffle/internal/journal"
+	"riffle/internal/ledger"
 	"riffle/internal/services"
 )
 
@@ -27,7 +33,8 @@ type logAPI struct {
 	*API
 	*services.Services
 	log   *Log
-	inUse sync.RWMutex // read-locked by each request; locked forever once the log is closed
+	inUse sync.RWMutex  // read-locked by each request; locked forever once the log is closed
+	after chan struct{} // closed once the log is closed, or another one has taken its place
 }
 
 // logsPath is the prefix of all logs except the main one.
@@ -82,9 +89,11 @@ func (a *API) logFor(r *http.Request) (*Log, *http.Request) {
 	return l, &inner
 }
 
-// Open makes the services answer the log's requests.
+// Open makes the services answer the log's requests, in place of any that did.
 func (l *Log) Open(s *services.Services) {
-	l.open.Store(&logAPI{API: l.api, Services: s, log: l})
+	if before := l.open.Swap(&logAPI{API: l.api, Services: s, log: l, after: make(chan struct{})}); before != nil {
+		close(before.after)
+	}
 }
 
 // Close makes the log's requests fail with 503. The channel closes once no request uses its services.
@@ -94,6 +103,7 @@ func (l *Log) Close() (unused <-chan struct{}) {
 	go func() {
 		defer close(done)
 		if open != nil {
+			close(open.after)
 			open.inUse.Lock()
 		}
 	}()
@@ -115,29 +125,64 @@ func (a *logAPI) release() { a.inUse.RUnlock() }
 // rejects parameters that are not named.
 func ofLog(answer func(*logAPI, *exchange) error, parameters ...string) handler {
 	return withLog(func(a *logAPI, x *exchange) error {
-		if err := x.readPath(); err != nil {
-			return err
-		}
-		if err := x.readQuery(); err != nil {
-			return err
-		}
-		if err := x.onlyParameters(parameters...); err != nil {
+		if err := cmp.Or(x.readPath(), x.readQuery(), x.onlyParameters(parameters...)); err != nil {
 			return err
 		}
 		return answer(a, x)
 	})
 }
 
-// withLog returns a handler that calls answer with the request's log.
+// withLog returns a handler that calls answer with the request's log; again, if another one takes its
+// place in between.
 func withLog(answer func(*logAPI, *exchange) error) handler {
-	return func(x *exchange) error {
+	once := func(x *exchange) (again bool, err error) {
 		open, err := x.log.acquire()
 		if err != nil {
-			return err
+			return false, err
 		}
 		defer open.release()
-		return answer(open, x)
+		if err = answer(open, x); err == nil {
+			return false, nil
+		}
+		return open.awaitNext(x, err), err
 	}
+	return func(x *exchange) error {
+		for {
+			if again, err := once(x); !again {
+				return err
+			}
+		}
+	}
+}
+
+// endTimeout limits how long a request waits for the log that follows one that has ended.
+const endTimeout = 10 * time.Second
+
+// awaitNext reports whether a request that got the error is to be handled again: its log has ended, it has
+// written nothing, and another log has taken the place of its log. It waits for that.
+func (a *logAPI) awaitNext(x *exchange, err error) bool {
+	ended := errors.Is(err, ledger.ErrEnded)
+	if errors.Is(err, ledger.ErrNotFound) || errors.Is(err, journal.ErrNoShoe) || errors.Is(err, dealer.ErrNoCommitment) {
+		ended, _ = a.Log.CheckEnded(x.r.Context()) // by another process, whose records are in the next one
+	}
+	if !ended || a.Log.IsRetired() || x.records > 0 || x.Status != 0 {
+		return false
+	}
+	select {
+	case <-a.after:
+		return true
+	case <-time.After(endTimeout):
+	case <-x.r.Context().Done():
+	}
+	return false
+}
+
+// Again reports whether a request of [More] will be handled again, since its log ended: then it must not be
+// answered. It waits for the next log.
+func Again(w http.ResponseWriter, err error) bool {
+	x := w.(*exchange)
+	x.again = x.open.awaitNext(x, err)
+	return x.again
 }
 
 // LogOf returns the services of the request's log, for handlers of [More] except pages.

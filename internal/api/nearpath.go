@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -56,36 +57,27 @@ func (a *API) pageOfLog(x *exchange) string {
 	return name + "/"
 }
 
-// elsewhere are paths of the contract at other services.
-var elsewhere = []string{"/docs", "/swagger", "/openapi.json", "/openapi", "/redoc"}
-
 // nearestPath returns the route whose words are most similar to a path's. It returns "" if none is similar,
 // or if the path may belong to another log.
 func (a *API) nearestPath(path string) string {
-	const longest = 200
 	path = strings.ToLower(strings.TrimRight(path, "/"))
-	if len(path) > longest || strings.HasPrefix(path, logsPath) {
+	if strings.HasPrefix(path+"/", logsPath) {
 		return ""
 	}
-	if slices.Contains(elsewhere, path) {
-		return "/openapi.yaml"
-	}
 	words := strings.Split(path, "/")
-	found, least := "", len(path)/5+2
+	// By the path, with its own words in place of parameters. The first are for the contract at other services.
+	patterns := map[string]string{"/docs": "/openapi.yaml", "/swagger": "/openapi.yaml", "/openapi": "/openapi.yaml", "/redoc": "/openapi.yaml"}
 	for _, route := range a.table() {
 		pattern := strings.Split(route.pattern, "/")
 		if len(pattern) != len(words) || strings.Contains(route.pattern, "*") {
 			continue
 		}
-		changes := 0
 		for i, word := range pattern {
-			if !strings.HasPrefix(word, "{") {
-				changes += suggest.Distance(words[i], word)
+			if strings.HasPrefix(word, "{") {
+				pattern[i] = words[i]
 			}
 		}
-		if changes < least {
-			found, least = route.pattern, changes
-		}
+		patterns[strings.Join(pattern, "/")] = route.pattern
 	}
-	return found
+	return patterns[suggest.Nearest(path, slices.Sorted(maps.Keys(patterns)))]
 }

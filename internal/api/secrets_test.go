@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,6 @@ import (
 	"riffle/internal/access"
 	"riffle/internal/audit"
 	"riffle/internal/tracing"
-	"riffle/internal/tracing/tracingtest"
 )
 
 // A secret is a value that must not leak, in every form in which it could be written.
@@ -170,14 +170,14 @@ func TestSecretsAreNotPublished(t *testing.T) {
 
 // A publication is a service in use, with what must stay secret and what others can read.
 type publication struct {
-	t         *testing.T
-	s         *service
-	logged    *logBuffer
-	collector *tracingtest.Collector
-	tracer    *tracing.Tracer
-	drawn     *bytes.Buffer // what was read from the source of randomness
-	clock     *clock
-	limited   access.Token // of a key that may read, once
+	t       *testing.T
+	s       *service
+	logged  *logBuffer
+	traced  *logBuffer // what the collector received
+	tracer  *tracing.Tracer
+	drawn   *bytes.Buffer // what was read from the source of randomness
+	clock   *clock
+	limited access.Token // of a key that may read, once
 
 	secrets  []secret
 	stored   []secret          // may be published, and are encrypted in files all the same
@@ -204,10 +204,12 @@ const (
 func newPublication(t *testing.T) *publication {
 	t.Helper()
 	p := &publication{
-		t: t, logged: &logBuffer{}, collector: tracingtest.New(t), drawn: &bytes.Buffer{}, clock: &clock{now: time.Now()},
+		t: t, logged: &logBuffer{}, traced: &logBuffer{}, drawn: &bytes.Buffer{}, clock: &clock{now: time.Now()},
 		limited: access.NewToken(), public: map[string][]byte{},
 	}
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", p.collector.URL)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(p.traced, r.Body) }))
+	t.Cleanup(collector.Close)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
 	t.Setenv("OTEL_TRACES_SAMPLER", "always_on")
 	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "1000000") // all spans
 	var err error
@@ -540,7 +542,7 @@ func (p *publication) fail() {
 func (p *publication) addLogs() {
 	p.t.Helper()
 	p.tracer.Shutdown(p.t.Context())
-	p.public["log lines"], p.public["traces"] = p.logged.bytes(), p.collector.Received()
+	p.public["log lines"], p.public["traces"] = p.logged.bytes(), p.traced.bytes()
 	for where, texts := range map[string][]string{
 		"log lines": {"request failed", "panic", `"route":"/shoes/{id}/draw"`, `"key":"limited"`, `"trace_id":`},
 		"traces":    {"POST /shoes/{id}/draw", "wait for commit", "store.Append", "store.ByID", "riffle.audit_id", "limited"},

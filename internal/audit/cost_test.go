@@ -82,26 +82,6 @@ func TestCostOfForgedRecordsDoesNotOverflow(t *testing.T) {
 	}
 }
 
-// An interrupt ends a shuffle in the middle, not only between two.
-func TestInterruptEndsAShuffle(t *testing.T) {
-	record, seed := recordOf(t, expensive["all for a few, long seed"])
-	stop := errors.New("stop")
-	took := func(interrupt func() error, want error) time.Duration {
-		best := time.Hour
-		for range 3 {
-			began := processorTime(t)
-			_, err := audit.Verify(record, seed, 0, interrupt)
-			require.ErrorIs(t, err, want)
-			best = min(best, processorTime(t)-began)
-		}
-		return best
-	}
-	whole, ended := took(nil, nil), took(func() error { return stop }, stop)
-	if ended > whole/2 {
-		t.Errorf("a replay took %v, and %v when it was interrupted at its beginning", whole, ended)
-	}
-}
-
 // A replay is interrupted at regular intervals, and ends soon after an error.
 func TestReplayIsInterrupted(t *testing.T) {
 	stop := errors.New("stop")
@@ -123,16 +103,6 @@ func TestReplayIsInterrupted(t *testing.T) {
 		})
 		if name != "laying out" && (!errors.Is(err, stop) || v != nil || again != want+1) {
 			t.Errorf("%s: %+v, %v after %d calls of %d, want an end after %d", name, v, err, again, calls, want+1)
-		}
-	}
-}
-
-func BenchmarkReplay(b *testing.B) {
-	record, seed := recordOf(b, audit.Statement{Algorithm: shuffle.AlgorithmInsideOut, Size: 1_000_000, Draw: 1, Repeat: 1})
-	b.ReportAllocs()
-	for b.Loop() {
-		if v, err := audit.Verify(record, seed, 0, nil); err != nil || !v.OK {
-			b.Fatal(err)
 		}
 	}
 }

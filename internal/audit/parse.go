@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,11 +90,12 @@ func checkHead(data []byte) error {
 var kinds = []Kind{
 	KindShuffle, KindCommitment, KindVoid, KindReveal,
 	KindShoe, KindDraw, KindAdd, KindReturn, KindReshuffle, KindClose, KindExpire,
+	KindLogEnd, KindLogBegin,
 }
 
 // members are the names of all members.
 var members = strings.Fields("id time kind spec audit_id version from taken cards to put algorithm size draw repeat hands input items_digest " +
-	"parameters reference client_seed reveal deadline commitment_id cut cut_range expires root commitment")
+	"parameters reference client_seed reveal deadline commitment_id cut cut_range expires root successor predecessor checkpoint commitment")
 
 // checkMembers checks that the data has the members that [Record.Append] writes, and none of
 // another kind. It may have others, and any layout.
@@ -206,6 +208,10 @@ func (r *Record) check() error {
 		return errors.New("the record's deadline is not after its time")
 	case !r.Expires.IsZero() && !r.Expires.After(r.Time):
 		return errors.New("the record's expires is not after its time")
+	case r.Successor != "" && !isLogKey(r.Successor):
+		return errors.New("the record's successor is not the verifier key of a log")
+	case r.Kind == KindLogBegin && (!isLogKey(r.Predecessor) || !isCheckpoint(r.Checkpoint) || !strings.HasPrefix(r.Checkpoint, LogName(r.Predecessor)+"\n")):
+		return errors.New("the record's predecessor is not a verifier key, or its checkpoint is not one of that log")
 	case r.Kind.ChangesShoe() && (r.Version < 2 || r.Version > MaxSize):
 		return errors.New("the record's version is not one that a change makes")
 	case r.Kind == KindShoe:
@@ -295,6 +301,18 @@ func isRule(text string) bool {
 	name, version, _ := strings.Cut(text, "/")
 	n, err := strconv.ParseUint(version, 10, 64)
 	return isDeckName(name) && err == nil && n > 0 && strconv.FormatUint(n, 10) == version
+}
+
+// The forms of verifier keys and checkpoints in records, which are not verified with them: docs/spec.md, "Record".
+var (
+	isLogKey     = regexp.MustCompile(`^[^\x00-\x20+]+\+[0-9a-f]{8}\+A[Q-Za-f][A-Za-z0-9+/]{42}$`).MatchString
+	isCheckpoint = regexp.MustCompile(`^[^\x00-\x20+]+\n(0|[1-9][0-9]{0,15})\n[A-Za-z0-9+/]{43}=\n\n(— [^\x00-\x20+]+ [A-Za-z0-9+/]{4,}={0,2}\n)+$`).MatchString
+)
+
+// LogName returns the name in a verifier key, which is the log's origin.
+func LogName(key string) string {
+	name, _, _ := strings.Cut(key, "+")
+	return name
 }
 
 // maxDepth is how deep JSON may be nested that verifiers read: docs/spec.md, "Roles".

@@ -32,6 +32,9 @@ const (
 	KindReshuffle Kind = "reshuffle" // cards of a shoe were sealed in a new order
 	KindClose     Kind = "close"     // a shoe was closed, and its seeds became public
 	KindExpire    Kind = "expire"    // a shoe expired: nothing more is dealt from it
+
+	KindLogEnd   Kind = "log-end"   // the last record of a log
+	KindLogBegin Kind = "log-begin" // the first record of a log that follows another one
 )
 
 // ChangesShoe reports whether a record of the kind changes a shoe.
@@ -89,6 +92,12 @@ type Record struct {
 
 	// Root is the root over the sealed cards of a shoe or a reshuffle.
 	Root *tlog.Hash `json:"root"`
+
+	// Successor and Predecessor are verifier keys: of the log that follows the one that ends, which may
+	// be empty, and of the one that a log follows. Checkpoint is the last one of that log, a signed note.
+	Successor   string `json:"successor"`
+	Predecessor string `json:"predecessor"`
+	Checkpoint  string `json:"checkpoint"`
 }
 
 // States reports whether the record has a statement.
@@ -162,9 +171,17 @@ func (r *Record) Append(b []byte) []byte {
 		b = append(b, `,"root":"`...)
 		b = append(hex.AppendEncode(b, r.Root[:]), '"')
 	}
-	b = append(b, `,"commitment":"`...)
-	b = hex.AppendEncode(b, r.Commitment[:])
-	return append(b, `"}`...)
+	switch {
+	case r.Kind == KindLogBegin:
+		b = appendString(append(b, `,"predecessor":`...), r.Predecessor)
+		b = appendString(append(b, `,"checkpoint":`...), r.Checkpoint)
+	case r.Kind == KindLogEnd && r.Successor != "":
+		b = appendString(append(b, `,"successor":`...), r.Successor)
+	case r.Kind != KindLogEnd:
+		b = append(b, `,"commitment":"`...)
+		b = append(hex.AppendEncode(b, r.Commitment[:]), '"')
+	}
+	return append(b, '}')
 }
 
 // appendChange appends the members of a change of a shoe.

@@ -64,8 +64,13 @@ func TestRecordBytes(t *testing.T) {
 			`"input":"deck undercover x2 sha256:79858da63aeb2fac29e3f830a622016237ca60687e148e78328e5caaff848854",` +
 			`"parameters":{"blank":0,"players":12},"reference":"round \"2\" \\ é","client_seed":"heads\n\u0001 \"é\"","reveal":"now",` + tail: full,
 		head + `"kind":"commitment","spec":"riffle/1",` + statement + `"deadline":"2026-01-02T03:14:05.000060Z",` + tail: commitment,
-		head + `"kind":"void","spec":"riffle/1",` + used + tail:                                                          void,
-		head + `"kind":"shuffle","spec":"riffle/1",` + statement + `"client_seed":"late",` + used + tail:                 committed,
+		head + `"kind":"log-end","spec":"riffle/1"}`:                     {ID: smallest.ID, Time: smallest.Time, Kind: audit.KindLogEnd},
+		head + `"kind":"log-end","spec":"riffle/1","successor":"b+1+2"}`: {ID: smallest.ID, Time: smallest.Time, Kind: audit.KindLogEnd, Successor: "b+1+2"},
+		head + `"kind":"log-begin","spec":"riffle/1","predecessor":"a+1+2","checkpoint":"a\n7\n"}`: {
+			ID: smallest.ID, Time: smallest.Time, Kind: audit.KindLogBegin, Predecessor: "a+1+2", Checkpoint: "a\n7\n",
+		},
+		head + `"kind":"void","spec":"riffle/1",` + used + tail:                                          void,
+		head + `"kind":"shuffle","spec":"riffle/1",` + statement + `"client_seed":"late",` + used + tail: committed,
 	} {
 		got := r.Append([]byte("x"))
 		assert.Equalf(t, "x"+want, string(got), "the record is\n%s, want\n%s", got[1:], want)

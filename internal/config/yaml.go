@@ -56,26 +56,23 @@ func (f *File) read(text []byte, settings map[string]Setting, newLog func() map[
 // checkText adds a mistake for the first invalid character. The YAML library would not locate it, and
 // would decode UTF-16.
 func (f *File) checkText(text []byte) bool {
-	where := position{1, 1}
-	for rest := text; len(rest) > 0; {
-		r, size := utf8.DecodeRune(rest)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			f.mistake(where, "byte 0x%02x is not UTF-8; save the file as UTF-8", rest[0])
-			return false
-		case r == '\ufeff':
-			f.mistake(where, "a byte order mark; save the file as UTF-8 without one")
-			return false
-		case r == '\n':
-			where = position{where.line + 1, 0}
-		case unicode.IsControl(r) && r != '\t' && r != '\r':
-			f.mistake(where, "control character %U", r)
-			return false
-		}
-		where.column++
-		rest = rest[size:]
+	bad := bytes.IndexFunc(text, func(r rune) bool {
+		return r == utf8.RuneError || r == '\ufeff' || unicode.IsControl(r) && !strings.ContainsRune("\t\r\n", r)
+	})
+	if bad < 0 {
+		return true
 	}
-	return true
+	before := text[:bad]
+	where := position{1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[1+bytes.LastIndexByte(before, '\n'):])}
+	switch r, _ := utf8.DecodeRune(text[bad:]); r {
+	case utf8.RuneError:
+		f.mistake(where, "byte 0x%02x is not UTF-8; save the file as UTF-8", text[bad])
+	case '\ufeff':
+		f.mistake(where, "a byte order mark; save the file as UTF-8 without one")
+	default:
+		f.mistake(where, "control character %U", r)
+	}
+	return false
 }
 
 // syntaxMistake adds a mistake for a syntax error of the YAML library.
@@ -89,22 +86,10 @@ func (f *File) syntaxMistake(text []byte, err error) {
 	if e.ContextMark.Line > 0 && e.ContextMark != e.Mark {
 		message += fmt.Sprintf(" %s from %d:%d", e.ContextMsg, e.ContextMark.Line, e.ContextMark.Column)
 	}
-	if characterAt(text, where) == '\t' {
+	if lines := strings.Split(string(text), "\n"); where.line <= len(lines) && strings.HasPrefix(strings.TrimLeft(lines[where.line-1], " "), "\t") {
 		message = "a tab; indent with spaces"
 	}
 	f.mistake(where, "%s", message)
-}
-
-// characterAt returns the character at a position, or 0 after the end.
-func characterAt(text []byte, where position) rune {
-	lines := strings.Split(string(text), "\n")
-	if where.line > len(lines) {
-		return 0
-	}
-	if rest := []rune(lines[where.line-1]); where.column <= len(rest) {
-		return rest[where.column-1]
-	}
-	return 0
 }
 
 // mapping passes the value of each key to the function of that name, and reports whether there was no
@@ -247,8 +232,5 @@ func at(node *yaml.Node) position { return position{node.Line, node.Column} }
 
 // unknown returns the mistake for a name that is not in names, with the nearest of them or with all.
 func unknown(what, name string, names []string) string {
-	if meant := suggest.Nearest(name, names); meant != "" {
-		return fmt.Sprintf("unknown %s %.80q; did you mean %s?", what, name, meant)
-	}
-	return fmt.Sprintf("unknown %s %.80q; there are %s", what, name, strings.Join(names, ", "))
+	return fmt.Sprintf("unknown %s %.80q; %s", what, name, suggest.Or(name, names, "there are "+strings.Join(names, ", ")))
 }

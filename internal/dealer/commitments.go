@@ -97,7 +97,7 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.open.Put(record.ID, c, 1)
+		d.open.Add(record.ID, c)
 		d.options.Observe(Committed)
 		return c.commitment(), nil
 	})
@@ -150,6 +150,9 @@ func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, 
 		return c, nil
 	}
 	stored, err := d.readCommitment(ctx, id)
+	if err == nil {
+		stored, err = d.journal.CarryCommitment(ctx, stored)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -183,11 +186,11 @@ func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index
 	var notUnique *ledger.NotUniqueError
 	switch {
 	case err == nil:
-		d.open.Delete(id)
+		d.open.Remove(id)
 		d.options.Observe(Used)
 	// Another process may have used it, with the same reference.
 	case journal.Conflicts(err, claim) || errors.As(err, &notUnique):
-		d.open.Delete(id)
+		d.open.Remove(id)
 		if closed := d.checkOpen(ctx, c, e.Record.Time); closed != nil {
 			return 0, closed
 		}
@@ -288,7 +291,7 @@ func (d *Dealer) void(ctx context.Context, claim *ledger.Claim) error {
 		Record: record, Reference: commitment.Reference,
 		Claims: []ledger.Claim{{Name: claim.Name, Taken: true, From: commitment.Index, Status: string(StatusVoid)}},
 	})
-	d.open.Delete(id)
+	d.open.Remove(id)
 	if err == nil {
 		d.options.Observe(Voided)
 	}

@@ -120,7 +120,7 @@ func TestCommitmentIsUsedOnceThroughReplicas(t *testing.T) {
 		cached, ok := d.open.Get(c.ID)
 		require.True(t, ok, "a new commitment is not cached")
 		theirs := *cached
-		other.open.Put(c.ID, &theirs, 1)
+		other.open.Add(c.ID, &theirs)
 		var wait sync.WaitGroup
 		var outcomes [2]error
 		for i, by := range []*Dealer{d, other} {
@@ -286,7 +286,7 @@ func TestRefusedUseLeavesTheCommitmentOpen(t *testing.T) {
 func TestCommitmentWithAnotherSeedIsNotUsed(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	c := commit(t, d, nil)
-	d.open.Delete(c.ID)
+	d.open.Remove(c.ID)
 	s.Tamper = func(e *ledger.Stored) { e.Sidecar = nil }
 	assert.ErrorIs(t, use(t, d, c), ledger.ErrCorrupt, "a commitment without its seed is used")
 }
@@ -306,7 +306,7 @@ func TestCachedCommitmentsAreBounded(t *testing.T) {
 	d := New(nil, nil, Options{})
 	for i := range maxOpen + 100 {
 		c := &committed{record: &audit.Record{ID: uuid.UUID{byte(i >> 16), byte(i >> 8), byte(i)}}}
-		d.open.Put(c.record.ID, c, 1)
+		d.open.Add(c.record.ID, c)
 	}
 	assert.Equal(t, maxOpen, d.open.Len())
 }

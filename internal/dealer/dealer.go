@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"riffle/internal/audit"
-	"riffle/internal/cache"
 	"riffle/internal/deck"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
@@ -49,7 +49,7 @@ type Dealer struct {
 	journal *journal.Journal
 	rules   *plan.Rules
 	options Options
-	open    *cache.Cache[uuid.UUID, *committed]
+	open    *lru.Cache[uuid.UUID, *committed]
 }
 
 // New returns a dealer that checks requests by rules and appends records to a journal.
@@ -60,7 +60,8 @@ func New(j *journal.Journal, rules *plan.Rules, options Options) *Dealer {
 	if options.Observe == nil {
 		options.Observe = func(Event) {}
 	}
-	return &Dealer{journal: j, rules: rules, options: options, open: cache.New[uuid.UUID, *committed](maxOpen / max(1, options.Logs))}
+	open, _ := lru.New[uuid.UUID, *committed](max(1, maxOpen/max(1, options.Logs))) // it fails for 0
+	return &Dealer{journal: j, rules: rules, options: options, open: open}
 }
 
 // A Request asks for a shuffle or a commitment.

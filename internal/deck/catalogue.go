@@ -138,5 +138,5 @@ func readFile(fsys fs.FS, name string) (_ *Type, line int, err error) {
 	case len(text) > maxFile:
 		return nil, 0, fmt.Errorf("%s:1: it is larger than %d bytes", name, maxFile)
 	}
-	return parse(name, text)
+	return parse(name, text, fsys == fs.FS(data))
 }

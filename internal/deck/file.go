@@ -3,35 +3,45 @@ package deck
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"riffle/internal/suggest"
 )
 
-// Limits of a file, so that a mistake in one cannot exhaust the memory of the service.
 const (
-	maxFile  = 16 << 20 // bytes
+	maxFile  = 16 << 20 // bytes, so that a mistake in a file cannot exhaust the memory of the service
 	maxCards = 10_000
-	maxList  = 100 // entries of any list but cards and sizes
-	maxText  = 200 // characters
-	maxGlyph = 32  // characters
 )
 
-var (
-	wordPattern      = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
-	attributePattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
-	codePattern      = regexp.MustCompile(`^[A-Za-z0-9-]{1,16}$`)
-)
+//go:embed type.schema.json
+var schemaText []byte
+
+// schema is the form of a file, as the package comment describes it, and its tree, whose titles and
+// descriptions are used in errors.
+var schema = sync.OnceValues(func() (*jsonschema.Schema, any) {
+	const name = "type.schema.json"
+	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaText))
+	compiler := jsonschema.NewCompiler()
+	if err == nil {
+		err = compiler.AddResource(name, tree)
+	}
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return compiler.MustCompile(name), tree
+})
 
 // A file is a decoded file in the format of the package comment.
 type file struct {
@@ -74,7 +84,6 @@ type amount struct {
 
 // UnmarshalJSONFrom reads a number, {"parameter": "..."} or "rest".
 func (a *amount) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	*a = amount{}
 	switch d.PeekKind() { //nolint:exhaustive // all other kinds must be numbers
 	case '{':
 		var from struct {
@@ -84,63 +93,39 @@ func (a *amount) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		a.parameter = from.Parameter
 		return err
 	case '"':
-		var text string
-		if err := json.UnmarshalDecode(d, &text); err != nil {
-			return err
-		}
-		if a.rest = text == "rest"; !a.rest {
-			return fmt.Errorf(`is a number from 1, {"parameter": ...} or "rest", not %q`, text)
-		}
-		return nil
+		a.rest = true
+		return d.SkipValue()
 	}
 	return json.UnmarshalDecode(d, &a.number)
-}
-
-// absent is the value of a required number that the file does not have.
-const absent = -1
-
-// before checks a value of the file before it is decoded: it may not be null, and no list may be
-// longer than its limit. It also sets defaults.
-func before(d *jsontext.Decoder, value any) error {
-	if kind, n := d.StackIndex(d.StackDepth()); kind == '[' && n >= maxList {
-		list := d.StackPointer().Parent().LastToken()
-		if isLong := list == "cards" || list == "sizes"; !isLong || n >= maxCards {
-			return fmt.Errorf("has more than %d elements", n)
-		}
-	}
-	if d.PeekKind() == 'n' {
-		return errors.New("must not be null")
-	}
-	switch v := value.(type) {
-	case *face:
-		*v = face{Attributes: map[string]string{}, Count: amount{number: 1}}
-	case *Parameter:
-		*v = Parameter{Min: absent, Max: absent, Default: absent}
-	case *Step:
-		*v = Step{UpTo: absent, Value: absent}
-	}
-	return errors.ErrUnsupported // decode it as usual
 }
 
 // A parser checks a file. It reports the first mistake.
 type parser struct {
 	file
-	name string // of the file
-	text []byte
-	err  error
+	name  string // of the file
+	text  []byte
+	value any // of the file, as package json decodes it
+	err   error
 }
 
 // parse returns the type that a file defines, and the line that names it. Its errors start with
-// name:line: and wrap no other.
-func parse(name string, text []byte) (*Type, int, error) {
+// name:line: and wrap no other. The form of Riffle's own files was tested.
+func parse(name string, text []byte, isTested bool) (*Type, int, error) {
 	p := &parser{name: name, text: text}
-	hook := json.WithUnmarshalers(json.UnmarshalFromFunc(before))
-	if err := json.Unmarshal(text, &p.file, hook, json.RejectUnknownMembers(true)); err != nil {
+	err := json.Unmarshal(text, &p.value)
+	if err == nil && !isTested {
+		form, _ := schema()
+		err = form.Validate(p.value)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &p.file)
+	}
+	if err != nil {
 		p.reject(err)
 		return nil, 0, p.err
 	}
 	t := p.convert()
-	for _, check := range []func(*Type){p.checkFields, p.checkParameters, p.checkCards, p.checkDeck, p.checkHands} {
+	for _, check := range []func(*Type){p.checkParameters, p.checkCards, p.checkDeck, p.checkHands} {
 		if check(t); p.err != nil {
 			return nil, 0, p.err
 		}
@@ -154,102 +139,23 @@ func (p *parser) convert() *Type {
 		Name: p.Name, Title: p.Title, Family: p.Family, Parameters: p.Parameters, DeadWall: p.DeadWall,
 		size: p.Size, faces: p.Cards, index: make(map[string]int),
 	}
+	for i := range p.Cards {
+		if c := &p.Cards[i]; c.Count == (amount{}) {
+			c.Count.number = 1
+		}
+		if p.Cards[i].Attributes == nil {
+			p.Cards[i].Attributes = map[string]string{}
+		}
+	}
 	for _, h := range p.Hands {
 		t.Presets = append(t.Presets, Preset{Name: h.Name, Sizes: h.Sizes, Each: h.Each, PlayersFrom: h.Players.parameter})
 	}
 	return t
 }
 
-// checkFields checks every value by itself.
-func (p *parser) checkFields(*Type) {
-	p.word("/type", p.Name)
-	p.title("/name", p.Title)
-	p.word("/family", p.Family)
-	p.amount("/size", p.Size)
-	p.number("/dead_wall", p.DeadWall, 0)
-	for i, q := range p.Parameters {
-		at := pointer("/parameters", i)
-		p.word(at+"/name", q.Name)
-		p.number(at+"/min", q.Min, 0)
-		p.number(at+"/max", q.Max, 0)
-		if q.DefaultBy == nil {
-			continue
-		}
-		p.word(at+"/default_by/parameter", q.DefaultBy.Parameter)
-		for j, s := range q.DefaultBy.Steps {
-			at := pointer(at+"/default_by/steps", j)
-			p.number(at+"/up_to", s.UpTo, 0)
-			p.number(at+"/value", s.Value, 0)
-		}
-	}
-	for i, c := range p.Cards {
-		at := pointer("/cards", i)
-		if len(c.Attributes) > maxList {
-			p.fail(at+"/attributes", "a card has at most %d attributes", maxList)
-		}
-		p.title(at+"/name", c.Name)
-		p.string(at+"/glyph", c.Glyph, maxGlyph)
-		for name, value := range c.Attributes {
-			at := (at + "/attributes").AppendToken(name)
-			if !attributePattern.MatchString(name) {
-				p.fail(at, "%q is not the name of an attribute: a lower-case letter, then up to 63 of a-z, 0-9, _ and -", name)
-			}
-			p.string(at, value, maxText)
-		}
-		if !c.Count.rest {
-			p.amount(at+"/count", c.Count)
-		}
-	}
-	for i, h := range p.Hands {
-		at := pointer("/hands", i)
-		p.word(at+"/name", h.Name)
-		p.number(at+"/each", h.Each, 0)
-		for j, n := range h.Sizes {
-			p.number(pointer(at+"/sizes", j), n, 1)
-		}
-		if h.Players != (amount{}) {
-			p.amount(at+"/players", h.Players)
-		}
-	}
-}
-
-func (p *parser) title(at jsontext.Pointer, t Text) {
-	p.string(at+"/en", t.English, maxText)
-	p.string(at+"/zh", t.Chinese, maxText)
-}
-
-func (p *parser) word(at jsontext.Pointer, s string) {
-	p.string(at, s, maxText)
-	if !wordPattern.MatchString(s) {
-		p.fail(at, "%s is %q; it must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen", member(at), s)
-	}
-}
-
-// string checks text, which must not be blank and has to fit on one line.
-func (p *parser) string(at jsontext.Pointer, s string, most int) {
-	// A zero-width joiner is no graphic character, but it is what holds emoji together.
-	hidden := func(r rune) bool { return !unicode.IsGraphic(r) && r != '\u200d' }
-	switch {
-	case strings.TrimSpace(s) == "":
-		p.fail(at, "%s is missing or empty", member(at))
-	case utf8.RuneCountInString(s) > most:
-		p.fail(at, "%s is longer than %d characters", member(at), most)
-	case strings.ContainsFunc(s, hidden):
-		p.fail(at, "%s has a control character", member(at))
-	}
-}
-
-func (p *parser) number(at jsontext.Pointer, n, least int) {
-	if n < least || n > maxCards {
-		p.fail(at, "%s must be a whole number, %d to %d", member(at), least, maxCards)
-	}
-}
-
-// amount checks an amount that is not the rest.
+// amount checks that there is the parameter of an amount.
 func (p *parser) amount(at jsontext.Pointer, a amount) {
-	if a.parameter == "" || a.rest {
-		p.number(at, a.number, 1)
-	} else if _, known := p.parameter(a.parameter); !known {
+	if _, known := p.parameter(a.parameter); !known && a.parameter != "" {
 		p.fail(at, "there is no parameter %q", a.parameter)
 	}
 }
@@ -272,9 +178,6 @@ func (p *parser) checkParameters(*Type) {
 		if _, taken := defaults[q.Name]; taken {
 			p.fail(at, "there are two parameters %q", q.Name)
 		}
-		if (q.Default == absent) == (q.DefaultBy == nil) {
-			p.fail(at, `the parameter %q needs either "default" or "default_by"`, q.Name)
-		}
 		if q.Min > q.Max {
 			p.fail(at, "the parameter %q has a min of %d and a max of %d", q.Name, q.Min, q.Max)
 		}
@@ -293,6 +196,7 @@ func (p *parser) checkParameters(*Type) {
 		}
 		defaults[q.Name] = q.Default
 	}
+	p.amount("/size", p.Size)
 	if q, known := p.parameter(p.Size.parameter); known && q.Min == 0 {
 		p.fail("/size", "the parameter %q is the size and has a min of 0", q.Name)
 	}
@@ -301,7 +205,7 @@ func (p *parser) checkParameters(*Type) {
 // steps checks that the steps of a default ascend and cover the parameter that it depends on. It
 // returns their values.
 func (p *parser) steps(at jsontext.Pointer, q *Parameter) (values []int) {
-	last := absent
+	last := -1
 	for _, s := range q.DefaultBy.Steps {
 		if s.UpTo <= last {
 			p.fail(at, "the steps of the parameter %q do not ascend", q.Name)
@@ -321,14 +225,12 @@ func (p *parser) checkCards(t *Type) {
 		if other, taken := places[code]; taken {
 			p.fail(at, "the code %q is taken by line %d", code, p.line(other))
 		}
-		if !codePattern.MatchString(code) {
-			p.fail(at, "the code %q is not 1 to 16 of A-Z, a-z, 0-9 and hyphen", code)
-		}
 		places[code], t.index[code] = at, i
 	}
 	var rest jsontext.Pointer
 	for i, c := range p.Cards {
 		at := pointer("/cards", i)
+		p.amount(at+"/count", c.Count)
 		enter(i, at+"/code", c.Code)
 		for j, alias := range c.Aliases {
 			enter(i, pointer(at+"/aliases", j), alias)
@@ -372,6 +274,7 @@ func (p *parser) checkHands(t *Type) {
 		case h.Each == 0 && h.Players != amount{}:
 			p.fail(at, `the preset %q has "players", which is for "each"`, h.Name)
 		}
+		p.amount(at+"/players", h.Players)
 		seen[h.Name] = true
 		t.Presets[i].Players = h.Players.in(t.deck.parameters)
 		asked := h.Name
@@ -384,50 +287,98 @@ func (p *parser) checkHands(t *Type) {
 	}
 }
 
-// objects names the objects of a file in errors.
-var objects = map[string]string{
-	"file": "a type", "Text": "a name", "Parameter": "a parameter", "Table": "a default_by", "Step": "a step", "face": "a card", "hand": "a preset",
-}
-
-// kinds names the other values.
-var kinds = map[reflect.Kind]string{
-	reflect.String: "a string", reflect.Int: fmt.Sprintf("a whole number, at most %d", maxCards), reflect.Bool: "true or false", reflect.Slice: "an array",
-}
-
-// reject reports an error of package json.
+// reject reports an error of package json or of the schema.
 func (p *parser) reject(err error) {
 	var syntax *jsontext.SyntacticError
 	var wrong *json.SemanticError
+	var invalid *jsonschema.ValidationError
 	switch {
 	case len(bytes.TrimSpace(p.text)) == 0:
 		p.fail("", "the file is empty")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		p.failOn(p.lineAt(len(bytes.TrimRight(p.text, " \t\r\n"))), "the file ends in the middle")
 	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
-		p.failOn(p.lineAt(int(syntax.ByteOffset)), "the field %s appears twice", member(syntax.JSONPointer))
+		p.failOn(p.lineAt(int(syntax.ByteOffset)), "the field %q appears twice", syntax.JSONPointer.LastToken())
 	case errors.As(err, &syntax):
 		p.failOn(p.lineAt(int(syntax.ByteOffset)), "this is not JSON: %v", syntax.Err)
-	case !errors.As(err, &wrong):
-		p.fail("", "%v", err)
-	case errors.Is(err, json.ErrUnknownName):
-		p.fail(wrong.JSONPointer, "%s has no field %s", cmp.Or(objects[wrong.GoType.Name()], "an amount"), member(wrong.JSONPointer))
-	case wrong.Err != nil && wrong.JSONValue == nil:
-		p.fail(wrong.JSONPointer, "%s %v", member(wrong.JSONPointer), wrong.Err)
+	case errors.As(err, &wrong):
+		p.fail(wrong.JSONPointer, "%q must be a whole number, without fraction or exponent", wrong.JSONPointer.LastToken())
+	case errors.As(err, &invalid):
+		first := slices.MinFunc(p.mistakes(invalid), func(a, b mistake) int { return cmp.Or(a.line-b.line, strings.Compare(a.text, b.text)) })
+		p.failOn(first.line, "%s", first.text)
 	default:
-		p.fail(wrong.JSONPointer, "%s must be %s", member(wrong.JSONPointer), cmp.Or(kinds[wrong.GoType.Kind()], "an object"))
+		p.fail("", "%v", err)
 	}
 }
 
-// member returns the quoted name of the value at a pointer, or of the list that has it.
-func member(at jsontext.Pointer) string {
-	name := at.LastToken()
-	if _, err := strconv.Atoi(name); err == nil {
-		name = at.Parent().LastToken()
+// A mistake is one that the schema has found.
+type mistake struct {
+	line int
+	text string
+}
+
+// mistakes returns the mistakes of an error of the schema.
+func (p *parser) mistakes(e *jsonschema.ValidationError) (list []mistake) {
+	at := jsontext.Pointer("")
+	for _, name := range e.InstanceLocation {
+		at = at.AppendToken(name)
 	}
-	if at == "" {
-		return objects["file"]
+	what, wanted := part(e.SchemaURL)
+	if name := at.LastToken(); what == "" && strings.Trim(name, "0123456789") == "" {
+		what = strconv.Quote(at.Parent().LastToken())
+	} else if what == "" {
+		what = strconv.Quote(name)
 	}
-	return strconv.Quote(name)
+	add := func(at jsontext.Pointer, format string, args ...any) {
+		list = append(list, mistake{p.line(at), fmt.Sprintf(format, args...)})
+	}
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		add(at, "%s has no %q", what, k.Missing[0])
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			add(at.AppendToken(name), "%s cannot have the field %q", what, name)
+		}
+	case *kind.Schema, *kind.Reference, *kind.Group, *kind.AllOf:
+		for _, cause := range e.Causes {
+			list = append(list, p.mistakes(cause)...)
+		}
+	default:
+		add(at, "%s must be %s; got %s", what, wanted, brief(walk(p.value, at)))
+	}
+	return list
+}
+
+// part returns the title and the description of the part of the schema with a URL.
+func part(url string) (title, description string) {
+	_, at, _ := strings.Cut(url, "#")
+	_, tree := schema()
+	found, _ := walk(tree, jsontext.Pointer(at)).(map[string]any)
+	title, _ = found["title"].(string)
+	description, _ = found["description"].(string)
+	return title, description
+}
+
+// brief returns a value as text, or its head if it is long.
+func brief(value any) string {
+	if text, ok := value.(string); ok {
+		return suggest.Quote(text)
+	}
+	text, _ := json.Marshal(value, json.Deterministic(true))
+	return suggest.Brief(string(text))
+}
+
+// walk returns the value at a pointer.
+func walk(value any, at jsontext.Pointer) any {
+	for name := range at.Tokens() {
+		if list, ok := value.([]any); ok {
+			i, _ := strconv.Atoi(name)
+			value = list[i]
+		} else {
+			value = value.(map[string]any)[name]
+		}
+	}
+	return value
 }
 
 // pointer returns the pointer to an element of a list.

@@ -52,15 +52,9 @@ type pile struct {
 	Cards     []card `json:"cards,omitzero"`
 }
 
-// newAnswer returns an answer with the fields that all answers about a deck have.
+// newAnswer returns an answer about a deck.
 func newAnswer(r *liveshoes.Result) *answer {
-	return &answer{Success: true, DeckID: deckID(r.Shoe.ID), AuditID: r.AuditID}
-}
-
-// remaining adds the number of cards in the deck.
-func (a *answer) remaining(s *liveshoes.Shoe) *answer {
-	a.Remaining = &s.Remaining
-	return a
+	return &answer{Success: true, DeckID: deckID(r.Shoe.ID), AuditID: r.AuditID, Remaining: &r.Shoe.Remaining}
 }
 
 // deckState returns the answer about a deck: its cards, and whether it was shuffled.
@@ -68,7 +62,7 @@ func deckState(r *liveshoes.Result, err error) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	state := newAnswer(r).remaining(&r.Shoe)
+	state := newAnswer(r)
 	state.Shuffled = &r.Shoe.Shuffled
 	return state, nil
 }
@@ -78,7 +72,7 @@ func pileState(r *liveshoes.Result, err error) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newAnswer(r).remaining(&r.Shoe).piles(&r.Shoe), nil
+	return newAnswer(r).piles(&r.Shoe), nil
 }
 
 // piles adds the size of each pile.
@@ -188,6 +182,9 @@ const (
 
 // fail answers with an error.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if a.Again != nil && a.Again(w, err) {
+		return
+	}
 	e := refusalOf(err)
 	if e.status == http.StatusInternalServerError && r.Context().Err() == nil {
 		// Not the path: it contains the deck_id, which is a secret.

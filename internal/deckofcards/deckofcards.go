@@ -25,12 +25,14 @@ import (
 // lifetime is a deck's time to live after its last change.
 const lifetime = 14 * 24 * time.Hour
 
-// Options of an API. All are needed but Reject.
+// Options of an API. All are needed but Again and Reject.
 type Options struct {
 	Log    func(w http.ResponseWriter) Log              // returns the log of the request that w answers
 	Cache  func(w http.ResponseWriter, lifetime string) // says who may cache an answer
 	Logger *slog.Logger
-	Budget *budget.Budget                         // the memory of all requests in flight
+	Budget *budget.Budget // the memory of all requests in flight
+	// Again reports whether the request will be handled again after the error, so that it is not answered.
+	Again  func(w http.ResponseWriter, err error) bool
 	Reject func(w http.ResponseWriter, err error) // called for every request that is answered 503
 }
 

@@ -214,7 +214,7 @@ func (a *API) take(q *request, count uint64) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	drawn := newAnswer(result).cards(q, result.Cards).remaining(&result.Shoe)
+	drawn := newAnswer(result).cards(q, result.Cards)
 	if uint64(len(result.Cards)) < count {
 		drawn.Success, drawn.Error = false, q.notEnough(http.StatusOK).text
 	}
@@ -228,7 +228,7 @@ func (a *API) returnToDeck(q *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newAnswer(result).remaining(&result.Shoe), nil
+	return newAnswer(result), nil
 }
 
 // returnFrom returns the change that moves the named cards of a place, or all, to the bottom of the

@@ -11,7 +11,7 @@ import (
 	"riffle/internal/picture"
 )
 
-//go:generate go run render.go
+//go:generate bash render.sh
 
 // raster holds the PNG pictures, named by card code.
 //

@@ -75,7 +75,7 @@ func (a *API) listPile(q *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	listed := newAnswer(result).remaining(&result.Shoe).piles(&result.Shoe)
+	listed := newAnswer(result).piles(&result.Shoe)
 	cards, err := q.log.Shoes.Cards(q.ctx, &result.Shoe, place, false)
 	if errors.Is(err, shoe.ErrNoPile) {
 		return listed, nil
@@ -129,7 +129,9 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 	if !byName && q.end == shoe.Top { // from the bottom: the top card is the last
 		slices.Reverse(cards)
 	}
-	return newAnswer(result).cards(q, cards).piles(&result.Shoe), nil
+	drawn := newAnswer(result).cards(q, cards).piles(&result.Shoe)
+	drawn.Remaining = nil
+	return drawn, nil
 }
 
 // returnPile handles /api/deck/{deck_id}/pile/{pile}/return/: it moves the named cards, or all, to

@@ -58,9 +58,10 @@ func (s *Service) Audit(ctx context.Context, id uuid.UUID) (*Audit, error) {
 	return s.show(ctx, stored)
 }
 
-// Audits returns at most limit records of a reference in log order, starting at a log index.
-func (s *Service) Audits(ctx context.Context, reference string, from uint64, limit int) ([]*Audit, error) {
-	list, err := s.journal.ByReference(ctx, reference, from, limit)
+// Audits returns at most limit records of a reference in the order of the service's log, or of an earlier
+// one, starting at a log index.
+func (s *Service) Audits(ctx context.Context, log *ledger.Log, reference string, from uint64, limit int) ([]*Audit, error) {
+	list, err := journal.ByReference(ctx, log, reference, from, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +74,16 @@ func (s *Service) Audits(ctx context.Context, reference string, from uint64, lim
 	return audits, nil
 }
 
-// show returns a record, with its seed if that is public.
+// show returns a record, with its seed if that is public and was not forgotten.
 func (s *Service) show(ctx context.Context, stored *journal.Stored) (*Audit, error) {
 	a := &Audit{ID: stored.ID, LogIndex: stored.Index, Record: stored.Bytes}
 	public, err := s.isPublic(ctx, stored)
 	if err != nil || !public {
 		return a, err
 	}
-	a.Seed, err = s.journal.Seed(ctx, stored)
+	if a.Seed, err = s.journal.Seed(ctx, stored); errors.Is(err, ledger.ErrForgotten) {
+		err = nil
+	}
 	return a, err
 }
 

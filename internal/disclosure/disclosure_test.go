@@ -98,7 +98,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 		assert.NoError(t, <-done)
 	}
 	assert.Equal(t, made.Statement.Seed, shown(), "the seed is not shown after the reveal")
-	audits, err := s.Audits(t.Context(), "table 1", 0, 10)
+	audits, err := s.Audits(t.Context(), s.journal.Log, "table 1", 0, 10)
 	if err != nil || len(audits) != 2 || s.store.Size(t) != 2 {
 		t.Fatalf("%d audits of the reference, %v, want the shuffle and one reveal", len(audits), err)
 	}
@@ -142,7 +142,7 @@ func TestUnknownRecordsAreNotFound(t *testing.T) {
 	} {
 		assert.ErrorIs(t, err, ledger.ErrNotFound, what)
 	}
-	if list, err := s.Audits(t.Context(), "unknown", 0, 10); err != nil || len(list) != 0 {
+	if list, err := s.Audits(t.Context(), s.journal.Log, "unknown", 0, 10); err != nil || len(list) != 0 {
 		t.Errorf("listing: %+v, %v", list, err)
 	}
 }
@@ -158,7 +158,7 @@ func TestAuditsArePaged(t *testing.T) {
 	}
 	var got []uuid.UUID
 	for from := uint64(0); ; {
-		page, err := s.Audits(t.Context(), "game", from, 3)
+		page, err := s.Audits(t.Context(), s.journal.Log, "game", from, 3)
 		require.NoError(t, err)
 		for _, a := range page {
 			got = append(got, a.ID)
@@ -217,7 +217,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 			corrupt("showing what was "+what, err)
 			_, err = s.Prove(t.Context(), made.AuditID)
 			corrupt("proving what was "+what, err)
-			_, err = s.Audits(t.Context(), made.Statement.Reference, 0, 10)
+			_, err = s.Audits(t.Context(), s.journal.Log, made.Statement.Reference, 0, 10)
 			corrupt("listing what was "+what, err)
 			_, _, err = s.Verify(t.Context(), made.AuditID, 0, nil)
 			corrupt("replaying what was "+what, err)

@@ -34,7 +34,7 @@ func (s *Service) Prove(ctx context.Context, id uuid.UUID) (*Proof, error) {
 }
 
 func (s *Service) prove(ctx context.Context, stored *journal.Stored) (*Proof, error) {
-	log := s.journal.Log
+	log := stored.Log()
 	inclusion, err := log.Prove(ctx, stored.Index)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s *Service) prove(ctx context.Context, stored *journal.Stored) (*Proof, er
 // begins once all records can be proven. The error is [journal.ErrNoShoe], a ledger error, or an
 // error of limits or each.
 func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, limits Limits, each func(*Proof) error) error {
-	indexes, err := s.history(ctx, id, limits)
+	first, indexes, err := s.history(ctx, id, limits)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, limits Limits, ea
 		if err := wait(ctx, limits); err != nil {
 			return nil, err
 		}
-		stored, err := s.journal.At(ctx, index)
+		stored, err := first.At(ctx, index)
 		if err != nil {
 			return nil, err
 		}
@@ -88,41 +88,40 @@ func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, limits Limits, ea
 	return nil
 }
 
-// history returns the log indexes of a shoe's records in order. It follows the previous indexes in
-// the sidecars, starting from the record that holds the shoe's claim.
-func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) ([]uint64, error) {
+// history returns a shoe's first record, and the log indexes of all its records in order. It follows
+// the previous indexes in the sidecars, starting from the record that holds the shoe's claim.
+func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) (first *journal.Stored, indexes []uint64, err error) {
 	first, stored, err := s.journal.EndsOfShoe(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if _, _, err := s.rules.DeckOf(first.Record); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := begin(ctx, limits, ofShoe(max(1, stored.Version))); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var indexes []uint64
 	for {
 		if !stored.IsOfShoe(first.ID) {
-			return nil, fmt.Errorf("%w: record %d is not of the shoe %s", ledger.ErrCorrupt, stored.Index, first.ID)
+			return nil, nil, fmt.Errorf("%w: record %d is not of the shoe %s", ledger.ErrCorrupt, stored.Index, first.ID)
 		}
 		indexes = append(indexes, stored.Index)
 		if stored.Index == first.Index {
 			slices.Reverse(indexes)
-			return indexes, nil
+			return first, indexes, nil
 		}
 		sidecar, err := s.journal.Sidecar(stored)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if sidecar.Shoe.Previous >= stored.Index {
-			return nil, fmt.Errorf("%w: record %d does not lead back to the first of its shoe", ledger.ErrCorrupt, stored.Index)
+			return nil, nil, fmt.Errorf("%w: record %d does not lead back to the first of its shoe", ledger.ErrCorrupt, stored.Index)
 		}
 		if err := wait(ctx, limits); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if stored, err = s.journal.At(ctx, sidecar.Shoe.Previous); err != nil {
-			return nil, err
+		if stored, err = first.At(ctx, sidecar.Shoe.Previous); err != nil {
+			return nil, nil, err
 		}
 	}
 }
@@ -191,7 +190,7 @@ func addStep(ctx context.Context, v *audit.Verification, name, detail string, er
 
 // checkUse checks that a shuffle agrees with its commitment, and returns the step's detail.
 func (s *Service) checkUse(ctx context.Context, stored *journal.Stored) (string, error) {
-	commitment, err := s.journal.ByID(ctx, stored.CommitmentID)
+	commitment, err := stored.ByID(ctx, stored.CommitmentID)
 	if err != nil {
 		return "", err
 	}

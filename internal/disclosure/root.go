@@ -15,7 +15,7 @@ func (s *Service) checkRoot(ctx context.Context, stored *journal.Stored, seed rn
 	first := stored
 	if stored.Kind == audit.KindReshuffle {
 		var err error
-		if first, err = s.journal.ByID(ctx, stored.AuditID); err != nil {
+		if first, err = stored.ByID(ctx, stored.AuditID); err != nil {
 			return err
 		}
 	}

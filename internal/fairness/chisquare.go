@@ -31,15 +31,6 @@ func pearson(counts []int, expected float64) (x float64) {
 	return x
 }
 
-// Uniform returns the p-value of counts of equally likely outcomes.
-func Uniform(counts []int) float64 {
-	sum := 0
-	for _, c := range counts {
-		sum += c
-	}
-	return ChiSquare(pearson(counts, float64(sum)/float64(len(counts))), len(counts)-1)
-}
-
 // Fit compares counts with the law of their outcomes. Outcomes are pooled with their neighbours until
 // ten or more are expected. An outcome that cannot be makes x infinite.
 func Fit(counts []int, law []float64) (x float64, freedom int, p float64) {

@@ -130,14 +130,3 @@ func TestAddAllocatesNothing(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkMeter(b *testing.B) {
-	m, s, a := fairness.NewMeter(52), integers(fisherYates)("benchmark"), make([]uint8, 52)
-	for i := range a {
-		a[i] = uint8(i)
-	}
-	s(a)
-	for b.Loop() {
-		m.Add(a)
-	}
-}

@@ -1,6 +1,7 @@
 package httpjson
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -36,12 +37,13 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64, lease *budget.Lea
 }
 
 // ReadAny is [Read] for a body of any media type. An error releases the lease, since only the answer
-// needs memory then.
+// needs memory then. A request that is handled again reads the same body.
 func ReadAny(w http.ResponseWriter, r *http.Request, limit int64, lease *budget.Lease) ([]byte, error) {
 	body, err := receive(w, r, limit, lease)
 	if err != nil {
 		lease.Release()
 	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	return body, err
 }
 

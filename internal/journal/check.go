@@ -43,13 +43,25 @@ func (c *Checker) Visit(e *ledger.Stored) (v ledger.Visited, err error) {
 	if err != nil {
 		return v, err
 	}
-	add := func(claim ledger.Claim) { v.Claims = append(v.Claims, claim) }
-	switch usesCommitment := s.UsesCommitment(); {
-	case usesCommitment:
-		add(ledger.Claim{Name: CommitmentClaim(s.CommitmentID), Taken: true})
+	switch {
+	case s.UsesCommitment():
 		v.Origin, v.CheckOrigin = s.CommitmentID, s.checkCommitment
 	case s.Kind.ChangesShoe():
 		v.Origin, v.CheckOrigin = s.AuditID, s.checkFirstOfShoe
+	}
+	v.Claims = s.claims(sidecar)
+	if sidecar != nil {
+		v.Claims = append(v.Claims, sidecar.Key.claims()...)
+	}
+	return v, s.check(sidecar)
+}
+
+// claims returns the claims that a record began or took, besides its key's. sidecar is nil without
+// Decrypt.
+func (s *Stored) claims(sidecar *Sidecar) (claims []ledger.Claim) {
+	add := func(claim ledger.Claim) { claims = append(claims, claim) }
+	if s.UsesCommitment() {
+		add(ledger.Claim{Name: CommitmentClaim(s.CommitmentID), Taken: true})
 	}
 	switch s.Kind {
 	case audit.KindCommitment:
@@ -58,14 +70,15 @@ func (c *Checker) Visit(e *ledger.Stored) (v ledger.Visited, err error) {
 		add(ledger.Claim{Name: RevealClaim(s.AuditID)})
 	case audit.KindVoid:
 		add(ledger.Claim{Name: CommitmentClaim(s.CommitmentID), Taken: true, Status: Void})
+	case audit.KindLogEnd:
+		add(ledger.Claim{Name: ledger.EndClaim})
+	case audit.KindLogBegin:
+		add(ledger.Claim{Name: beginClaim})
 	case audit.KindShuffle:
 	default: // of a shoe
-		v.Claims = append(v.Claims, s.shoeClaims(sidecar)...)
+		claims = append(claims, s.shoeClaims(sidecar)...)
 	}
-	if sidecar != nil {
-		v.Claims = append(v.Claims, sidecar.Key.claims()...)
-	}
-	return v, s.check(sidecar)
+	return claims
 }
 
 // check checks an entry without other entries. sidecar is nil without Decrypt.
@@ -109,9 +122,10 @@ func (s *Stored) shoeClaims(sidecar *Sidecar) (claims []ledger.Claim) {
 	}
 	claim.Taken = !begins
 	claims = append(claims, claim)
-	replaces := begins && s.AuditID != uuid.Nil
+	copied := sidecar != nil && sidecar.Shoe.Place > 0 // the shoe that it replaced stays in the earlier log
+	replaces := begins && s.AuditID != uuid.Nil && !copied
 	if replaces {
-		claims = append(claims, ledger.Claim{Name: ShoeClaim(s.AuditID), Taken: true})
+		claims = append(claims, ledger.Claim{Name: ShoeClaim(s.AuditID), Taken: true, Unchanged: sidecar == nil})
 	}
 	if begins && sidecar != nil {
 		claims = append(claims, ledger.Claim{Name: OwnerClaim(sidecar.Shoe.ID), Taken: replaces})

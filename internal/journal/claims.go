@@ -23,6 +23,7 @@ const (
 	keyClaims   = "key "        // an idempotency key; held by the record of its request
 	revealClaim = "reveal "     // a seed; held by the record that reveals it
 	Commitments = "commitment " // a commitment; held by its record, then by the record that uses or voids it
+	beginClaim  = "log-begin"   // the beginning of a log that follows another one
 	Shoes       = "shoe "       // a shoe; held by the record of its last change, and due when the shoe expires
 )
 

@@ -60,6 +60,7 @@ type Stored struct {
 	Bytes     []byte // the record's exact bytes in the log
 
 	entry *ledger.Stored
+	log   *ledger.Log
 }
 
 // NewRecord returns a record of a kind with a new id and the current time.
@@ -112,23 +113,32 @@ func (j *Journal) Append(ctx context.Context, e *Entry) (index uint64, err error
 		trace, end = j.TraceAppend(ctx)
 		defer func() { end(err) }()
 	}
-	index, err = j.Log.Append(ledger.Entry{
-		ID: e.Record.ID, Reference: e.Reference, Sidecar: e.Sidecar.encode(),
-		Claims: append(e.Claims, e.Sidecar.Key.claims()...),
-		Record: e.Record.Append(make([]byte, 0, recordSize)),
-		Unique: e.Unique, Besides: e.Record.CommitmentID, Trace: trace,
-		Needs: needs(e.Record),
-	})
+	entry := e.encode()
+	entry.Trace = trace
+	index, err = j.Log.Append(entry)
 	if o := observerOf(ctx); o != nil && err == nil {
 		o.Committed(e.Record.ID)
 	}
 	return index, err
 }
 
+// encode returns the entry as the ledger takes it.
+func (e *Entry) encode() ledger.Entry {
+	return ledger.Entry{
+		ID: e.Record.ID, Reference: e.Reference, Sidecar: e.Sidecar.encode(),
+		Claims: append(e.Claims, e.Sidecar.Key.claims()...),
+		Record: e.Record.Append(make([]byte, 0, recordSize)),
+		Unique: e.Unique, Besides: e.Record.CommitmentID,
+		Needs: needs(e.Record),
+	}
+}
+
 // needs returns the version of the store that a record needs.
 func needs(r *audit.Record) ledger.Version {
 	name, _ := r.To.Pile()
 	switch {
+	case r.Kind == audit.KindLogEnd || r.Kind == audit.KindLogBegin:
+		return ledger.LogEnds
 	case r.Cut != nil:
 		return ledger.CutCards
 	case len(name) > 64:
@@ -139,6 +149,52 @@ func needs(r *audit.Record) ledger.Version {
 		return ledger.HiddenItems
 	}
 	return 0
+}
+
+// BeginLog records that a log, which must be empty, follows another one, given its verifier key and last
+// checkpoint. The error is [ledger.ErrClaimed] if another process has recorded it.
+func (j *Journal) BeginLog(ctx context.Context, predecessor, checkpoint string) error {
+	record, err := j.NewRecord(audit.KindLogBegin)
+	if err != nil {
+		return err
+	}
+	record.Predecessor, record.Checkpoint = predecessor, checkpoint
+	_, err = j.Append(ctx, &Entry{Record: record, Claims: []ledger.Claim{{Name: beginClaim}}})
+	return err
+}
+
+// EndLog records that the log ends, and which log follows, if any does. Nothing may be appended afterwards.
+func (j *Journal) EndLog(ctx context.Context, successor string) error {
+	record, err := j.NewRecord(audit.KindLogEnd)
+	if err != nil {
+		return err
+	}
+	record.Successor = successor
+	_, err = j.Append(ctx, &Entry{Record: record, Claims: []ledger.Claim{{Name: ledger.EndClaim}}})
+	return err
+}
+
+// Neighbours returns the verifier key of the log that a log follows, or "" for none, and the log's last record if
+// that ends it, or else nil.
+func Neighbours(ctx context.Context, log *ledger.Log) (predecessor string, end *audit.Record, err error) {
+	size, _ := log.Sizes()
+	for _, index := range []uint64{0, size - 1} {
+		if size == 0 {
+			break
+		}
+		e, err := log.At(ctx, index)
+		if err != nil {
+			return "", nil, err
+		}
+		switch record, err := audit.ParseRecord(e.Record); {
+		case err != nil: // another check finds records that are none
+		case record.Kind == audit.KindLogEnd:
+			end = record
+		case index == 0:
+			predecessor = record.Predecessor
+		}
+	}
+	return predecessor, end, nil
 }
 
 // An Observer is notified of the records that a request commits or replays, before its response
@@ -166,10 +222,25 @@ func (j *Journal) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
 	return parse(j.Log.ByID(ctx, id))
 }
 
-// At returns the record at a log index. It fails like ByID.
-func (j *Journal) At(ctx context.Context, index uint64) (*Stored, error) {
-	return parse(j.Log.At(ctx, index))
+// At returns the record at an index of the log that has another record. It fails like ByID.
+func (s *Stored) At(ctx context.Context, index uint64) (*Stored, error) {
+	return parse(s.log.At(ctx, index))
 }
+
+// ByID returns the record with an id in the log that has another record, or in one that this follows. It
+// fails like [Journal.ByID].
+func (s *Stored) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
+	return parse(s.log.ByID(ctx, id))
+}
+
+// Log returns the log that has the record: the journal's, or one that it follows.
+func (s *Stored) Log() *ledger.Log { return s.log }
+
+// IsEarlier reports whether the record is in a log that the journal's follows, which takes no more records.
+func (j *Journal) IsEarlier(s *Stored) bool { return s.log != j.Log }
+
+// Draft returns a record of this log that is not written yet. Its index is to be set.
+func (j *Journal) Draft(record *audit.Record) *Stored { return &Stored{Record: record, log: j.Log} }
 
 // ByClaim returns the record that holds a claim. It fails like ByID.
 func (j *Journal) ByClaim(ctx context.Context, claim string) (*Stored, error) {
@@ -212,15 +283,18 @@ func (j *Journal) EndsOfShoe(ctx context.Context, id uuid.UUID) (first, last *St
 		if last, err = j.LastOfShoe(ctx, first.ID); err != nil {
 			return nil, nil, err
 		}
-		if !last.ReplacesShoe(first.ID) {
+		switch {
+		case last.log != first.log: // it was carried over in between
+			first = &Stored{Record: &audit.Record{}}
+		case !last.ReplacesShoe(first.ID):
 			return first, last, nil
 		}
 	}
 }
 
-// ByReference returns at most limit records of a reference in log order, starting at an index.
-func (j *Journal) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]*Stored, error) {
-	entries, err := j.Log.ByReference(ctx, reference, from, limit)
+// ByReference returns at most limit records of a reference in a log's order, starting at an index.
+func ByReference(ctx context.Context, log *ledger.Log, reference string, from uint64, limit int) ([]*Stored, error) {
+	entries, err := log.ByReference(ctx, reference, from, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +316,7 @@ func parse(e *ledger.Stored, err error) (*Stored, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: record %d: %w", ledger.ErrCorrupt, e.Index, err)
 	}
-	return &Stored{Record: record, Index: e.Index, Reference: e.Reference, Bytes: e.Record, entry: e}, nil
+	return &Stored{Record: record, Index: e.Index, Reference: e.Reference, Bytes: e.Record, entry: e, log: e.Log()}, nil
 }
 
 // Sidecar decrypts a record's sidecar. The error is [ledger.ErrCorrupt].
@@ -251,7 +325,11 @@ func (j *Journal) Sidecar(s *Stored) (*Sidecar, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeSidecar(s.Kind, text)
+	sidecar, err := decodeSidecar(s.Kind, text)
+	if err == nil && sidecar.Shoe != nil {
+		sidecar.Shoe.locate(s.Index)
+	}
+	return sidecar, err
 }
 
 // Seed returns a record's seed, which is in the commitment's sidecar if the record used one. The
@@ -261,7 +339,7 @@ func (j *Journal) Seed(ctx context.Context, s *Stored) (rng.Seed, error) {
 	holder := s
 	if s.UsesCommitment() {
 		var err error
-		if holder, err = j.ByID(ctx, s.CommitmentID); errors.Is(err, ledger.ErrNotFound) {
+		if holder, err = s.ByID(ctx, s.CommitmentID); errors.Is(err, ledger.ErrNotFound) {
 			return nil, corrupt(s, "used a commitment that is not in the log")
 		} else if err != nil {
 			return nil, err

@@ -147,10 +147,7 @@ func (j *Journal) firstAttempt(ctx context.Context, key *Key) (*Stored, error) {
 	case sidecar.Key == nil || sidecar.Key.key != key.key:
 		return nil, fmt.Errorf("%w: record %d holds the claim of an idempotency key that is not its own", ledger.ErrCorrupt, first.Index)
 	}
-	if err := key.checkFirst(sidecar.Key); err != nil {
-		return nil, err
-	}
-	return first, nil
+	return first, key.checkFirst(sidecar.Key)
 }
 
 // Conflicts reports whether an append failed because another record holds the claim.

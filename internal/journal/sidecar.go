@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,6 +33,10 @@ type ShoeState struct {
 	Expires  time.Time    `json:"expires,omitzero"`   // zero for never
 	TTL      int64        `json:"keep,omitempty"`     // seconds from each change; 0 for a fixed expiry
 
+	// Place is for a copy from an earlier log, and counts from 1 among those that were appended together.
+	// Then Seals and Previous count from 0 among them.
+	Place uint64 `json:"place,omitempty"`
+
 	Order []uint32  `json:"order,omitempty"` // card number at each position; only if the record sealed cards
 	ID    uuid.UUID `json:"id,omitzero"`     // the shoe's secret id; only in its first record
 	Items []string  `json:"items,omitempty"` // the caller's items as JSON; only in the first record
@@ -51,8 +54,11 @@ const lengthSize = 4
 func (s *Sidecar) encode() []byte {
 	var b []byte
 	if s.Shoe != nil {
-		b = s.Shoe.appendJSON(make([]byte, lengthSize, 1024))
-		binary.BigEndian.PutUint32(b, uint32(len(b)-lengthSize))
+		state, err := json.Marshal(s.Shoe)
+		if err != nil {
+			panic("journal: the state of a shoe does not marshal: " + err.Error())
+		}
+		b = append(binary.BigEndian.AppendUint32(nil, uint32(len(state))), state...)
 	}
 	b = append(b, s.Seed...)
 	if s.Key == nil {
@@ -107,52 +113,23 @@ func decodeSeedAndKey(b []byte) (*Sidecar, error) {
 	return s, nil
 }
 
+// locate turns the positions in a copy into log indexes, given the index of the state's own record.
+func (s *ShoeState) locate(index uint64) {
+	if s.Place == 0 {
+		return
+	}
+	first := index + 1 - s.Place
+	s.Previous += first
+	for i := range s.Seals {
+		s.Seals[i] += first
+	}
+	s.Place = 0
+}
+
 // SetIndex adds the log index of the state's own record, which is unknown when the state is
 // encoded. A record with an order made the last seal.
 func (s *ShoeState) SetIndex(index uint64) {
 	if n := len(s.Seals); s.Order != nil && n > 0 {
 		s.Seals[n-1] = index
 	}
-}
-
-// appendJSON appends the same JSON as json.Marshal, several times faster. Every draw encodes it.
-func (s *ShoeState) appendJSON(b []byte) []byte {
-	b = s.Layout.AppendJSON(append(b, `{"layout":`...))
-	b = append(b, `,"seals":[`...)
-	for i, index := range s.Seals {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendUint(b, index, 10)
-	}
-	b = strconv.AppendUint(append(b, `],"previous":`...), s.Previous, 10)
-	b = append(append(append(b, `,"status":"`...), s.Status...), '"')
-	if s.Shuffled {
-		b = append(b, `,"shuffled":true`...)
-	}
-	if !s.Expires.IsZero() {
-		b = append(s.Expires.AppendFormat(append(b, `,"expires":"`...), time.RFC3339Nano), '"')
-	}
-	if s.TTL != 0 {
-		b = strconv.AppendInt(append(b, `,"keep":`...), s.TTL, 10)
-	}
-	if len(s.Order) > 0 {
-		b = append(b, `,"order":`...)
-		for i, number := range s.Order {
-			b = append(b, "[,"[min(i, 1)])
-			b = strconv.AppendUint(b, uint64(number), 10)
-		}
-		b = append(b, ']')
-	}
-	if s.ID != uuid.Nil {
-		b = append(append(append(b, `,"id":"`...), s.ID.String()...), '"')
-	}
-	if len(s.Items) > 0 {
-		items, err := json.Marshal(s.Items)
-		if err != nil {
-			panic("journal: strings do not marshal: " + err.Error())
-		}
-		b = append(append(b, `,"items":`...), items...)
-	}
-	return append(b, '}')
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-
-	"github.com/google/uuid"
 )
 
 // admit returns the batch's admissible entries and sets the rejected ones.
@@ -15,7 +13,7 @@ import (
 // locking.
 func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error) {
 	b.rejected = nil
-	a := admission{locking: locking, taken: map[string]bool{}}
+	a := admission{locking: locking, taken: map[string]bool{}, end: l.end}
 	var err error
 	if a.references, err = l.lookUpReferences(ctx, b, locking); err != nil {
 		return nil, err
@@ -24,7 +22,11 @@ func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error
 		if a.holders, err = l.lookUpClaims(ctx, b); err != nil {
 			return nil, err
 		}
+		if _, held := a.holders[EndClaim]; held {
+			l.setEnded()
+		}
 	}
+	several := false
 	for place := range b.entries {
 		e := &b.entries[place]
 		if err := a.check(e); err != nil {
@@ -35,14 +37,15 @@ func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error
 			continue
 		}
 		a.add(e)
+		several = several || len(e.Rest) > 0
 	}
-	if len(b.rejected) == 0 {
+	if len(b.rejected) == 0 && !several {
 		return b.entries, nil
 	}
 	var entries []Entry
 	for place, e := range b.entries {
 		if b.rejected[place] == nil {
-			entries = append(entries, e)
+			entries = append(append(entries, e), e.Rest...)
 		}
 	}
 	return entries, nil
@@ -78,16 +81,14 @@ func (l *Log) lookUpReferences(ctx context.Context, b *batch, locking bool) (map
 	return references, nil
 }
 
-// lookUpClaims returns the holders of the batch's claims.
+// lookUpClaims returns the holders of the batch's claims and of EndClaim.
 func (l *Log) lookUpClaims(ctx context.Context, b *batch) (map[string]Holder, error) {
-	var names []string
+	names := []string{EndClaim}
 	for i := range b.entries {
-		for k := range b.entries[i].Claims {
-			names = append(names, b.entries[i].Claims[k].Name)
+		names = appendNames(names, b.entries[i].Claims)
+		for k := range b.entries[i].Rest {
+			names = appendNames(names, b.entries[i].Rest[k].Claims)
 		}
-	}
-	if names == nil {
-		return nil, nil
 	}
 	slices.Sort(names)
 	holders, err := l.store.Holders(ctx, slices.Compact(names))
@@ -97,20 +98,40 @@ func (l *Log) lookUpClaims(ctx context.Context, b *batch) (map[string]Holder, er
 	return holders, nil
 }
 
+func appendNames(names []string, claims []Claim) []string {
+	for i := range claims {
+		names = append(names, claims[i].Name)
+	}
+	return names
+}
+
 // An admission decides which entries of a batch may be written, in their order.
 type admission struct {
 	references map[string][]Place // first entries of unique references, in the log and then the batch
 	locking    bool               // holders is known
 	holders    map[string]Holder  // of claims in the log
 	taken      map[string]bool    // claims by earlier entries of the batch
+	end        <-chan struct{}    // closed if the log has ended
 }
 
-// check returns a [ClaimError] or a [NotUniqueError] unless the entry may be written.
+// check returns [ErrEnded], a [ClaimError] or a [NotUniqueError] unless the entry may be written.
 func (a *admission) check(e *Entry) error {
-	for i := range e.Claims {
-		c := &e.Claims[i]
-		if a.taken[c.Name] || a.locking && !a.isFree(c, e.ID) {
-			return &ClaimError{c.Name}
+	select {
+	case <-a.end:
+		if a.holders[EndClaim].ID != e.ID { // an earlier attempt committed it
+			return ErrEnded
+		}
+	default:
+	}
+	if a.taken[EndClaim] {
+		return ErrEnded
+	}
+	if err := a.checkClaims(e); err != nil {
+		return err
+	}
+	for i := range e.Rest {
+		if err := a.checkClaims(&e.Rest[i]); err != nil {
+			return err
 		}
 	}
 	if !e.Unique {
@@ -127,21 +148,38 @@ func (a *admission) check(e *Entry) error {
 	return nil
 }
 
-func (a *admission) isFree(c *Claim, id uuid.UUID) bool {
+func (a *admission) checkClaims(e *Entry) error {
+	for i := range e.Claims {
+		c := &e.Claims[i]
+		if a.taken[c.Name] || a.locking && !a.isFree(c, e) {
+			return &ClaimError{c.Name}
+		}
+	}
+	return nil
+}
+
+func (a *admission) isFree(c *Claim, e *Entry) bool {
 	holder, held := a.holders[c.Name]
 	if !held {
 		return !c.Taken
 	}
 	// The entry itself is the holder if an earlier attempt committed it.
-	return holder.ID == id || c.Taken && holder.Index == c.From
+	return holder.ID == e.ID && !e.Copied || c.Taken && holder.Index == c.From
 }
 
 // add makes later entries of the batch conflict with an admitted one.
 func (a *admission) add(e *Entry) {
-	for i := range e.Claims {
-		a.taken[e.Claims[i].Name] = true
+	a.take(e)
+	for i := range e.Rest {
+		a.take(&e.Rest[i])
 	}
 	if list, wanted := a.references[e.Reference]; wanted {
 		a.references[e.Reference] = append(list, Place{ID: e.ID})
+	}
+}
+
+func (a *admission) take(e *Entry) {
+	for i := range e.Claims {
+		a.taken[e.Claims[i].Name] = true
 	}
 }

@@ -24,6 +24,11 @@ func (l *Log) commit(b *batch) {
 	c.Records, c.Conflicts, b.err = l.append(context.Background(), b)
 	if b.err == nil {
 		signal(l.follower.committed)
+		for place := range b.entries {
+			if c := b.entries[place].Claims; len(c) == 1 && c[0].Name == EndClaim && b.rejected[place] == nil {
+				l.setEnded()
+			}
+		}
 	}
 	c.Duration, c.Err = l.options.Now().Sub(began), b.err
 	l.options.Observe(c)
@@ -41,7 +46,7 @@ func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err
 	uncertain := false // an earlier attempt may have committed
 	var retry backoff
 	for {
-		entries, err := l.attempt(ctx, b, conflicts > 0)
+		entries, err := l.attempt(ctx, b, conflicts > 0 || l.read)
 		inTime := l.options.Now().Before(deadline)
 		switch {
 		case err == nil:
@@ -119,6 +124,7 @@ func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []En
 			return entries, err
 		}
 	}
+	l.read = false
 	return entries, l.advance(next, signed.Head)
 }
 
@@ -127,6 +133,9 @@ func (l *Log) raise(ctx context.Context, entries []Entry) error {
 	needs := Version(0)
 	for i := range entries {
 		needs = max(needs, entries[i].Needs)
+		for k := range entries[i].Rest {
+			needs = max(needs, entries[i].Rest[k].Needs)
+		}
 	}
 	if needs == 0 {
 		return nil
@@ -166,6 +175,7 @@ func (l *Log) catchUp(head Head) error {
 	if err != nil {
 		return err
 	}
+	l.read = l.read || tree.Size() > l.tree.Size()
 	return l.advance(tree, head)
 }
 

@@ -25,6 +25,13 @@ type Entry struct {
 	Unique  bool
 	Besides uuid.UUID
 
+	// Rest are appended right after the entry, or not at all. No two of them take the same claim, and
+	// none is unique.
+	Rest []Entry
+	// Copied says that other attempts append the same entry. All but the first fail with [ErrClaimed], so it
+	// has a claim.
+	Copied bool
+
 	// Trace is passed to [Store.Append], for stores that trace requests. Stores do not write it.
 	Trace any
 
@@ -33,6 +40,9 @@ type Entry struct {
 
 	Hash tlog.Hash // leaf hash of the record in the tree; set by [Log.Append]
 }
+
+// EndClaim is the claim of the entry that ends a log: nothing follows it, whichever process appends.
+const EndClaim = "log-end"
 
 // A Claim is a unique name that at most one record holds: an idempotency key, say, or an object
 // whose latest state its holder has. If two entries transfer a claim from the same holder, one
@@ -97,4 +107,11 @@ type Holder struct {
 type Stored struct {
 	Index uint64
 	Entry
+	// Forgotten says that the store keeps no sidecars any more.
+	Forgotten bool
+
+	log *Log // that returned it
 }
+
+// Log returns the log that has the entry, which may be one that the log it was read from follows.
+func (e *Stored) Log() *Log { return e.log }

@@ -20,6 +20,7 @@ type Key struct {
 	note.Signer
 	Verifier note.Verifier
 	Public   string // verifier key as text: name, hash and Ed25519 public key
+	secret   []byte // an algorithm byte and the seed
 }
 
 // maxOrigin is the maximum length of an origin in bytes, so that a checkpoint fits a disk sector.
@@ -48,11 +49,11 @@ func ParseKey(private string) (*Key, error) {
 	}
 	// NewSigner has checked the five parts. The last one is the base64 of an algorithm byte and the
 	// seed.
-	seed, err := base64.StdEncoding.DecodeString(strings.SplitN(private, "+", 5)[4])
+	secret, err := base64.StdEncoding.DecodeString(strings.SplitN(private, "+", 5)[4])
 	if err != nil {
 		return nil, err
 	}
-	public, err := note.NewEd25519VerifierKey(signer.Name(), ed25519.NewKeyFromSeed(seed[1:]).Public().(ed25519.PublicKey))
+	public, err := publicKey(signer.Name(), secret)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,22 @@ func ParseKey(private string) (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Key{Signer: signer, Verifier: verifier, Public: public}, nil
+	return &Key{Signer: signer, Verifier: verifier, Public: public, secret: secret}, nil
+}
+
+// publicKey returns the verifier key of a name with a secret.
+func publicKey(name string, secret []byte) (string, error) {
+	return note.NewEd25519VerifierKey(name, ed25519.NewKeyFromSeed(secret[1:]).Public().(ed25519.PublicKey))
+}
+
+// named returns the private key with another name, as text.
+func (k *Key) named(name string) (private string, err error) {
+	public, err := publicKey(name, k.secret)
+	if err != nil {
+		return "", err
+	}
+	hash := strings.SplitN(public, "+", 3)[1]
+	return fmt.Sprintf("PRIVATE+KEY+%s+%s+%s", name, hash, base64.StdEncoding.EncodeToString(k.secret)), nil
 }
 
 // readKey reads the key in a file. The error is [fs.ErrNotExist] if the file does not exist.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -20,15 +21,22 @@ type Log struct {
 	checkpoint *checkpointFile
 	readers    *readers // for callers; the log itself reads from store directly
 	tree       Tree     // of the durable head; used only by the writer
+	read       bool     // tree has records of other processes, which may have ended the log; used only by the writer
+
+	earlier atomic.Pointer[func() (*Log, error)] // the log that this one follows; see Follow
 
 	durable   atomic.Pointer[Head] // a failover loses nothing up to here; see Store.Confirm
 	published atomic.Pointer[published]
 	follower  follower
 
-	wake   chan struct{}  // tells the writer to look at queue, nextDurable and closed
-	failed chan struct{}  // closed when the log breaks
-	done   chan struct{}  // closed when the writer has ended
-	guards sync.WaitGroup // of the goroutine that checks files
+	wake   chan struct{} // tells the writer to look at queue, nextDurable, task and closed
+	task   chan func()   // for the writer to call between commits
+	failed chan struct{} // closed when the log breaks
+	done   chan struct{} // closed when the writer has ended
+	end    chan struct{} // closed when this process knows that the log has ended
+
+	hasEnded atomic.Bool    // end is closed
+	guards   sync.WaitGroup // of the goroutine that checks files
 
 	mu            sync.Mutex
 	queue         *batch        // entries for the next commit
@@ -63,10 +71,10 @@ func (b *batch) result(place int) (uint64, error) {
 	if err := b.rejected[place]; err != nil {
 		return 0, err
 	}
-	index := b.first + uint64(place)
-	for p := range b.rejected {
-		if p < place {
-			index--
+	index := b.first
+	for p := range place {
+		if b.rejected[p] == nil {
+			index += 1 + uint64(len(b.entries[p].Rest))
 		}
 	}
 	return index, nil
@@ -76,19 +84,58 @@ func (b *batch) result(place int) (uint64, error) {
 // it returns when the outcome is known. Then the caller may reuse the entry's bytes.
 //
 // ErrBusy and ErrReadOnly are returned immediately. After ErrUnavailable nothing was written. Other
-// errors are ErrClosed, ErrNoSpace, ErrClaimed, [*NotUniqueError], ErrTooLong and ErrBroken.
+// errors are ErrClosed, ErrEnded, ErrNoSpace, ErrClaimed, [*NotUniqueError], ErrTooLong and ErrBroken.
 func (l *Log) Append(e Entry) (uint64, error) {
-	if len(e.Record) > maxRecord {
-		return 0, ErrTooLong
+	if err := l.seal(&e); err != nil {
+		return 0, err
 	}
-	e.Hash = tlog.RecordHash(e.Record)
-	e.Sidecar = l.vault.encrypt(e.Hash, e.Sidecar)
+	if err := l.checkEarlier(&e); err != nil {
+		return 0, err
+	}
+	for i := range e.Rest {
+		if err := l.seal(&e.Rest[i]); err != nil {
+			return 0, err
+		}
+	}
 	b, place, err := l.enqueue(e)
 	if err != nil {
 		return 0, err
 	}
 	<-b.done
 	return b.result(place)
+}
+
+// checkEarlier returns a [*NotUniqueError] if an earlier log has an entry with a reference that must be
+// unique.
+func (l *Log) checkEarlier(e *Entry) error {
+	if !e.Unique {
+		return nil
+	}
+	for log, err := l.Earlier(); log != nil || err != nil; log, err = log.Earlier() {
+		if err != nil {
+			return err
+		}
+		firsts, err := log.store.Firsts(context.Background(), []string{e.Reference})
+		if err != nil {
+			return err
+		}
+		for _, p := range firsts[e.Reference] {
+			if p.ID != e.Besides {
+				return &NotUniqueError{p.ID}
+			}
+		}
+	}
+	return nil
+}
+
+// seal hashes the entry's record and encrypts its sidecar.
+func (l *Log) seal(e *Entry) error {
+	if len(e.Record) > maxRecord {
+		return ErrTooLong
+	}
+	e.Hash = tlog.RecordHash(e.Record)
+	e.Sidecar = l.vault.encrypt(e.Hash, e.Sidecar)
+	return nil
 }
 
 // enqueue adds the entry to the next batch and returns its position.
@@ -129,7 +176,12 @@ func (l *Log) write() {
 		} else {
 			l.confirmForWaiters()
 		}
-		if l.ended() {
+		select {
+		case task := <-l.task:
+			task()
+		default:
+		}
+		if l.finished() {
 			return
 		}
 	}
@@ -162,7 +214,7 @@ func (l *Log) finish(b *batch) {
 	close(b.done)
 }
 
-func (l *Log) ended() bool {
+func (l *Log) finished() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.broken != nil || l.closed && len(l.queue.entries) == 0
@@ -190,6 +242,28 @@ func (l *Log) failLocked(err error) error {
 	close(l.failed)
 	signal(l.wake)
 	return l.broken
+}
+
+// Ended returns a channel that is closed when an entry of this or another process has ended the log.
+func (l *Log) Ended() <-chan struct{} { return l.end }
+
+// IsRetired reports whether the log was opened to read it.
+func (l *Log) IsRetired() bool { return l.options.ReadOnly }
+
+// CheckEnded reads whether the log has ended.
+func (l *Log) CheckEnded(ctx context.Context) (bool, error) {
+	holders, err := reading(ctx, l.readers, func() (map[string]Holder, error) { return l.store.Holders(ctx, []string{EndClaim}) })
+	if len(holders) == 0 || err != nil {
+		return false, err
+	}
+	l.setEnded()
+	return true, nil
+}
+
+func (l *Log) setEnded() {
+	if l.hasEnded.CompareAndSwap(false, true) {
+		close(l.end)
+	}
 }
 
 // Failed returns a channel that is closed when the log breaks. The process should then end: see

@@ -34,14 +34,20 @@ type Options struct {
 	ReadOnly  bool // reject entries; implies MustExist
 	MustExist bool // return ErrNoLog unless the store has a log and Folder its checkpoint file
 
-	Anchors []Anchor // checkpoints that the log must extend, besides the checkpoint file
+	// Anchors are checkpoints that the log must extend, besides the checkpoint file. Those that name another
+	// log are left out.
+	Anchors []Anchor
 
 	// ReadKey returns the key that the file of a name would have, KeyName or SeedKeyName. The default
 	// reads KeyFile and SeedKeyFile.
 	ReadKey func(name string) (string, error)
 
-	SeedKey     []byte // encrypts sidecars, 32 bytes; default: the key in SeedKeyFile
-	SeedKeyFile string // default seed.key beside KeyFile, created unless the store has encrypted sidecars
+	// Follows is the log that this one follows, whose keys it has, under the name Origin; nil for a log
+	// with keys of its own. If that log has them in files of its folder, so has this one.
+	Follows *Log
+
+	SeedKeys    SeedKeys // encrypt sidecars; default: those in SeedKeyFile
+	SeedKeyFile string   // default seed.key beside KeyFile, created unless the store has encrypted sidecars
 
 	Queue    int              // queue capacity in entries; default 4,096
 	Patience time.Duration    // how long to retry an unreachable store; default 2 min
@@ -55,6 +61,12 @@ type Options struct {
 type Anchor struct {
 	Source string // names the origin in errors
 	Note   []byte // the signed checkpoint; empty if none is known yet
+}
+
+// Origin returns the name of the log whose checkpoint the anchor is; empty if it has none.
+func (a *Anchor) Origin() string {
+	origin, _, _ := strings.Cut(string(a.Note), "\n")
+	return origin
 }
 
 func (o *Options) setDefaults() {
@@ -88,8 +100,10 @@ func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 		readers:       newReaders(store),
 		queue:         newBatch(),
 		wake:          make(chan struct{}, 1),
+		task:          make(chan func(), 1),
 		failed:        make(chan struct{}),
 		done:          make(chan struct{}),
+		end:           make(chan struct{}),
 		nextPublished: make(chan struct{}),
 	}
 	if err := l.open(ctx); err != nil {
@@ -108,6 +122,11 @@ func (l *Log) open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the head of the log: %w", err)
 	}
+	if l.options.Follows != nil {
+		if err := l.inheritKeys(); err != nil {
+			return err
+		}
+	}
 	begun := len(head.Checkpoint) > 0
 	path := filepath.Join(l.options.Folder, CheckpointName)
 	if l.options.MustExist {
@@ -124,7 +143,10 @@ func (l *Log) open(ctx context.Context) error {
 	if l.key, err = l.loadKey(exists); err != nil {
 		return err
 	}
-	for _, a := range anchors {
+	for i, a := range anchors {
+		if i > 0 && a.Origin() != l.key.Name() {
+			continue
+		}
 		if err := l.checkAnchor(ctx, a); err != nil {
 			return err
 		}
@@ -152,7 +174,8 @@ func (l *Log) open(ctx context.Context) error {
 	if err := l.startFollower(ctx, head, c); err != nil {
 		return fmt.Errorf("checking the last records of the log: %w. Run `riffle log check` on a copy of the store to see what is wrong", err)
 	}
-	return nil
+	_, err = l.CheckEnded(ctx)
+	return err
 }
 
 // checkAnchor checks that the store extends the anchor. Otherwise it saves the anchor in the
@@ -175,6 +198,44 @@ func mustExist(begun bool, path string) error {
 		return fmt.Errorf("%w: there is no checkpoint in %s, which shows that the store is not an older one", ErrNoLog, path)
 	}
 	return err
+}
+
+// inheritKeys sets ReadKey to return the keys that this log shares with the one that it follows.
+func (l *Log) inheritKeys() error {
+	o, from := &l.options, l.options.Follows
+	private, err := from.key.named(o.Origin)
+	if err != nil {
+		return err
+	}
+	inFolder := func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil && filepath.Dir(path) == filepath.Clean(from.options.Folder) && !o.ReadOnly
+	}
+	if inFolder(from.options.KeyFile) {
+		if err := makeKeyFile(o.KeyFile, private); err != nil {
+			return err
+		}
+	}
+	seedKeys := SeedKeys{from.vault.key}
+	for _, old := range from.vault.old {
+		seedKeys = append(seedKeys, old.key)
+	}
+	if from.options.SeedKeys == nil && inFolder(from.options.SeedKeyFile) {
+		target, err := filepath.Rel(o.Folder, from.options.SeedKeyFile)
+		if err == nil {
+			err = os.Symlink(target, o.SeedKeyFile) // so that a change of the keys is one of both
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	o.ReadKey = func(name string) (string, error) {
+		if name == KeyName {
+			return private, nil
+		}
+		return seedKeys.String(), nil
+	}
+	return nil
 }
 
 // loadKey reads the key file, or creates it if no log exists.
@@ -217,24 +278,24 @@ func (l *Log) loadKey(exists bool) (*Key, error) {
 // have a key or the store has encrypted sidecars.
 func (l *Log) openVault(head Head) (*Vault, error) {
 	o := &l.options
-	key, source := o.SeedKey, "the one given"
+	keys, source := o.SeedKeys, "the one given"
 	if o.ReadKey != nil {
 		text, err := o.ReadKey(SeedKeyName)
 		if err == nil {
-			key, err = ParseSeedKey(strings.TrimSpace(text))
+			keys, err = ParseSeedKeys(text)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if key == nil {
+	if keys == nil {
 		source = o.SeedKeyFile
 		var err error
-		key, err = ReadSeedKey(o.SeedKeyFile)
+		keys, err = ReadSeedKeys(o.SeedKeyFile)
 		missing := errors.Is(err, fs.ErrNotExist)
 		switch {
 		case missing && len(head.SeedKey) == 0:
-			if key, err = makeSeedKey(o.SeedKeyFile, o.Random); err != nil {
+			if keys, err = makeSeedKey(o.SeedKeyFile, o.Random); err != nil {
 				return nil, err
 			}
 		case missing:
@@ -243,7 +304,7 @@ func (l *Log) openVault(head Head) (*Vault, error) {
 			return nil, err
 		}
 	}
-	v, err := OpenVault(head, key)
+	v, err := OpenVault(head, keys)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%s). Start with the key that the store was written with", err, source)
 	}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -13,19 +14,68 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// ByID returns the entry with the id, or [ErrNotFound].
-func (l *Log) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
-	return l.readDurable(ctx, func() (*Stored, error) { return l.store.ByID(ctx, id) })
+// Follow has look-ups by id and claim go on in an earlier log, which takes no more entries, and in those that
+// it follows. find returns the log, nil for none, or an error if it cannot be read now.
+func (l *Log) Follow(find func() (*Log, error)) { l.earlier.Store(&find) }
+
+// find returns the entry that read finds in this log or in an earlier one.
+func (l *Log) find(read func(*Log) (*Stored, error)) (*Stored, error) {
+	for {
+		e, err := read(l)
+		if err == nil {
+			e.log = l
+		}
+		if !errors.Is(err, ErrNotFound) {
+			return e, err
+		}
+		earlier, errEarlier := l.Earlier()
+		if earlier == nil {
+			return nil, cmp.Or(errEarlier, err)
+		}
+		l = earlier
+	}
 }
 
-// At returns the entry at an index, or [ErrNotFound].
+// ByID returns the entry with the id, or [ErrNotFound].
+func (l *Log) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
+	return l.find(func(l *Log) (*Stored, error) {
+		return l.readDurable(ctx, func() (*Stored, error) { return l.store.ByID(ctx, id) })
+	})
+}
+
+// At returns the entry at an index of this log, or [ErrNotFound].
 func (l *Log) At(ctx context.Context, index uint64) (*Stored, error) {
-	return l.readDurable(ctx, func() (*Stored, error) { return FirstOrNotFound(l.store.Range(ctx, index, 1)) })
+	e, err := l.readDurable(ctx, func() (*Stored, error) { return FirstOrNotFound(l.store.Range(ctx, index, 1)) })
+	if err == nil {
+		e.log = l
+	}
+	return e, err
 }
 
 // ByClaim returns the claim's holder, or [ErrNotFound].
 func (l *Log) ByClaim(ctx context.Context, claim string) (*Stored, error) {
-	return l.readDurable(ctx, func() (*Stored, error) { return l.store.ByClaim(ctx, claim) })
+	return l.find(func(l *Log) (*Stored, error) {
+		return l.readDurable(ctx, func() (*Stored, error) { return l.store.ByClaim(ctx, claim) })
+	})
+}
+
+// Earlier returns the log that this one follows, or nil. It fails like find.
+func (l *Log) Earlier() (*Log, error) {
+	if find := l.earlier.Load(); find != nil {
+		return (*find)()
+	}
+	return nil, nil
+}
+
+// Of returns this log, or the earlier one of an origin; nil if it follows no such log.
+func (l *Log) Of(origin string) (*Log, error) {
+	for l != nil && l.key.Name() != origin {
+		var err error
+		if l, err = l.Earlier(); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
 }
 
 // ByReference returns at most limit entries of a reference in log order, from index on.
@@ -41,6 +91,7 @@ func (l *Log) ByReference(ctx context.Context, reference string, from uint64, li
 			if _, err := validated(&list[i], nil); err != nil {
 				return nil, err
 			}
+			list[i].log = l
 		}
 		if len(list) == 0 {
 			return nil, nil
@@ -63,7 +114,7 @@ func validated(e *Stored, err error) (*Stored, error) {
 }
 
 // Sidecar returns the entry's decrypted sidecar, or nil if it has none.
-func (l *Log) Sidecar(e *Stored) ([]byte, error) { return l.vault.Decrypt(e) }
+func (l *Log) Sidecar(e *Stored) ([]byte, error) { return cmp.Or(e.log, l).vault.Decrypt(e) }
 
 // Claims returns the selected claims with name, status and due time, sorted by name.
 func (l *Log) Claims(ctx context.Context, q ClaimQuery) ([]Claim, error) {
@@ -84,6 +135,12 @@ func (l *Log) Sizes() (committed, published uint64) {
 
 // Verifier returns the log's verifier key as text: name, hash and Ed25519 public key.
 func (l *Log) Verifier() string { return l.key.Public }
+
+// Origin returns the log's name.
+func (l *Log) Origin() string { return l.key.Name() }
+
+// NextKey returns the verifier key of a log that follows this one under another name, with the same key.
+func (l *Log) NextKey(origin string) (string, error) { return publicKey(origin, l.key.secret) }
 
 // Checkpoint returns the published checkpoint as a signed note. It waits up to a second for one
 // that covers all records that this process has committed.
@@ -144,6 +201,12 @@ func (l *Log) Tile(ctx context.Context, level int, index uint64, width int) ([]b
 	hashes, err := reading(ctx, l.readers, func() ([]tlog.Hash, error) {
 		return readTile(ctx, l.store, l.published.Load().Checkpoint, level, index, width)
 	})
+	return joined(hashes), err
+}
+
+// ReadTile is [Log.Tile] of a store, for a checkpoint that its head has.
+func ReadTile(ctx context.Context, store Reader, c proof.Checkpoint, level int, index uint64, width int) ([]byte, error) {
+	hashes, err := readTile(ctx, store, c, level, index, width)
 	return joined(hashes), err
 }
 

@@ -1,10 +1,13 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // reservedReaders are the store's reads for the log itself, one for the writer and one for the
@@ -24,40 +27,34 @@ func DefaultReaders() int { return max(4, 2*runtime.GOMAXPROCS(0)) + reservedRea
 
 // readers is a semaphore of callers that read from the store, with a bounded queue.
 type readers struct {
-	slots   chan struct{} // has one element for each reading caller
+	slots   *semaphore.Weighted
 	waiting atomic.Int64
 }
 
 func newReaders(store Store) *readers {
-	return &readers{slots: make(chan struct{}, max(1, store.Readers()-reservedReaders))}
+	return &readers{slots: semaphore.NewWeighted(int64(max(1, store.Readers()-reservedReaders)))}
 }
 
 // acquire waits, first come first served, until the caller may read from the store. The caller must
 // call release. acquire returns [ErrOverloaded] if maxWaiting callers wait already or after
 // readerTimeout, and the error of ctx when ctx is done.
 func (r *readers) acquire(ctx context.Context) error {
-	select {
-	case r.slots <- struct{}{}:
+	if r.slots.TryAcquire(1) {
 		return nil
-	default:
 	}
 	defer r.waiting.Add(-1)
 	if r.waiting.Add(1) > maxWaiting {
 		return ErrOverloaded
 	}
-	timer := time.NewTimer(readerTimeout)
-	defer timer.Stop()
-	select {
-	case r.slots <- struct{}{}:
-		return nil
-	case <-timer.C:
-		return ErrOverloaded
-	case <-ctx.Done():
-		return ctx.Err()
+	limited, cancel := context.WithTimeout(ctx, readerTimeout)
+	defer cancel()
+	if r.slots.Acquire(limited, 1) != nil {
+		return cmp.Or(ctx.Err(), ErrOverloaded)
 	}
+	return nil
 }
 
-func (r *readers) release() { <-r.slots }
+func (r *readers) release() { r.slots.Release(1) }
 
 // reading calls read between [readers.acquire] and release.
 func reading[T any](ctx context.Context, r *readers, read func() (T, error)) (T, error) {

@@ -10,8 +10,8 @@ import (
 // A Store holds the log's entries in order and the Merkle tree over them. It decides nothing: [Log]
 // numbers, hashes, signs and checks preconditions.
 //
-// All methods may be called concurrently, but only one Append, AppendNext or Confirm is in flight
-// at a time.
+// All methods may be called concurrently, but only one Append, AppendNext, Confirm or Reseal is in
+// flight at a time.
 type Store interface {
 	Reader
 
@@ -35,6 +35,10 @@ type Store interface {
 	// writes nothing and returns that error. If next returns nil, it confirms the head as in
 	// Confirm. Its other errors are Append's.
 	AppendNext(ctx context.Context, next func(Head) (*Batch, error)) error
+
+	// Reseal replaces the sidecars of entries, given their indexes, and SeedKey of the head, in one
+	// transaction. [ErrNoSpace] and [ErrUnavailable] are temporary.
+	Reseal(ctx context.Context, seedKey []byte, entries []Stored) error
 
 	// Version returns the store's version. Raise raises it unless it is at least v: programs that do
 	// not know v, running ones included, can append no more.

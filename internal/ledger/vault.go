@@ -39,6 +39,7 @@ type Vault struct {
 	key     []byte
 	name    []byte                 // identifies the key and reveals nothing about it
 	from    atomic.Uint64          // index of the first entry with an encrypted sidecar
+	old     []*Vault               // of further keys, which only decrypt
 	current atomic.Pointer[subkey] // encrypts; nil before the first sidecar
 	cached  atomic.Pointer[subkey] // the last other subkey that decrypted; may be nil
 }
@@ -56,13 +57,19 @@ const (
 	maxUses   = 1 << 28 // of a subkey
 )
 
-// OpenVault returns the vault of a store with this head, or an error if the store has another key.
-func OpenVault(head Head, key []byte) (*Vault, error) {
-	if len(key) != SeedKeySize {
-		return nil, fmt.Errorf("a seed key has %d bytes; this one has %d bytes", SeedKeySize, len(key))
+// OpenVault returns the vault of a store with this head, or an error if the store has another key. The first
+// key encrypts, and all decrypt.
+func OpenVault(head Head, keys SeedKeys) (*Vault, error) {
+	vaults := make([]*Vault, len(keys))
+	for i, key := range keys {
+		if len(key) != SeedKeySize {
+			return nil, fmt.Errorf("a seed key has %d bytes; this one has %d bytes", SeedKeySize, len(key))
+		}
+		vaults[i] = &Vault{key: bytes.Clone(key)}
+		vaults[i].name = vaults[i].derive([]byte("riffle seed key"))[:8]
 	}
-	v := &Vault{key: bytes.Clone(key)}
-	v.name = v.derive([]byte("riffle seed key"))[:8]
+	v := vaults[0]
+	v.old = vaults[1:]
 	v.from.Store(head.Size)
 	return v, v.adopt(head)
 }
@@ -75,7 +82,8 @@ func (v *Vault) adopt(h Head) error {
 	if len(h.SeedKey) == 0 {
 		return nil
 	}
-	if !bytes.Equal(h.SeedKey, v.name) {
+	named := func(v *Vault) bool { return bytes.Equal(h.SeedKey, v.name) }
+	if !named(v) && !slices.ContainsFunc(v.old, named) {
 		return fmt.Errorf("the seeds of the store are encrypted under the key %x, and the key given is %x", h.SeedKey, v.name)
 	}
 	v.from.Store(h.SeedsFrom)
@@ -99,11 +107,26 @@ func (v *Vault) encrypt(record tlog.Hash, sidecar []byte) []byte {
 }
 
 // Decrypt returns the entry's decrypted sidecar, or nil if it has none. [ErrCorrupt]: the sidecar
-// was changed or belongs to another record.
+// was changed or belongs to another record. [ErrForgotten]: the store keeps none.
 func (v *Vault) Decrypt(e *Stored) ([]byte, error) {
+	if e.Forgotten {
+		return nil, ErrForgotten
+	}
 	if e.Sidecar == nil || e.Index < v.from.Load() {
 		return e.Sidecar, nil
 	}
+	sidecar, err := v.decrypt(e)
+	for i := 0; err != nil && i < len(v.old); i++ {
+		sidecar, err = v.old[i].decrypt(e)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: the sidecar of record %d, which has its seed, does not decrypt", ErrCorrupt, e.Index)
+	}
+	return sidecar, nil
+}
+
+// decrypt decrypts a sidecar under the first key alone.
+func (v *Vault) decrypt(e *Stored) ([]byte, error) {
 	if len(e.Sidecar) >= saltSize {
 		k, sealed := v.cachedSubkey([saltSize]byte(e.Sidecar)), e.Sidecar[saltSize:]
 		if sidecar, err := open(k.aead, e.Hash[:nonceSize], sealed, e.Hash[:]); err == nil {
@@ -115,16 +138,8 @@ func (v *Vault) Decrypt(e *Stored) ([]byte, error) {
 			}
 		}
 	}
-	sidecar, err := v.decryptV1(e)
-	if err != nil {
-		return nil, fmt.Errorf("%w: the sidecar of record %d, which has its seed, does not decrypt", ErrCorrupt, e.Index)
-	}
-	return sidecar, nil
-}
-
-// decryptV1 decrypts a sidecar of an earlier version, which has no salt: AES-256-GCM under
-// HMAC-SHA-256 of the record's hash, with a zero nonce and no additional data.
-func (v *Vault) decryptV1(e *Stored) ([]byte, error) {
+	// An earlier version has no salt: AES-256-GCM under HMAC-SHA-256 of the record's hash, with a zero nonce
+	// and no additional data.
 	var nonce [nonceSize]byte
 	return open(newAEAD(v.derive(e.Hash[:])), nonce[:], e.Sidecar, nil)
 }
@@ -179,32 +194,52 @@ func open(aead cipher.AEAD, nonce, sealed, hash []byte) ([]byte, error) {
 	return aead.Open(nil, nonce, sealed, hash)
 }
 
-// ParseSeedKey parses a seed key: 64 hex digits, with or without a newline.
-func ParseSeedKey(text string) ([]byte, error) {
-	key, err := hex.DecodeString(strings.TrimSuffix(text, "\n"))
-	if err != nil || len(key) != SeedKeySize {
-		return nil, fmt.Errorf("the key that seeds are encrypted under is %d hex digits", 2*SeedKeySize)
+// SeedKeys are the keys that sidecars may be encrypted under, the current one first.
+type SeedKeys [][]byte
+
+// ParseSeedKeys parses seed keys: 64 hex digits each, separated by white space.
+func ParseSeedKeys(text string) (keys SeedKeys, err error) {
+	for _, word := range strings.Fields(text) {
+		key, err := hex.DecodeString(word)
+		if err != nil || len(key) != SeedKeySize {
+			return nil, errSeedKey
+		}
+		keys = append(keys, key)
 	}
-	return key, nil
+	if len(keys) == 0 {
+		return nil, errSeedKey
+	}
+	return keys, nil
 }
 
-// ReadSeedKey reads the seed key in a file. The error wraps [fs.ErrNotExist] if the file does not
+var errSeedKey = fmt.Errorf("the key that seeds are encrypted under is %d hex digits", 2*SeedKeySize)
+
+// String returns the text that [ParseSeedKeys] parses, a key on each line.
+func (keys SeedKeys) String() string {
+	var text strings.Builder
+	for _, key := range keys {
+		_, _ = fmt.Fprintf(&text, "%x\n", key)
+	}
+	return text.String()
+}
+
+// ReadSeedKeys reads the seed keys in a file. The error wraps [fs.ErrNotExist] if the file does not
 // exist.
-func ReadSeedKey(path string) ([]byte, error) {
+func ReadSeedKeys(path string) (SeedKeys, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the seed key: %w", err)
 	}
-	key, err := ParseSeedKey(string(text))
+	keys, err := ParseSeedKeys(string(text))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return key, nil
+	return keys, nil
 }
 
 // makeSeedKey generates a seed key and writes it to a new file. If another process has created the
-// file in the meantime, makeSeedKey returns that file's key.
-func makeSeedKey(path string, random io.Reader) ([]byte, error) {
+// file in the meantime, makeSeedKey returns that file's keys.
+func makeSeedKey(path string, random io.Reader) (SeedKeys, error) {
 	var key [SeedKeySize]byte
 	if _, err := io.ReadFull(random, key[:]); err != nil {
 		return nil, fmt.Errorf("reading randomness for the seed key: %w", err)
@@ -212,5 +247,5 @@ func makeSeedKey(path string, random io.Reader) ([]byte, error) {
 	if err := makeKeyFile(path, hex.EncodeToString(key[:])); err != nil {
 		return nil, err
 	}
-	return ReadSeedKey(path)
+	return ReadSeedKeys(path)
 }

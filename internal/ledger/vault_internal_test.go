@@ -10,7 +10,7 @@ import (
 )
 
 func TestSubkeyIsReplacedAfterItsLastUse(t *testing.T) {
-	v, err := OpenVault(Head{}, make([]byte, SeedKeySize))
+	v, err := OpenVault(Head{}, SeedKeys{make([]byte, SeedKeySize)})
 	require.NoError(t, err)
 	var list []Stored
 	encrypt := func(sidecar byte) {

@@ -93,7 +93,7 @@ func (s *Service) replay(ctx context.Context, first *journal.Stored, openings bo
 	}
 	begin := first
 	if first.Kind != audit.KindShoe {
-		if begin, err = s.journal.ByID(ctx, first.AuditID); err != nil {
+		if begin, err = first.ByID(ctx, first.AuditID); err != nil {
 			return nil, err
 		}
 	}
@@ -126,7 +126,7 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, decide func(*state) 
 		}
 	}
 	return retry(ctx, func() (*Result, error) {
-		current, err := s.read(ctx, id)
+		current, err := s.readHere(ctx, id, false)
 		if err != nil {
 			return nil, err
 		}

@@ -52,7 +52,7 @@ func (s *Service) Replace(ctx context.Context, id uuid.UUID, r *Request) (*Resul
 		}
 		defer release()
 		return retry(ctx, func() (*Result, error) {
-			old, err := s.read(ctx, id)
+			old, err := s.readHere(ctx, id, true)
 			if err != nil {
 				return nil, err
 			}
@@ -94,11 +94,10 @@ func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, draft *d
 	claims := []ledger.Claim{{Name: journal.OwnerClaim(id)}, initial.Claim(record.ID)}
 	if old != nil {
 		record.AuditID = old.base.first.ID
-		claims[0].Taken, claims[0].From = true, old.base.index
+		claims[0].Taken, claims[0].From = true, old.base.first.Index
 		claims = append(claims, ledger.Claim{Name: journal.ShoeClaim(old.base.first.ID), Taken: true, From: old.index})
 	}
-	stored := &journal.Stored{Record: record}
-	b, err := s.newBase(stored, initial)
+	b, err := s.newBase(s.journal.Draft(record), initial)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +113,7 @@ func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, draft *d
 	if err != nil {
 		return nil, err
 	}
-	b.index, initial.Seals[0] = index, index
+	b.first.Index, initial.Seals[0] = index, index
 	created := &state{base: b, ShoeState: initial, id: record.ID, index: index}
 	s.store(created)
 	s.observe(audit.KindShoe)

@@ -9,12 +9,13 @@ package liveshoes
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"riffle/internal/audit"
-	"riffle/internal/cache"
 	"riffle/internal/dealer"
 	"riffle/internal/journal"
 	"riffle/internal/plan"
@@ -62,7 +63,10 @@ type Service struct {
 	rules   *plan.Rules
 	observe func(audit.Kind)
 	locks   locks
-	states  *cache.Cache[uuid.UUID, *state]
+
+	caching sync.Mutex
+	states  *lru.Cache[uuid.UUID, *state]
+	room    int // for more states, in bytes
 }
 
 // Options configures New.
@@ -76,6 +80,8 @@ func New(j *journal.Journal, d *dealer.Dealer, rules *plan.Rules, o Options) *Se
 	if o.Observe == nil {
 		o.Observe = func(audit.Kind) {}
 	}
-	states := cache.New[uuid.UUID, *state](maxCached / max(1, o.Logs))
-	return &Service{journal: j, dealer: d, rules: rules, observe: o.Observe, states: states}
+	s := &Service{journal: j, dealer: d, rules: rules, observe: o.Observe, room: maxCached / max(1, o.Logs)}
+	const most = maxCached >> 10                                                                 // more do not fit into the bytes
+	s.states, _ = lru.NewWithEvict(most, func(_ uuid.UUID, old *state) { s.room += old.cost() }) // most is above 0
+	return s
 }

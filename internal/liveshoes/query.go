@@ -52,7 +52,7 @@ type Card struct {
 func (s *Service) shoe(current *state, now time.Time) *Shoe {
 	l := current.Layout
 	shown := &Shoe{
-		ID: current.base.id, First: current.base.first, LogIndex: current.base.index, ChangedBy: current.id, Version: l.Version, Status: current.Status,
+		ID: current.base.id, First: current.base.first.Record, LogIndex: current.base.first.Index, ChangedBy: current.id, Version: l.Version, Status: current.Status,
 		Size: l.Size(), Remaining: l.Deck.Len(), Dealt: l.Dealt.Len(), Shuffled: current.Shuffled, Expires: current.Expires, state: current,
 	}
 	shown.Cut, shown.AtCut = l.Cut()

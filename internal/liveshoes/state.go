@@ -25,8 +25,7 @@ type state struct {
 // base is shared by all states of a shoe.
 type base struct {
 	id    uuid.UUID // the shoe's secret id
-	first *audit.Record
-	index uint64 // of the first record in the log
+	first *journal.Stored
 	faces *shoe.Faces
 
 	mu    sync.Mutex
@@ -68,11 +67,35 @@ func (s *Service) cached(id uuid.UUID) *state {
 	return found
 }
 
-// store caches a state if no newer one is cached.
+// store caches a state if no newer one is cached. It leaves out those in an earlier log, which change in
+// this one.
 func (s *Service) store(new *state) {
-	if old := s.cached(new.base.id); old == nil || old.index <= new.index {
-		s.states.Put(new.base.id, new, new.cost())
+	if s.journal.IsEarlier(new.base.first) {
+		return
 	}
+	s.caching.Lock()
+	defer s.caching.Unlock()
+	if old := s.cached(new.base.id); old != nil && old.index > new.index {
+		return
+	}
+	s.states.Remove(new.base.id) // replacing it would not make room
+	s.states.Add(new.base.id, new)
+	for s.room -= new.cost(); s.room < 0; {
+		s.states.RemoveOldest()
+	}
+}
+
+// readHere reads the state of a shoe to change or replace it, and first copies the shoe from an earlier
+// log into this one if it is still there. A closed shoe can only be replaced.
+func (s *Service) readHere(ctx context.Context, id uuid.UUID, replace bool) (*state, error) {
+	current, err := s.read(ctx, id)
+	if err != nil || !s.journal.IsEarlier(current.base.first) || current.Status == shoe.Closed && !replace {
+		return current, err
+	}
+	if err := s.journal.CarryShoe(ctx, id); err != nil {
+		return nil, err
+	}
+	return s.read(ctx, id)
 }
 
 // read reads a shoe's state from the store. The error is [journal.ErrNoShoe] or a ledger error.
@@ -125,7 +148,7 @@ func (s *Service) newBase(first *journal.Stored, saved *journal.ShoeState) (*bas
 		return nil, err
 	}
 	b := &base{
-		id: saved.ID, first: first.Record, index: first.Index,
+		id: saved.ID, first: first,
 		faces: shoe.NewFaces(cards, saved.Items), seals: map[uint64]*sealing{},
 	}
 	return b, b.addSealing(1, first.ID, saved)
@@ -174,7 +197,7 @@ func (s *Service) sealing(ctx context.Context, current *state, version uint64) (
 		if current.Layout.Seals[i].Version != version || i >= len(current.Seals) {
 			continue
 		}
-		stored, err := s.journal.At(ctx, current.Seals[i])
+		stored, err := b.first.At(ctx, current.Seals[i])
 		if err != nil {
 			return nil, err
 		}

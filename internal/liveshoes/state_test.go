@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
-	"riffle/internal/cache"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/plan"
@@ -113,7 +112,7 @@ func TestCacheHoldsTheNewestState(t *testing.T) {
 // States that are not cached are read from the store.
 func TestShoesWithoutACache(t *testing.T) {
 	p := newProcess(t)
-	p.states = cache.New[uuid.UUID, *state](1)
+	p.room = 1
 	id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
 	require.Equal(t, 0, p.states.Len(), "a shoe is cached that costs more than the cache may")
 	apply(t, p, id, opening(3))

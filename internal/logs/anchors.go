@@ -88,7 +88,14 @@ func advance(ctx context.Context, log *ledger.Log, place anchor.Place) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, anchorTimeout)
 	defer cancel()
-	next, err := log.Extend(ctx, ledger.Anchor{Source: "the anchor " + place.Name, Note: note})
+	a := ledger.Anchor{Source: "the anchor " + place.Name, Note: note}
+	if earlier, errFind := log.Of(a.Origin()); errFind == nil && earlier != nil && earlier != log {
+		if _, err := earlier.Extend(ctx, a); err != nil {
+			return err
+		}
+		a.Note = nil
+	}
+	next, err := log.Extend(ctx, a)
 	if err != nil || next == nil {
 		return err
 	}

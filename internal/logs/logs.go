@@ -128,7 +128,7 @@ func (s *Set) Failed() <-chan struct{} {
 	if s.several() {
 		return nil
 	}
-	return s.logs[0].services.Log.Failed()
+	return s.logs[0].failed
 }
 
 // Err returns why the only log has failed.
@@ -169,6 +169,26 @@ func (s *Set) claimKey(verifier, name string) error {
 	}
 	s.owners[verifier] = name
 	return nil
+}
+
+// errEarlierClosed is for a record that may be in an earlier log.
+var errEarlierClosed = fmt.Errorf("%w: a log that may have the record is not open", ledger.ErrUnavailable)
+
+// logOf returns the log with a verifier key, or nil. The error is errEarlierClosed.
+func (s *Set) logOf(verifier string) (found *ledger.Log, err error) {
+	for _, l := range s.logs {
+		l.mu.Lock()
+		if l.services == nil && l.Retired {
+			err = errEarlierClosed
+		} else if l.services != nil && l.services.Log.Verifier() == verifier {
+			found = l.services.Log
+		}
+		l.mu.Unlock()
+		if found != nil {
+			return found, nil
+		}
+	}
+	return nil, err
 }
 
 // loadDecks returns the built-in deck types and those in the operator's folder, if there is one.

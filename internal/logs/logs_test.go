@@ -399,3 +399,31 @@ func TestUnnamedLogs(t *testing.T) {
 		t.Errorf("a log that cannot be read: %v", err)
 	}
 }
+
+func TestRotationIsDue(t *testing.T) {
+	began := time.Date(2026, 11, 30, 23, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		text    string
+		after   time.Duration
+		records uint64
+		due     bool
+	}{
+		{"", 9e17, 1 << 40, false},
+		{"1000", 9e17, 999, false},
+		{"1000", 0, 1000, true},
+		{"day", 59 * time.Minute, 1, false},
+		{"day", time.Hour, 1, true},
+		{"month", time.Hour, 1, true},
+		{"year", time.Hour, 1, false},
+		{"year", 800 * time.Hour, 1, true},
+		{"month", -720 * time.Hour, 1, false},
+	} {
+		var r Rotation
+		require.NoError(t, r.UnmarshalText([]byte(c.text)))
+		assert.Equal(t, c.due, r.isDue(began, began.Add(c.after), c.records), "%v", c)
+	}
+	for _, text := range []string{"week", "99", "-1000", "Day", "1e3"} {
+		var r Rotation
+		assert.ErrorContains(t, r.UnmarshalText([]byte(text)), "must be day, month, year, or a number of records from 100 on", text)
+	}
+}

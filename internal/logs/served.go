@@ -8,12 +8,15 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"riffle/internal/api"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/archive"
 	"riffle/internal/plan"
 	"riffle/internal/services"
 )
@@ -32,16 +35,20 @@ type served struct {
 	seen    []byte // the log's last checkpoint before it was closed; used only by keepOpen's goroutine
 
 	mu       sync.Mutex
-	services *services.Services // nil while the log is closed
-	stop     func()             // the log's background work
+	services *services.Services     // nil while the log is closed
+	stop     func()                 // the log's background work
+	earlier  []*ledger.Log          // that the open log follows in the same folder, the first one first
+	failed   chan struct{}          // closed once the open log has failed
+	untend   func()                 // ends tend
+	carried  atomic.Pointer[uint64] // size of the open log once it has what was open in the earlier one; nil until then
 }
 
 // open opens the log and serves requests from it.
 func (l *served) open(ctx context.Context) error {
-	log, err := l.openLedger(ctx)
+	chain, err := l.openChain(ctx)
 	if err == nil {
-		if err = l.set.claimKey(log.Verifier(), l.Name); err != nil {
-			err = errors.Join(err, log.Close())
+		if err = l.set.claimKey(chain[0].Verifier(), l.Name); err != nil {
+			err = errors.Join(err, closeAll(chain))
 		}
 	}
 	switch {
@@ -52,6 +59,18 @@ func (l *served) open(ctx context.Context) error {
 		return err
 	}
 	checkPermissions(l.Settings, l.logger)
+	l.failed = make(chan struct{})
+	l.serve(chain)
+	tending, cancel := context.WithCancel(context.Background())
+	var tend sync.WaitGroup
+	tend.Go(func() { l.tend(tending) })
+	l.untend = func() { cancel(); tend.Wait() }
+	return nil
+}
+
+// serve has the last log of a chain answer requests.
+func (l *served) serve(chain []*ledger.Log) {
+	log := chain[len(chain)-1]
 	options := services.Options{
 		Random: l.metrics.Random(rand.Reader), Deadline: l.Deadline,
 		ObserveCommitment: l.metrics.Commitment, ObserveShoe: l.metrics.ShoeChange, Logs: len(l.set.logs),
@@ -61,10 +80,24 @@ func (l *served) open(ctx context.Context) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.services = services.New(log, l.rules, options)
+	l.carried.Store(nil)
+	l.earlier, l.services = chain[:len(chain)-1], services.New(log, l.rules, options)
 	l.stop = l.start()
 	l.routes.Open(l.services)
-	return nil
+}
+
+// chain returns the open log after those that it follows in the same folder.
+func (l *served) chain() []*ledger.Log {
+	return append(slices.Clone(l.earlier), l.services.Log)
+}
+
+// closeAll closes logs, the last one first.
+func closeAll(chain []*ledger.Log) error {
+	var errs []error
+	for _, log := range slices.Backward(chain) {
+		errs = append(errs, log.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // start expires commitments and shoes and advances anchors in the background. stop waits for the end.
@@ -75,6 +108,8 @@ func (l *served) start() (stop func()) {
 		background.Go(func() { l.keepAnchor(ctx, l.services.Log, place) })
 	}
 	if !l.Retired {
+		background.Go(func() { l.reencrypt(ctx) })
+		background.Go(func() { l.carry(ctx) })
 		background.Go(func() {
 			report := func(err error) {
 				l.logger.Warn("expiring commitments or shoes failed; it is tried again", "error", err)
@@ -88,6 +123,30 @@ func (l *served) start() (stop func()) {
 	}
 }
 
+// reencrypt encrypts the seeds under the current key, until all are or ctx is done.
+func (l *served) reencrypt(ctx context.Context) {
+	total := uint64(0)
+	for chain := l.chain(); chain[0].SeedKeys() > 1; {
+		changed, err := chain[0].Reencrypt(ctx)
+		total += changed
+		switch {
+		case ctx.Err() != nil || chain[0].Err() != nil:
+			return
+		case err == nil && len(chain) > 1:
+			chain = chain[1:]
+			continue
+		case err == nil:
+			l.logger.Info("all seeds are encrypted under the first seed key; the others can be removed once every replica says so", "changed", total)
+			return
+		}
+		l.logger.Warn("encrypting the seeds under the first seed key failed; it is tried again", "after", longestPause.String(), "error", err)
+		select {
+		case <-time.After(longestPause):
+		case <-ctx.Done():
+		}
+	}
+}
+
 // keepOpen opens the log again after each failure, until ctx is done. err is the error of the first
 // attempt to open it, or nil.
 func (l *served) keepOpen(ctx context.Context, err error) {
@@ -97,7 +156,7 @@ func (l *served) keepOpen(ctx context.Context, err error) {
 			opened := time.Now()
 			select {
 			case <-ctx.Done():
-			case <-l.services.Log.Failed():
+			case <-l.failed:
 				err = l.close()
 			}
 			if time.Since(opened) > longestPause {
@@ -132,7 +191,7 @@ func (l *served) close() error {
 	l.stop()
 	log := l.services.Log
 	failure := log.Err()
-	if err := log.Close(); err != nil {
+	if err := closeAll(l.chain()); err != nil {
 		l.logger.Warn("closing a failed log", "error", err)
 	}
 	l.seen = log.Durable() // after Close, which waits for the commit in flight
@@ -143,6 +202,9 @@ func (l *served) close() error {
 // end closes the log for good. It leaves a failed log alone, for the next start to recover, and
 // returns the failure unless err contains it.
 func (l *served) end(err error) error {
+	if l.untend != nil {
+		l.untend()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.services == nil {
@@ -152,56 +214,18 @@ func (l *served) end(err error) error {
 	failure := l.services.Log.Err()
 	switch {
 	case failure == nil:
-		return l.services.Log.Close()
+		return closeAll(l.chain())
 	case errors.Is(err, failure):
 		return nil
 	}
 	return failure
 }
 
-// openLedger opens the ledger. After the first time it creates no new one, and the ledger must
-// extend the last checkpoint of this process: an older copy of the folder would also have an older
-// checkpoint file.
-func (l *served) openLedger(ctx context.Context) (*ledger.Log, error) {
-	mustExist := l.Create == CreateNever || l.Retired || l.seen != nil
-	if mustExist {
-		if err := l.checkFiles(); err != nil {
-			return nil, err
-		}
-	} else if err := os.MkdirAll(l.Folder, 0o700); err != nil {
-		return nil, fmt.Errorf("creating the data folder: %w", err)
-	}
-	anchors, err := l.readAnchors(ctx)
-	if err != nil {
-		return nil, err
-	}
-	store, err := l.set.OpenStore(ctx, l.Settings)
-	if err != nil {
-		return nil, err
-	}
-	if l.set.Tracer != nil {
-		store = l.set.Tracer.Store(store, l.engine())
-	}
-	log, err := ledger.Open(ctx, store, ledger.Options{
-		Folder: l.Folder, ReadKey: l.readKey(ctx), KeyFile: l.Key, SeedKey: l.SeedKey, SeedKeyFile: l.SeedKeyFile,
-		Origin: l.Origin, ReadOnly: l.Retired, MustExist: mustExist,
-		Anchors: append(anchors, ledger.Anchor{Source: "what this process last signed or saw", Note: l.seen}),
-		Queue:   l.set.Queue, Patience: l.set.Patience, Observe: l.metrics.Commit,
-	})
-	if errors.Is(err, ledger.ErrNoLog) {
-		err = l.missing(err)
-	}
-	if err != nil {
-		return nil, errors.Join(err, store.Close())
-	}
-	return log, nil
-}
-
 // checkFiles returns an error if the log's files are missing. It runs before anything creates them.
-func (l *served) checkFiles() error {
-	files := []string{l.checkpointFile()}
-	if l.Store == "" {
-		files = append(files, l.StoreFile())
+func (l *served) checkFiles(s *Settings) error {
+	files := []string{s.checkpointFile()}
+	if s.Store == "" && !archive.Exists(archive.Folder(s.Folder)) {
+		files = append(files, s.StoreFile())
 	}
 	for _, file := range files {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {

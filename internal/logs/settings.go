@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -18,15 +19,16 @@ type Settings struct {
 	Folder  string // its files; shared by no other log
 	Retired bool   // serve reads only
 
-	Store       string // URL of a PostgreSQL database; empty for SQLite in Folder
-	Create      string // CreateAuto or CreateNever
-	Key         string // file of the private key; empty for the one in Folder
-	SeedKey     []byte // takes precedence over SeedKeyFile
+	Store       string          // URL of a PostgreSQL database; empty for SQLite in Folder
+	Create      string          // CreateAuto or CreateNever
+	Key         string          // file of the private key; empty for the one in Folder
+	SeedKeys    ledger.SeedKeys // take precedence over SeedKeyFile
 	SeedKeyFile string
 	KeyCommand  string // prints a key, in place of the files; {} in it becomes log.key or seed.key
 	Origin      string
 	Deadline    time.Duration // time to live of a commitment
 	Anchors     anchor.Places // besides the checkpoint file
+	Rotation    Rotation      // when the log ends and another one follows it
 	Decks       string        // folder of the operator's deck types; empty for none
 }
 
@@ -50,6 +52,19 @@ func (s *Settings) StoreFile() string { return filepath.Join(s.Folder, storeName
 
 func (s *Settings) checkpointFile() string { return filepath.Join(s.Folder, ledger.CheckpointName) }
 
+// hasBegun reports whether the folder has a checkpoint.
+func (s *Settings) hasBegun() bool {
+	info, err := os.Stat(s.checkpointFile())
+	return err == nil && info.Size() > 0
+}
+
+// after returns the settings of the log that follows n others.
+func (s *Settings) after(n int) *Settings {
+	next := *s
+	next.Folder, next.Store = ledger.SuccessorFolder(s.Folder, n+1), ledger.SuccessorStore(s.Store, n+1)
+	return &next
+}
+
 // engine returns OpenTelemetry's name for the store's engine.
 func (s *Settings) engine() string {
 	if s.Store != "" {
@@ -69,7 +84,7 @@ func (s *Settings) Check(reject func(setting, rule string)) {
 	if s.KeyCommand != "" && !strings.Contains(s.KeyCommand, keyPlaceholder) {
 		reject("key-command", "must have {} in it, which becomes log.key or seed.key")
 	}
-	if s.KeyCommand != "" && (s.Key != "" || s.SeedKeyFile != "" || s.SeedKey != nil) {
+	if s.KeyCommand != "" && (s.Key != "" || s.SeedKeyFile != "" || s.SeedKeys != nil) {
 		reject("key-command", "prints both keys; leave out key and seed-key")
 	}
 	if s.Store != "" && !strings.HasPrefix(s.Store, "postgres://") && !strings.HasPrefix(s.Store, "postgresql://") {
@@ -80,22 +95,18 @@ func (s *Settings) Check(reject func(setting, rule string)) {
 // CheckDistinct calls reject for each store, key and origin that a log shares with an earlier one:
 // the logs would be two histories of one log.
 func CheckDistinct(all []*Settings, reject func(log int, setting string, err error)) {
-	owners := map[string]string{}
+	owners := map[[2]string]string{} // by setting and value
 	for i, s := range all {
-		uniques := []struct{ setting, value string }{{"store", s.database()}, {"key", s.keyFile()}, {"origin", s.Origin}}
+		uniques := [][2]string{{"store", s.database()}, {"key", s.keyFile()}, {"origin", s.Origin}}
 		for _, place := range s.Anchors {
-			uniques = append(uniques, struct{ setting, value string }{"anchor", place.Name})
+			uniques = append(uniques, [2]string{"anchor", place.Name})
 		}
 		for _, unique := range uniques {
-			if unique.value == "" {
-				continue
+			if other, taken := owners[unique]; taken && unique[1] != "" {
+				reject(i, unique[0], fmt.Errorf("the log %s has this %s already; each log needs its own", other, unique[0]))
+			} else {
+				owners[unique] = s.Name
 			}
-			id := unique.setting + " " + unique.value
-			if other, taken := owners[id]; taken {
-				reject(i, unique.setting, fmt.Errorf("the log %s has this %s already; each log needs its own", other, unique.setting))
-				continue
-			}
-			owners[id] = s.Name
 		}
 	}
 }

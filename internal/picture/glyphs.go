@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-//go:generate go run outlines.go
+//go:generate python3 outlines.py LiberationSans-Bold.ttf LXGWWenKai-Bold.ttf
 
 // A glyph is the outline of a character. Letters are Liberation Sans Bold and Chinese characters
 // LXGW WenKai, both under the SIL Open Font License in OFL.txt. Pictures have outlines instead of

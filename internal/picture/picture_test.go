@@ -311,27 +311,6 @@ func TestLargeDecks(t *testing.T) {
 	}
 }
 
-func BenchmarkPictures(b *testing.B) {
-	catalogue, err := deck.Builtin()
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, name := range []string{"standard52", "spanish48", "tarot78", "hanafuda48", "uno108", "mahjong144", "sanguosha160", "werewolf12", "dominoes28", "set81"} {
-		kind, _ := catalogue.Type(name)
-		faces := kind.Faces()
-		b.Run(kind.Family, func(b *testing.B) {
-			for i := 0; b.Loop(); i++ {
-				Card(kind.Family, &faces[i%len(faces)])
-			}
-		})
-		b.Run(kind.Family+"/deck", func(b *testing.B) {
-			for b.Loop() {
-				Deck(kind)
-			}
-		})
-	}
-}
-
 func TestBacks(t *testing.T) {
 	for _, kind := range types(t) {
 		read(t, kind.Family, Back(kind.Family))

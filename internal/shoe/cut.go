@@ -1,9 +1,6 @@
 package shoe
 
-import (
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // A Cut is the place of a cut card in an order: after At cards, with at least one more after it. If
 // At was drawn, From and To are the range it was drawn from; otherwise they are 0.
@@ -45,16 +42,6 @@ func (l *Layout) Cut() (c *Cut, reached bool) {
 		}
 	}
 	return nil, false
-}
-
-// append appends the cut card as json.Marshal does.
-func (c *Cut) append(b []byte) []byte {
-	b = strconv.AppendUint(append(b, `{"at":`...), c.At, 10)
-	if c.IsDrawn() {
-		b = strconv.AppendUint(append(b, `,"from":`...), c.From, 10)
-		b = strconv.AppendUint(append(b, `,"to":`...), c.To, 10)
-	}
-	return append(b, '}')
 }
 
 // covers reports whether cards of one seal, sorted by position, have the positions from to to-1.

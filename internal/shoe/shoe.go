@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -325,36 +324,4 @@ func (l *Layout) see(cards Cards) {
 			}
 		}
 	}
-}
-
-// AppendJSON appends the layout as json.Marshal does.
-func (l *Layout) AppendJSON(b []byte) []byte {
-	b = strconv.AppendUint(append(b, `{"version":`...), l.Version, 10)
-	b = l.Deck.Append(append(b, `,"deck":"`...))
-	b = l.Dealt.Append(append(b, `","dealt":"`...))
-	b = append(b, `","piles":[`...)
-	for i := range l.Piles {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, `{"name":"`...), l.Piles[i].Name...), `","cards":"`...)
-		b = append(l.Piles[i].Cards.Append(b), `"}`...)
-	}
-	b = append(b, `],"seals":[`...)
-	for i := range l.Seals {
-		s := &l.Seals[i]
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendUint(append(b, `{"version":`...), s.Version, 10)
-		b = strconv.AppendUint(append(b, `,"size":`...), s.Size, 10)
-		if s.OfPile {
-			b = append(b, `,"of_pile":true`...)
-		}
-		if s.Cut != nil {
-			b = s.Cut.append(append(b, `,"cut":`...))
-		}
-		b = append(s.Seen.Append(append(b, `,"seen":"`...)), `"}`...)
-	}
-	return append(b, "]}"...)
 }

@@ -2,14 +2,12 @@ package shuffle_test
 
 import (
 	crand "crypto/rand"
-	"crypto/sha256"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"riffle/internal/rng"
 	"riffle/internal/shuffle"
 )
 
@@ -78,63 +76,4 @@ func BenchmarkDeck(b *testing.B) {
 	b.Run("52-bytes", func(b *testing.B) { benchmarkDeck(b, pack(52)) })
 	b.Run("52-strings", func(b *testing.B) { benchmarkDeck(b, names) })
 	b.Run("136-bytes", func(b *testing.B) { benchmarkDeck(b, pack(136)) })
-}
-
-// BenchmarkAlgorithms includes the time of copying the unshuffled elements.
-func BenchmarkAlgorithms(b *testing.B) {
-	for _, n := range []int{52, 1_000_000} {
-		for _, alg := range shuffle.Algorithms() {
-			b.Run(fmt.Sprintf("%s/%d-ints", alg, n), func(b *testing.B) {
-				s, a, sorted := testStream(b, 2, "bench"), make([]int, n), ascending(n)
-				b.ReportAllocs()
-				for b.Loop() {
-					copy(a, sorted)
-					shuffle.Order(alg, a, n, s)
-				}
-			})
-		}
-	}
-}
-
-func BenchmarkSparse10Of1000000000(b *testing.B) {
-	s := testStream(b, 2, "bench")
-	b.ReportAllocs()
-	for b.Loop() {
-		shuffle.Sparse(1e9, 10, s)
-	}
-}
-
-// BenchmarkSetUp measures what a shuffle costs before its first card: the keys of two blocks, their
-// ciphers, one word.
-func BenchmarkSetUp(b *testing.B) {
-	seed := make(rng.Seed, 2*rng.BlockSize)
-	seed[0] = 1 // a seed of two equal blocks is invalid
-	commitment := sha256.Sum256([]byte("bench"))
-	b.ReportAllocs()
-	for b.Loop() {
-		keys, err := rng.Keys(seed, commitment, "")
-		if err != nil {
-			b.Fatal(err)
-		}
-		s, err := rng.NewStream(keys)
-		if err != nil {
-			b.Fatal(err)
-		}
-		s.Uint64()
-	}
-}
-
-// BenchmarkSeekAndShuffle measures each further shuffle of a request with repeat.
-func BenchmarkSeekAndShuffle(b *testing.B) {
-	for _, n := range []int{52, 136} {
-		b.Run(fmt.Sprintf("%d-bytes", n), func(b *testing.B) {
-			s, decks, r := testStream(b, 2, "bench"), newDecks(pack(n)), uint64(0)
-			b.ReportAllocs()
-			for b.Loop() {
-				s.Seek(r)
-				r++
-				shuffle.FisherYates(decks.deck(), n, s)
-			}
-		})
-	}
 }

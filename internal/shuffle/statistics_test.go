@@ -273,7 +273,8 @@ func successive(n, kinds int, number func(order []uint8) int) func(shuffler, int
 		if other {
 			return 0
 		}
-		return fairness.Uniform(counts)
+		_, _, p := fairness.Fit(counts, slices.Repeat([]float64{1 / float64(len(counts))}, len(counts)))
+		return p
 	}
 }
 

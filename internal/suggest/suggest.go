@@ -52,21 +52,21 @@ func Or(name string, names []string, otherwise string) string {
 // Nearest returns the most similar of names, or "" if none is similar. It ignores case, and the difference
 // between _ and -.
 func Nearest(name string, names []string) (found string) {
-	if len(name) > 2*most {
+	if len(name) > 4*most {
 		return ""
 	}
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	least := 2 + len(name)/5 // changes between names that are not similar
 	for _, candidate := range names {
-		if d := Distance(name, strings.ReplaceAll(candidate, "_", "-")); d < least {
+		if d := distance(name, strings.ReplaceAll(candidate, "_", "-")); d < least {
 			found, least = candidate, d
 		}
 	}
 	return found
 }
 
-// Distance returns the Levenshtein distance of a and b in bytes.
-func Distance(a, b string) int {
+// distance returns the Levenshtein distance of a and b in bytes.
+func distance(a, b string) int {
 	row := make([]int, len(b)+1) // distances from a[:i] to each b[:j]
 	for j := range row {
 		row[j] = j

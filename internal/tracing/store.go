@@ -112,10 +112,6 @@ func (s *tracedStore) Claims(ctx context.Context, q ledger.ClaimQuery) ([]ledger
 	return read(ctx, s, "Claims", func() ([]ledger.Claim, error) { return s.Store.Claims(ctx, q) })
 }
 
-func (s *tracedStore) CountClaims(ctx context.Context, q ledger.ClaimQuery) (uint64, error) {
-	return read(ctx, s, "CountClaims", func() (uint64, error) { return s.Store.CountClaims(ctx, q) })
-}
-
 // read calls f within a span, if the request in ctx is sampled.
 func read[T any](ctx context.Context, s *tracedStore, operation string, f func() (T, error)) (T, error) {
 	if !sampled(ctx) {

@@ -53,7 +53,7 @@ func newAsset(kind, policy string, plain []byte) asset {
 	return asset{kind, policy, plain, sync.OnceValue(func() []byte { return compress(plain) })}
 }
 
-// scriptOf returns the script of a document made by bundle, which contains nothing else.
+// scriptOf returns the script of a document made by web/build.mjs, which contains nothing else.
 func scriptOf(document []byte) ([]byte, bool) {
 	script, found := bytes.CutPrefix(document, []byte("<!doctype html><script>"))
 	return bytes.TrimSuffix(script, []byte("</script>\n")), found

@@ -8,12 +8,12 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
-	"io/fs"
+	"io"
 	"net/http"
 	"sync"
 
@@ -21,7 +21,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-//go:generate go run ./bundle
+//go:generate node ../../web/build.mjs
 
 //go:embed static page.html text.json
 var files embed.FS
@@ -69,38 +69,32 @@ type Pages struct {
 	texts  map[string]map[string]string // by language and name
 	frame  *template.Template
 	assets map[string]asset
-	docs   func() *docs // reads them at the first call
+	docs   func() *docs // decodes them at the first call
 }
 
 // A view holds the data of a page's template.
 type view struct {
-	script, title, policy string
-	document              *document // shown before the script runs; may be nil
+	script, policy, path string    // of a document, its path below /docs/
+	document             *document // shown before the script runs; may be nil
 }
 
 // New returns the pages. prefix returns the prefix of the requested log's paths, such as /logs/poker, from
-// the response's writer. contract is openapi.yaml. documents contains the folder docs, in Markdown.
-func New(prefix func(http.ResponseWriter) string, contract []byte, documents fs.FS) (*Pages, error) {
+// the response's writer.
+func New(prefix func(http.ResponseWriter) string) (*Pages, error) {
 	p := &Pages{prefix: prefix}
-	if err := read("static/names.json", &p.names); err != nil {
+	err := errors.Join(read("static/names.json", &p.names), read("static/verify.json", &p.kept), read("text.json", &p.texts))
+	if err != nil {
 		return nil, err
 	}
-	if err := read("static/verify.json", &p.kept); err != nil {
-		return nil, err
-	}
-	if err := read("text.json", &p.texts); err != nil {
-		return nil, err
-	}
-	var err error
 	if p.frame, err = template.ParseFS(files, "page.html"); err != nil {
 		return nil, err
 	}
 	p.docs = sync.OnceValue(func() *docs {
-		read, err := readDocs(documents, contract)
-		if err != nil {
-			panic(err) // the documents are embedded, and were read by the tests
+		d := new(docs)
+		if err := read("static/docs.json", d); err != nil {
+			panic(err) // the file is embedded, and was read by the tests
 		}
-		return read
+		return d
 	})
 	p.assets, err = readAssets(p.names["lab/worker"], p.names["verify-worker"])
 	return p, err
@@ -128,7 +122,7 @@ func (p *Pages) Routes(r chi.Router) {
 		get(page.Path, func(w http.ResponseWriter, r *http.Request) {
 			v := view{script: page.Script, policy: page.policy}
 			if page.policy == contractPolicy {
-				v.document = p.docs().contract
+				v.document = p.docs().Contract
 			}
 			p.serve(w, r, v)
 		})
@@ -167,7 +161,7 @@ func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
 	h.Add("Vary", "Accept-Language, Cookie")
 	_, _ = w.Write(top) // an error means that the caller has left
 	if v.document != nil {
-		_, _ = w.Write(v.document.body) // which all requests share
+		_, _ = io.WriteString(w, v.document.Body)
 	}
 	_, _ = w.Write(bottom)
 }
@@ -183,9 +177,13 @@ func headersOf(policy string) map[string]string {
 // render returns the parts of a page before and after its document, in a language.
 func (p *Pages) render(tag, prefix string, v view) (top, bottom []byte) {
 	texts := p.texts[tag]
+	title := texts["title."+v.script]
+	if v.path != "" {
+		title = v.document.Title
+	}
 	values := map[string]any{
 		"Language": tag, "Texts": texts, "Prefix": prefix, "Page": v.script, "Pages": pages, "Names": p.names,
-		"Title": cmp.Or(v.title, texts["title."+v.script]), "Document": v.document, "Docs": p.docs,
+		"Title": title, "Document": v.document, "Path": v.path, "Docs": p.docs,
 		"Workers": fmt.Sprintf(`{"worker":%q,"own":%q}`, p.names["lab/worker"], p.names["lab/own"]),
 	}
 	return p.execute("top", values), p.execute("bottom", values)

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"maps"
 	"net/http"
@@ -16,14 +17,12 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"riffle"
 )
 
 // serve returns the answer to a GET of the pages of a log under a prefix, and its body.
 func serve(t *testing.T, prefix, path string, header http.Header) (*http.Response, string) {
 	t.Helper()
-	pages, err := New(func(http.ResponseWriter) string { return prefix }, riffle.Contract, riffle.Docs)
+	pages, err := New(func(http.ResponseWriter) string { return prefix })
 	require.NoError(t, err)
 	router := chi.NewRouter()
 	router.Get("/", pages.ServeHTTP)
@@ -206,29 +205,22 @@ func TestPagesHaveThePrefixOfTheirLog(t *testing.T) {
 	assert.Equal(t, "", regexp.MustCompile(`(?:href|src)="/[^l]`).FindString(body), "the page")
 }
 
-// Links between documents lead to pages, and no document shows HTML of its own.
-func TestDocumentsLinkEachOther(t *testing.T) {
-	read, err := readDocs(riffle.Docs, riffle.Contract)
-	require.NoError(t, err)
-	if len(read.Guides) < 10 || read.pages["spec"] == nil || read.pages["guides/shoes"] == nil {
-		t.Fatalf("there are %d guides and the pages %v", len(read.Guides), slices.Sorted(maps.Keys(read.pages)))
+// TestDocuments reads every page of the docs, which web/test/docs.test.mjs checks.
+func TestDocuments(t *testing.T) {
+	var d docs
+	require.NoError(t, read("static/docs.json", &d))
+	assert.Greater(t, len(d.Guides), 10)
+	assert.Contains(t, d.Pages["fonts"].Body, "SIL OPEN FONT LICENSE", "goes where the fonts go")
+	for path, page := range d.Pages {
+		answer, body := serve(t, "", "/docs/"+path, nil)
+		assert.Equal(t, http.StatusOK, answer.StatusCode, path)
+		assert.Contains(t, body, page.Body, path)
+		assert.Contains(t, body, "<title>"+html.EscapeString(page.Title)+" · Riffle</title>", path)
 	}
-	if fonts := read.pages["fonts"]; fonts == nil || !strings.Contains(string(fonts.body), "SIL OPEN FONT LICENSE") {
-		t.Error("the licence of the fonts is not shown")
+	for path := range d.Pictures {
+		answer, _ := serve(t, "", "/docs/"+path, nil)
+		assert.Equal(t, "image/svg+xml", answer.Header.Get("Content-Type"), path)
 	}
-	for _, c := range []struct{ place, link, want string }{
-		{"guides/shoes", "../spec.md#record", "../spec#record"},
-		{"guides/shoes", "verify.md", "verify"},
-		{"guides/shoes", "#draw", "#draw"},
-		{"guides/shoes", "https://c2sp.org/", "https://c2sp.org/"},
-		{"guides/shoes", "../../openapi.yaml", "../../openapi.yaml"},
-		{"guides/shoes", "../../internal/deck/deck.go", ""},
-		{"guides/shoes", "../../README.md", ""},
-	} {
-		assert.Equalf(t, c.want, target(c.place, c.link), "%s of %s leads", c.link, c.place)
-	}
-	page, sections, err := readDocument("x", []byte("# A <b>title\n\n<script>alert(1)</script>\n\n[x](javascript:alert)\n\ntext of *it*\n"))
-	if err != nil || strings.Contains(string(page.body), "<script") || strings.Contains(string(page.body), "javascript:") || len(sections) != 1 {
-		t.Errorf("%v: %s, %v", err, page.body, sections)
-	}
+	answer, _ := serve(t, "", "/docs/none", nil)
+	assert.Equal(t, http.StatusNotFound, answer.StatusCode)
 }

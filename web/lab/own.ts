@@ -5,10 +5,7 @@
 // compiling the function and no request. Whatever is sent from here may be the function's own
 // words.
 
-/**
- * An OwnJob is a function body that gets the array a and returns it in another order. Orders are
- * sent in batches of so many.
- */
+/** An OwnJob is a shuffle in any form that compile knows. Orders are sent in batches of so many. */
 export interface OwnJob {
   code: string;
   n: number;
@@ -16,32 +13,100 @@ export interface OwnJob {
   batch: number;
 }
 
-/** A Sent is an answer: orders of n cards, one after the other, or an error. */
-export type Sent = {orders: Uint8Array} | {error: string};
+/** A Mistake is one that makes a verdict pointless: the list as it was, or the same other order, each time. */
+export type Mistake = 'unchanged' | 'same';
+
+/** A Sent is an answer: orders of n cards, one after the other, or an error, or a mistake in so many runs. */
+export type Sent = {orders: Uint8Array} | {error: string} | {mistake: Mistake; runs: number};
+
+type Shuffle = (a: number[]) => unknown;
+
+/** functionOf returns the function that an expression is, or undefined for all other code. */
+function functionOf(code: string): Shuffle | undefined {
+  try {
+    const value: unknown = new Function(`return (\n${code.replace(/;\s*$/, '')}\n)`)();
+    return typeof value === 'function' ? (value as Shuffle) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * compile returns a shuffle, written as a function, as a program that declares one, or as the body of one
+ * that gets the array a. A program that touches a itself is a body, whatever it declares.
+ */
+function compile(code: string, n: number): Shuffle {
+  const source = code.replace(/^\s*export\s+(default\s+)?/gm, ''),
+    whole = functionOf(source);
+  if (whole) return whole;
+  const declarations = source.matchAll(/(?:^|[;}])\s*(?:async\s+)?(?:function|const|let|var)\s+([A-Za-z_$][\w$]*)/gm),
+    names = new Set([...declarations].map(([, name]) => name!)),
+    known = [...names].map((name) => `${name}: typeof ${name} === 'function' ? ${name} : undefined`),
+    body = new Function('a', 'declared$', `${source}\n;declared$({${known.join()}});`) as (
+      a: number[],
+      declared: (functions: Record<string, Shuffle | undefined>) => void,
+    ) => unknown;
+  let touched = false,
+    found: Shuffle | undefined;
+  const touch = () => {
+      touched = true;
+      return undefined;
+    },
+    list = Array.from({length: n}, (_, card) => card),
+    handler = {get: (...args: [number[], string]) => touch() ?? Reflect.get(...args)};
+  body(new Proxy(list, {...handler, set: (...args) => touch() ?? Reflect.set(...args)}), (functions) => {
+    const all = Object.entries(functions).filter(([, value]) => value);
+    found = (all.findLast(([name]) => /shuffle/i.test(name)) ?? all.at(-1))?.[1];
+  });
+  return touched || !found ? (a) => body(a, () => {}) : found;
+}
+
+/** leastSame is how many runs a fair shuffle gives the same order in with a probability below 1e-9. */
+function leastSame(n: number): number {
+  let bits = 0;
+  for (let i = 2; i <= n; i++) bits += Math.log2(i);
+  return 2 + Math.ceil(30 / bits);
+}
+
+/** orderOf runs a shuffle and returns the order that it gave. */
+function orderOf(shuffle: Shuffle, n: number): number[] {
+  const a = Array.from({length: n}, (_, card) => card),
+    result = shuffle(a);
+  if (result instanceof Promise) throw new Error('it returns a promise; write it without async');
+  const order = Array.isArray(result) || ArrayBuffer.isView(result) ? Array.from(result as number[]) : a;
+  if (
+    order.length !== n ||
+    new Set(order).size !== n ||
+    order.some((card) => !Number.isInteger(card) || card < 0 || card >= n)
+  )
+    throw new Error(`${JSON.stringify(order).slice(0, 200)} is not an order of the ${n} cards`);
+  return order;
+}
 
 function run({code, n, runs, batch}: OwnJob, port: MessagePort): void {
+  const send = (sent: Sent) => port.postMessage(sent);
   try {
-    const shuffle = new Function('a', code) as (a: number[]) => unknown;
+    const shuffle = compile(code, n);
+    let first: string | undefined,
+      differs = false;
     for (let left = runs; left > 0; left -= batch) {
       const count = Math.min(left, batch),
         orders = new Uint8Array(count * n);
       for (let i = 0; i < count; i++) {
-        const a = Array.from({length: n}, (_, card) => card),
-          result = shuffle(a),
-          order = Array.isArray(result) ? (result as unknown[]) : a;
-        if (
-          order.length !== n ||
-          new Set(order).size !== n ||
-          order.some((card) => !Number.isInteger(card) || (card as number) < 0 || (card as number) >= n)
-        ) {
-          throw new Error(`${JSON.stringify(order).slice(0, 200)} is not an order of the ${n} cards`);
-        }
-        orders.set(order as number[], i * n);
+        const order = orderOf(shuffle, n);
+        orders.set(order, i * n);
+        first ??= order.join();
+        differs ||= order.join() !== first;
       }
-      port.postMessage({orders} satisfies Sent, [orders.buffer]);
+      if (!differs && count >= leastSame(n)) {
+        const mistake = orders.subarray(0, n).every((card, i) => card === i) ? 'unchanged' : 'same';
+        send({mistake, runs: count});
+        return;
+      }
+      send({orders});
     }
   } catch (error) {
-    port.postMessage({error: String(error)} satisfies Sent);
+    send({error: String(error)});
   }
 }
 

@@ -109,8 +109,8 @@ function Whole({id}: {id: string}) {
     setBusy(true);
     setProblem('');
     void (async () => {
-      const [proof, key] = await Promise.all([proofOf(id), keyOfLog()]);
-      setResult({check: await check([{name: text('shoe.proof'), text: proof}], {key}), proof});
+      const proof = await proofOf(id);
+      setResult({check: await check([{name: text('shoe.proof'), text: proof}], {key: await keyOfLog(proof)}), proof});
     })()
       .catch((error: unknown) => setProblem((error as Error).message))
       .finally(() => setBusy(false));

@@ -165,6 +165,18 @@ test('/explore lists all hits of a reference, page by page', async () => {
   await page.getByText('There is no record 101.').waitFor();
   await find('100');
   await page.getByText('The record is in the tree.').waitFor();
+  assert.equal(page.url(), `${service.base}/explore?record=100`);
+  // A record has an address: it can be sent, and Back leads to the one before.
+  const {audit_id: id} = await shuffle(service.base, {size: 3});
+  await page.getByText('Look again').click();
+  await find(`${service.base}/verify?id=${id}`);
+  await page.getByRole('heading', {name: 'Record 101'}).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', {name: 'Record 100'}).waitFor();
+  await page.reload();
+  await page.getByRole('heading', {name: 'Record 100'}).waitFor();
+  await find(`https://elsewhere.example/verify?id=${id}`);
+  await page.getByText('This is a link to another log, https://elsewhere.example/verify').waitFor();
   assert.deepEqual(wrong, []);
   await close();
   await service.stop();

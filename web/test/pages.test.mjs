@@ -153,9 +153,15 @@ test('what is no proof gets a clear message, and the page lives on', async () =>
     await page.setInputFiles('input[type=file]', file);
     await page.getByText(message).waitFor();
   }
-  await page.fill('textarea', id);
+  await page.fill('textarea', `https://elsewhere.example/verify?id=${id}`);
   await page.click('button.main');
-  await page.waitForSelector('.verdict.verified');
+  await page.getByText('This is a link to another log').waitFor();
+  for (const given of [id, `${service.base}/verify?id=${id}&lang=en`]) {
+    await page.fill('textarea', given);
+    await page.click('button.main');
+    await page.waitForSelector('.verdict.verified');
+    await page.getByText('Start anew').click();
+  }
   assert.deepEqual(wrong, []);
   await close();
 });
@@ -272,7 +278,7 @@ test('the laboratory tells a fair shuffle from a wrong one', async () => {
 test("a function of the reader's own is measured, and stopped if it never ends", async () => {
   const {page, close} = await open(browser, `${service.base}/fairness#n=5&shuffle=own&runs=2000`);
   for (const [code, shown] of [
-    ['return a;', '.verdict.failed'],
+    ['a.sort(() => Math.random() - 0.5)', '.verdict.failed'],
     ['for (;;) {}', '[role=alert]'],
     ['return [1, 1, 1, 1, 1];', '[role=alert]'],
   ]) {
@@ -289,6 +295,42 @@ test("a function of the reader's own is measured, and stopped if it never ends",
     requests.filter((url) => url.endsWith('/shuffle')),
     [],
   );
+  await close();
+});
+
+test("a function of the reader's own is taken in every usual form", async () => {
+  const {page, close} = await open(browser, `${service.base}/fairness`);
+  const body =
+    'for (let i = a.length - 1; i > 0; i--) { ' +
+    'const j = Math.floor(Math.random() * (i + 1)); [a[i], a[j]] = [a[j], a[i]]; }';
+  const sorted = 'a.map((x) => [Math.random(), x]).sort(([p], [q]) => p - q).map(([, x]) => x)';
+  for (const [code, shown] of [
+    [body, '.verdict.verified'],
+    [`function shuffle(a) { ${body} }`, '.verdict.verified'],
+    [`// mine\nexport default function shuffle(a) { ${body} return a; }\n`, '.verdict.verified'],
+    [`const shuffle = (a) => ${sorted};`, '.verdict.verified'],
+    [`(a) => ${sorted}`, '.verdict.verified'],
+    [
+      `const swap = (a, i, j) => { [a[i], a[j]] = [a[j], a[i]]; };\nexport const mix = (a) => { ${body} };`,
+      '.verdict.verified',
+    ],
+    [`const shuffle = (a) => ${sorted};\nfunction helper() {}`, '.verdict.verified'],
+    [`function mix(list) { return ${sorted.replace('a.', 'list.')}; }\nreturn mix(a);`, '.verdict.verified'],
+    [`return Uint8Array.from(${sorted});`, '.verdict.verified'],
+    ['function shuffle(a) { a.sort(() => Math.random() - 0.5); }', '.verdict.failed'],
+    ['return a;', /as it was in 500 of 500 runs/],
+    [`function shuffle(a) { a = ${sorted}; }`, /as it was in 500 of 500 runs/],
+    ['const shuffle = (a) => a.reverse();', /the same order in 500 of 500 runs/],
+    [`const shuffle = async (a) => ${sorted};`, /returns a promise/],
+    ['const shuffle = (a: number[]) => a;', /SyntaxError/],
+  ]) {
+    await page.goto('about:blank'); // what is shown is never of the case before
+    await page.goto(`${service.base}/fairness#${new URLSearchParams({n: 5, shuffle: 'own', runs: 3000, code})}`);
+    await page.click('button.main');
+    const alert = page.waitForSelector(typeof shown === 'string' ? `${shown}, [role=alert]` : '[role=alert]');
+    if (typeof shown === 'string') assert.match(await (await alert).getAttribute('class'), /verdict/, code);
+    else assert.match(await (await alert).textContent(), shown, code);
+  }
   await close();
 });
 

@@ -88,7 +88,7 @@ for (const [path, width, colorScheme] of [
     await accessible(page);
     await button(page, 'Open the shoe').click();
     await left(page, 52);
-    assert.match(page.url(), new RegExp(`${path}#shoe=[0-9a-f-]{36}$`));
+    await page.waitForURL(new RegExp(`${path}#shoe=[0-9a-f-]{36}$`));
     assert.match(await page.locator('.deck').textContent(), /cut card comes after 5/);
 
     await draw(page, 2, 'alice');
@@ -276,7 +276,7 @@ test('the address keeps the mode and the shoe', async () => {
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter'); // the link past the menu
   await left(page, 52);
-  assert.equal(page.url(), address);
+  await page.waitForURL(address);
   await page.getByText('One shuffle', {exact: true}).click();
   await button(page, 'Shuffle').waitFor();
   await page.reload();
@@ -286,7 +286,7 @@ test('the address keeps the mode and the shoe', async () => {
   await page.getByText('One shuffle', {exact: true}).click();
   await page.getByText('A shoe', {exact: true}).click();
   await left(page, 52);
-  assert.equal(page.url(), address);
+  await page.waitForURL(address);
   await close();
 });
 

@@ -79,7 +79,7 @@ test('a shoe by its id: what is known while it is open, its hands, and all of it
     !page.url().includes(id) && !(await page.locator('.report').innerHTML()).includes(id),
     'the secret id is in a link',
   );
-  assert.ok(page.url().endsWith(`?id=${first}`));
+  await page.waitForURL(new RegExp(`[?]id=${first}$`));
   await page.getByRole('button', {name: 'Pile alice: 2'}).click();
   await says(page, 'verified', /^Verified: the 2 cards of the hand were sealed at their positions; /);
   await page.getByRole('button', {name: 'Dealt: 3'}).click();
@@ -88,7 +88,7 @@ test('a shoe by its id: what is known while it is open, its hands, and all of it
   await page.goto(`${service.base}/verify?id=${id}`);
   await says(page, 'verified', /^Verified: the whole shoe, from its first record to its last/);
   await page.getByText('This shoe is closed').waitFor();
-  assert.ok(page.url().endsWith(`?id=${id}`));
+  await page.waitForURL(new RegExp(`[?]id=${id}$`));
   assert.deepEqual(wrong, []);
   await close();
 });

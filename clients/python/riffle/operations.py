@@ -1,6 +1,6 @@
 """A method for each operation of the service.
 
-Generated from openapi.yaml by go generate ./clients/python/generate. Do not edit.
+Generated from openapi.yaml by clients/python/generate.py. Do not edit.
 """
 
 from __future__ import annotations
@@ -150,9 +150,9 @@ class Operations:
         answer: Iterator[t.AuditProof] = self._lines("GET", f"/shoes/{_path(id)}/proof")
         return answer
 
-    def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None) -> t.AuditList:
+    def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None, origin: str | None = None) -> t.AuditList:
         """List the records of a game."""
-        answer: t.AuditList = self._call("GET", "/audits", query={"reference": reference, "from": from_, "limit": limit})
+        answer: t.AuditList = self._call("GET", "/audits", query={"reference": reference, "from": from_, "limit": limit, "origin": origin})
         return answer
 
     def get_audit(self, id: str) -> t.Audit:
@@ -175,19 +175,19 @@ class Operations:
         answer: t.Audit = self._call("POST", f"/audits/{_path(id)}/reveal", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
-    def get_checkpoint(self) -> str:
+    def get_checkpoint(self, *, origin: str | None = None) -> str:
         """Get the checkpoint of the log."""
-        answer: str = self._call("GET", "/log/checkpoint")
+        answer: str = self._call("GET", "/log/checkpoint", query={"origin": origin})
         return answer
 
-    def get_tile(self, tile: str) -> bytes:
+    def get_tile(self, tile: str, *, origin: str | None = None) -> bytes:
         """Get a tile of the log."""
-        answer: bytes = self._call("GET", f"/log/tile/{_path(tile)}")
+        answer: bytes = self._call("GET", f"/log/tile/{_path(tile)}", query={"origin": origin})
         return answer
 
-    def get_log_key(self) -> str:
+    def get_log_key(self, *, origin: str | None = None) -> str:
         """Get the public key of the log."""
-        answer: str = self._call("GET", "/log/key")
+        answer: str = self._call("GET", "/log/key", query={"origin": origin})
         return answer
 
     def home(self) -> t.Home:
@@ -350,9 +350,9 @@ class AsyncOperations:
         answer: AsyncIterator[t.AuditProof] = self._lines("GET", f"/shoes/{_path(id)}/proof")
         return answer
 
-    async def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None) -> t.AuditList:
+    async def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None, origin: str | None = None) -> t.AuditList:
         """List the records of a game."""
-        answer: t.AuditList = await self._call("GET", "/audits", query={"reference": reference, "from": from_, "limit": limit})
+        answer: t.AuditList = await self._call("GET", "/audits", query={"reference": reference, "from": from_, "limit": limit, "origin": origin})
         return answer
 
     async def get_audit(self, id: str) -> t.Audit:
@@ -375,19 +375,19 @@ class AsyncOperations:
         answer: t.Audit = await self._call("POST", f"/audits/{_path(id)}/reveal", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
-    async def get_checkpoint(self) -> str:
+    async def get_checkpoint(self, *, origin: str | None = None) -> str:
         """Get the checkpoint of the log."""
-        answer: str = await self._call("GET", "/log/checkpoint")
+        answer: str = await self._call("GET", "/log/checkpoint", query={"origin": origin})
         return answer
 
-    async def get_tile(self, tile: str) -> bytes:
+    async def get_tile(self, tile: str, *, origin: str | None = None) -> bytes:
         """Get a tile of the log."""
-        answer: bytes = await self._call("GET", f"/log/tile/{_path(tile)}")
+        answer: bytes = await self._call("GET", f"/log/tile/{_path(tile)}", query={"origin": origin})
         return answer
 
-    async def get_log_key(self) -> str:
+    async def get_log_key(self, *, origin: str | None = None) -> str:
         """Get the public key of the log."""
-        answer: str = await self._call("GET", "/log/key")
+        answer: str = await self._call("GET", "/log/key", query={"origin": origin})
         return answer
 
     async def home(self) -> t.Home:

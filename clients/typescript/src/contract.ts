@@ -601,8 +601,8 @@ export interface paths {
         /**
          * List the records of a game
          * @description All records with the reference, in the order of the log, so that a second shuffle of the same round is
-         *     visible. A reveal repeats the reference of its shuffle, a void
-         *     record its commitment's, and a change of a shoe the shoe's.
+         *     visible. A reveal repeats the reference of its shuffle, a void record its commitment's, and a change of a shoe
+         *     the shoe's. Where logs follow each other, each lists its own records: ask for the `origin` of an earlier one.
          */
         get: operations["listAudits"];
         put?: never;
@@ -763,7 +763,7 @@ export interface paths {
          * Get a tile of the log
          * @description Hashes or records, 256 to a full tile; see tlog-tiles for how they are used. Tiles never change, and partial
          *     tiles stay available after the tree has the full one. Everything else is 404, including names in another
-         *     spelling. Records are compressed for clients that accept gzip.
+         *     spelling. Records are compressed for clients that accept gzip. An `origin` asks for tiles of an earlier log.
          */
         get: operations["getTile"];
         put?: never;
@@ -784,7 +784,8 @@ export interface paths {
         /**
          * Get the public key of the log
          * @description The verifier key of the checkpoints as defined by signed notes (https://c2sp.org/signed-note), on one line:
-         *     the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log.
+         *     the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log. A proof of an
+         *     earlier log, which this log follows, needs the key of that one: ask for the name in the proof's `log_key`.
          */
         get: operations["getLogKey"];
         put?: never;
@@ -1600,7 +1601,7 @@ export interface components {
          * @description The public record of an event. Its text, from the opening to the closing brace, is exactly what the log
          *     contains: hash these bytes, not a re-encoded object.
          */
-        Record: components["schemas"]["ShuffleRecord"] | components["schemas"]["CommitmentRecord"] | components["schemas"]["VoidRecord"] | components["schemas"]["RevealRecord"] | components["schemas"]["ShoeRecord"] | components["schemas"]["DrawRecord"] | components["schemas"]["AddRecord"] | components["schemas"]["ReturnRecord"] | components["schemas"]["ReshuffleRecord"] | components["schemas"]["CloseRecord"] | components["schemas"]["ExpireRecord"];
+        Record: components["schemas"]["ShuffleRecord"] | components["schemas"]["CommitmentRecord"] | components["schemas"]["VoidRecord"] | components["schemas"]["RevealRecord"] | components["schemas"]["ShoeRecord"] | components["schemas"]["DrawRecord"] | components["schemas"]["AddRecord"] | components["schemas"]["ReturnRecord"] | components["schemas"]["ReshuffleRecord"] | components["schemas"]["CloseRecord"] | components["schemas"]["ExpireRecord"] | components["schemas"]["LogEndRecord"] | components["schemas"]["LogBeginRecord"];
         /** @description The record of a shuffle. Empty members are omitted. */
         ShuffleRecord: {
             /**
@@ -1972,6 +1973,42 @@ export interface components {
              */
             kind: "expire";
         };
+        /** @description The last record of a log. */
+        LogEndRecord: {
+            /**
+             * Format: uuid
+             * @description The audit id of this record.
+             */
+            id: string;
+            time: components["schemas"]["Time"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "log-end";
+            spec: components["schemas"]["Spec"];
+            /** @description The verifier key of the log that follows, if one does. */
+            successor?: string;
+        };
+        /** @description The first record of a log that follows another one. */
+        LogBeginRecord: {
+            /**
+             * Format: uuid
+             * @description The audit id of this record.
+             */
+            id: string;
+            time: components["schemas"]["Time"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "log-begin";
+            spec: components["schemas"]["Spec"];
+            /** @description The verifier key of the log before this one. */
+            predecessor: string;
+            /** @description The last checkpoint of that log, a signed note. */
+            checkpoint: string;
+        };
         /**
          * Format: uint64
          * @description The version of the shoe that the change made.
@@ -2235,6 +2272,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The log has another name, and follows no log of this one. */
+        NoSuchOrigin: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The published log has no such tile. */
         NoSuchTile: {
             headers: {
@@ -2348,8 +2395,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The shoe has expired. Nothing was changed. */
+        /** @description The shoe has expired, or the seeds of its log were forgotten. Nothing was changed. */
         ShoeExpired: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The operator has forgotten the seeds of the earlier log that has the record. Nothing was changed. */
+        SeedForgotten: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
@@ -2475,6 +2532,8 @@ export interface components {
         };
     };
     parameters: {
+        /** @description The name of this log, or of an earlier one that it follows. By default this log. */
+        Origin: string;
         /**
          * @description Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
          *     UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
@@ -2612,6 +2671,7 @@ export interface operations {
             404: components["responses"]["NoCommitmentToUse"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
+            410: components["responses"]["SeedForgotten"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
@@ -2761,6 +2821,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
+            410: components["responses"]["SeedForgotten"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
@@ -2886,6 +2947,7 @@ export interface operations {
             403: components["responses"]["CrossSite"];
             404: components["responses"]["NoSuchDeck"];
             409: components["responses"]["Conflict"];
+            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
@@ -2972,6 +3034,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
+            410: components["responses"]["SeedForgotten"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
@@ -3009,6 +3072,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
             409: components["responses"]["CardsChanged"];
+            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
@@ -3280,6 +3344,7 @@ export interface operations {
             404: components["responses"]["NoSuchShoe"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["NoMoreChanges"];
+            410: components["responses"]["SeedForgotten"];
             412: components["responses"]["OtherVersion"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
@@ -3321,6 +3386,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
             409: components["responses"]["CardsChanged"];
+            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
@@ -3355,6 +3421,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
             409: components["responses"]["CardsChanged"];
+            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
@@ -3394,6 +3461,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchPile"];
             409: components["responses"]["CardsChanged"];
+            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
@@ -3668,6 +3736,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchPosition"];
             409: components["responses"]["NotDrawn"];
+            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
@@ -3701,6 +3770,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
             409: components["responses"]["CardsChanged"];
+            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             422: components["responses"]["TooExpensive"];
             429: components["responses"]["TooMany"];
@@ -3717,6 +3787,8 @@ export interface operations {
                 from?: components["schemas"]["Count"];
                 /** @description The maximum number of records per page. */
                 limit?: number;
+                /** @description The name of this log, or of an earlier one that it follows. By default this log. */
+                origin?: components["parameters"]["Origin"];
             };
             header?: never;
             path?: never;
@@ -3737,6 +3809,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoSuchOrigin"];
             421: components["responses"]["OtherHost"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
@@ -3834,6 +3907,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchAudit"];
+            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             422: components["responses"]["NoSeed"];
             429: components["responses"]["TooMany"];
@@ -3880,6 +3954,7 @@ export interface operations {
             404: components["responses"]["NoSuchAudit"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
+            410: components["responses"]["SeedForgotten"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
@@ -3891,7 +3966,10 @@ export interface operations {
     };
     getCheckpoint: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The name of this log, or of an earlier one that it follows. By default this log. */
+                origin?: components["parameters"]["Origin"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3911,14 +3989,19 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoSuchOrigin"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getTile: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The name of this log, or of an earlier one that it follows. By default this log. */
+                origin?: components["parameters"]["Origin"];
+            };
             header?: never;
             path: {
                 /**
@@ -3955,7 +4038,10 @@ export interface operations {
     };
     getLogKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The name of this log, or of an earlier one that it follows. By default this log. */
+                origin?: components["parameters"]["Origin"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3975,9 +4061,11 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoSuchOrigin"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
         };
     };
     home: {

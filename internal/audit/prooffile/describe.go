@@ -2,6 +2,7 @@ package prooffile
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -27,6 +28,14 @@ func describe(record *audit.Record) string {
 		return text
 	case audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindReshuffle, audit.KindClose, audit.KindExpire:
 		return text + fmt.Sprintf("version %d of the shoe %s: ", record.Version, record.AuditID) + changed(record)
+	case audit.KindLogEnd:
+		text += "the log ended here"
+		if record.Successor != "" {
+			text += "; it goes on as " + audit.LogName(record.Successor)
+		}
+		return text
+	case audit.KindLogBegin:
+		return text + fmt.Sprintf("the log follows %s after its first %s records", audit.LogName(record.Predecessor), strings.Split(record.Checkpoint, "\n")[1])
 	case audit.KindShuffle:
 	}
 	return text + stated(&record.Statement)

@@ -38,7 +38,11 @@ type fuzzer struct {
 func newFuzzer(t testing.TB) *fuzzer {
 	signer, key := logKey(t, origin, 1)
 	f := &fuzzer{verdictBuilder: verdictBuilder{t: t, key: key}, signer: signer}
-	for _, v := range append(buildVerdicts(t), buildFuzzed(t)...) {
+	var all []verdictVector
+	for _, file := range verdictFiles {
+		all = append(all, read[verdicts](t, file).Verdicts...)
+	}
+	for _, v := range all {
 		for i, file := range v.Files {
 			v.Texts = append(v.Texts, textVector{fmt.Sprintf("%d.json", i), file, "proof"})
 		}
@@ -436,16 +440,21 @@ func (f *fuzzer) forge(file *prooffile.File) {
 	file.Record, file.Seed = changed, seed
 }
 
+// logKeyText has the form of a verifier key.
+var logKeyText = `"a+00000000+AQ` + strings.Repeat("A", 42) + `"`
+
 // likely are values that records may have.
 var likely = map[string][]string{
 	"algorithm": {`"fisher-yates"`, `"durstenfeld"`, `"inside-out"`, `"strike-out"`, `"sattolo"`},
 	"size":      {"1", "2", "4", "5", "6", "9", "51", "52"}, "draw": {"0", "1", "2", "4", "5", "6", "9", "51", "52"}, "repeat": {"1", "2", "3", "9007199254740991"}, "hands": {"[1]", "[2]", "[1,1]", "[2,1]"},
 	"input": {`"range"`}, "items_digest": {`"salted/1"`, `"salted/2"`}, "reference": {`"x"`, `"table 7 ♥"`}, "client_seed": {`"x"`, `"Zoë"`}, "reveal": {`"now"`},
 	"time": {`"2026-01-02T03:04:06.000005Z"`, `"2026-01-02T03:13:05.000006Z"`, `"2026-01-02T03:13:05.000005Z"`, `"1970-01-01T00:00:00.000000Z"`}, "deadline": {`"2026-01-02T03:04:05.000006Z"`, `"2026-01-02T03:04:05.000007Z"`},
-	"kind":    {`"shuffle"`, `"shoe"`, `"draw"`, `"add"`, `"return"`, `"reshuffle"`, `"close"`, `"expire"`, `"later"`},
+	"kind":    {`"shuffle"`, `"shoe"`, `"draw"`, `"add"`, `"return"`, `"reshuffle"`, `"close"`, `"expire"`, `"log-end"`, `"log-begin"`, `"later"`},
 	"version": {"1", "2", "3", "4", "5"}, "from": {`"shoe"`, `"dealt"`, `"pile a"`, `"pile b"`, `"out"`, `"all"`}, "to": {`"shoe"`, `"dealt"`, `"pile a"`, `"pile b"`}, "taken": {`"top"`, `"bottom"`, `"random"`, `"cards"`},
 	"put": {`"top"`, `"bottom"`}, "cards": {`"1:0"`, `"1:1"`, `"1:4"`, `"1:0-1"`, `"1:1-0"`, `"1:0 1:2"`, `"1:2 1:0"`, `"2:0"`, `"2:0 1:0"`, `"1:0-1 2:0"`}, "cut": {"1", "2", "3", "4"}, "cut_range": {"[1,4]", "[2,3]"},
 	"expires": {`"2026-01-02T03:04:05.000006Z"`, `"2027-01-02T03:04:05.000006Z"`}, "root": {`"` + strings.Repeat("0", 64) + `"`}, "commitment": {`"` + strings.Repeat("0", 64) + `"`},
+	"successor": {logKeyText, `"a+00000000+A` + strings.Repeat("A", 43) + `"`}, "predecessor": {logKeyText, `"a b+00000000+AQ` + strings.Repeat("A", 42) + `"`},
+	"checkpoint":    {`"a\n7\n` + strings.Repeat("A", 43) + `=\n\n— a AAAA\n"`, `"b\n0\n` + strings.Repeat("/", 43) + `=\n\n— a AAAAA=\n— b AAAA==\n"`, `"a\n7\n"`},
 	"commitment_id": {`"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`}, "audit_id": {`"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`}, "id": {`"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`},
 }
 
@@ -472,7 +481,7 @@ var edges = []string{
 	strings.Repeat("[", 3000) + strings.Repeat("]", 3000), strings.Repeat(`{"a":`, 3000) + "1" + strings.Repeat("}", 3000), strings.Repeat("[", 200000),
 	`"1969-12-31T23:59:59.999999Z"`, `"1970-01-01T00:00:00.000000Z"`, `"2026-02-30T00:00:00.000000Z"`, `"2024-02-29T23:59:59.000000Z"`, `"2016-12-31T23:59:60.000000Z"`, `"2026-01-02T24:00:00.000000Z"`,
 	`"0000-01-01T00:00:00.000000Z"`, `"9999-12-31T23:59:59.999999Z"`, `"2026-01-02T03:04:05Z"`, `"2026-01-02T03:04:05.000006z"`,
-	`"shuffle"`, `"commitment"`, `"void"`, `"reveal"`, `"shoe"`, `"draw"`, `"add"`, `"return"`, `"reshuffle"`, `"close"`, `"expire"`, `"later-kind"`, `"Shoe"`, `"constructor"`, `"riffle/2"`, `"now"`,
+	`"shuffle"`, `"commitment"`, `"void"`, `"reveal"`, `"shoe"`, `"draw"`, `"add"`, `"return"`, `"reshuffle"`, `"close"`, `"expire"`, `"log-end"`, `"log-begin"`, `"later-kind"`, `"Shoe"`, `"constructor"`, `"riffle/2"`, `"now"`,
 	`"fisher-yates"`, `"durstenfeld"`, `"inside-out"`, `"strike-out"`, `"sattolo"`, `"range"`, `"items"`, `"deck"`, `"salted/1"`, `"salted/2"`, `"salted/01"`, `"deck standard52 x1 sha256:` + strings.Repeat("0", 64) + `"`,
 	`"1:0"`, `"01:0"`, `"1:00"`, `"1:0-1"`, `"1:1-0"`, `"2:0"`, `"1:0,1:0"`, `"1:0 1:1"`, `"1:0,1"`, `"1:0-9007199254740991"`, `"1:4294967295"`, `"top"`, `"bottom"`, `"random"`, `"named"`, `"dealt"`, `"out"`, `"pile:a"`, `"pile:"`, `"all"`,
 	`"` + strings.Repeat("0", 64) + `"`, `"` + strings.Repeat("F", 64) + `"`, `"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`, `"019B7CA9-8C88-7E34-8A29-E0AB088154EE"`, `"019b7ca9-8c88-4e34-8a29-e0ab088154ee"`, `"00000000-0000-0000-0000-000000000000"`,
@@ -482,7 +491,7 @@ var edges = []string{
 // names are of members of records, files, answers and cards, and of no member.
 var names = []string{
 	"id", "time", "kind", "spec", "audit_id", "algorithm", "size", "draw", "repeat", "hands", "input", "items_digest", "parameters", "reference", "client_seed", "reveal", "deadline", "commitment_id", "commitment",
-	"version", "root", "from", "taken", "cards", "to", "put", "cut", "cut_range", "expires", "record", "seed", "tlog_proof", "log_key", "items", "rest", "shuffles", "log_index",
+	"version", "root", "from", "taken", "cards", "to", "put", "cut", "cut_range", "expires", "successor", "predecessor", "checkpoint", "record", "seed", "tlog_proof", "log_key", "items", "rest", "shuffles", "log_index",
 	"position", "sealed_by", "salt", "path", "card", "code", "item", "instance", "x", "", "__proto__", "constructor", "toString", "hasOwnProperty", "length",
 }
 

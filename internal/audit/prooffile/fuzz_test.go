@@ -295,7 +295,7 @@ func program(t *testing.T, language string) verifier {
 	}
 }
 
-// browserPage opens a page with the verifier in JavaScript, made for browsers as internal/web/bundle does.
+// browserPage opens a page with the verifier in JavaScript, made for browsers as web/build.mjs does.
 func browserPage(t *testing.T) verifier {
 	made := api.Build(api.BuildOptions{
 		EntryPoints: []string{"../../../verifiers/riffle.mjs"}, External: []string{"node:*"}, Bundle: true,

@@ -3,12 +3,12 @@ package prooffile_test
 import (
 	"bytes"
 	"crypto/ed25519"
-	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -76,16 +76,6 @@ func includeAmong(t testing.TB, records map[int][]byte, at place, signer note.Si
 	return &proof.Inclusion{Index: uint64(index), Hashes: hashes, Checkpoint: signed}
 }
 
-// relog returns a function that changes the record of a file, and puts the changed one into the
-// log.
-func relog(t testing.TB, signer note.Signer, change func(string) string) func(*prooffile.File) {
-	return func(f *prooffile.File) {
-		t.Helper()
-		f.Record = []byte(change(string(f.Record)))
-		f.Inclusion = include(t, f.Record, int(f.Inclusion.Index), 20, signer)
-	}
-}
-
 // relogged puts the records of files, with their changes, into one log of the right key.
 func relogged(t testing.TB, files []*prooffile.File) {
 	t.Helper()
@@ -101,15 +91,6 @@ func relogged(t testing.TB, files []*prooffile.File) {
 	}
 }
 
-// resign replaces the checkpoint by another text, signed with a key.
-func resign(t testing.TB, f *prooffile.File, signer note.Signer, change func(string) string) {
-	t.Helper()
-	text, _, _ := strings.Cut(string(f.Inclusion.Checkpoint), "\n\n")
-	signed, err := note.Sign(&note.Note{Text: change(text + "\n")}, signer)
-	require.NoError(t, err)
-	f.Inclusion.Checkpoint = signed
-}
-
 // addLine returns a function that adds a signature line to a checkpoint.
 func addLine(line string) func(*prooffile.File) {
 	return func(f *prooffile.File) {
@@ -117,15 +98,19 @@ func addLine(line string) func(*prooffile.File) {
 	}
 }
 
-// spoilSignature returns a function that changes a bit of the last signature of a checkpoint.
-func spoilSignature(t testing.TB) func(*prooffile.File) {
-	return func(f *prooffile.File) {
+// clone returns a file that can be changed without the other.
+func clone(f *prooffile.File) *prooffile.File {
+	c, inclusion := *f, *f.Inclusion
+	inclusion.Hashes = slices.Clone(inclusion.Hashes)
+	c.Inclusion, c.Seed, c.Record = &inclusion, slices.Clone(f.Seed), slices.Clone(f.Record)
+	return &c
+}
+
+// substitute returns a function that replaces the first old, which must exist.
+func substitute(t testing.TB, old, new string) func(string) string {
+	return func(text string) string {
 		t.Helper()
-		signed := f.Inclusion.Checkpoint
-		at := bytes.LastIndexByte(signed, ' ') + 1
-		signature, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(string(signed[at:]), "\n"))
-		require.NoError(t, err)
-		signature[10] ^= 1
-		f.Inclusion.Checkpoint = fmt.Appendf(slices.Clone(signed[:at]), "%s\n", base64.StdEncoding.EncodeToString(signature))
+		assert.Contains(t, text, old, "there is no")
+		return strings.Replace(text, old, new, 1)
 	}
 }

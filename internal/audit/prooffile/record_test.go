@@ -94,15 +94,3 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
-
-// BenchmarkCheck is a verification of a deck of 52, without reading the file.
-func BenchmarkCheck(b *testing.B) {
-	v := readVectors(b).Proofs[0]
-	g := given(b, v.Key, nil, nil)
-	for b.Loop() {
-		if r := prooffile.VerifyRecord([]byte(v.Proof), g); r.Failed() != nil {
-			b.Fatalf("%+v", r.Steps)
-		}
-	}
-	b.ReportMetric(60*float64(b.N)/b.Elapsed().Seconds(), "proofs/min")
-}

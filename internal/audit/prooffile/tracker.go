@@ -79,15 +79,20 @@ func (t *tracker) isTaken(r *audit.Record) error {
 	return err
 }
 
+// lying returns the cards at a record's place, as many as its statement says.
+func (t *tracker) lying(r *audit.Record, does string) (shoe.Cards, error) {
+	lying, err := t.layout.At(r.From)
+	if err == nil && lying.Len() != r.Statement.Size {
+		err = fmt.Errorf("it %s %d cards, and %d lay in %s", does, r.Statement.Size, lying.Len(), where(r.From))
+	}
+	return lying, err
+}
+
 // isDrawn checks that a record's cards are the ones that its seed draws.
 func (t *tracker) isDrawn(f *Result) error {
 	r := f.Record
-	lying, err := t.layout.At(r.From)
-	if err != nil {
+	if _, err := t.lying(r, "draws from"); err != nil {
 		return err
-	}
-	if lying.Len() != r.Statement.Size {
-		return fmt.Errorf("it draws from %d cards, and %d lay in %s", r.Statement.Size, lying.Len(), where(r.From))
 	}
 	if f.orders == nil {
 		t.random++
@@ -103,12 +108,9 @@ func (t *tracker) isDrawn(f *Result) error {
 // reshuffle seals the cards of a place in a new order.
 func (t *tracker) reshuffle(f *Result) error {
 	r := f.Record
-	lying, err := t.layout.At(r.From)
+	lying, err := t.lying(r, "seals")
 	if err != nil {
 		return err
-	}
-	if lying.Len() != r.Statement.Size {
-		return fmt.Errorf("it seals %d cards, and %d lay in %s", r.Statement.Size, lying.Len(), where(r.From))
 	}
 	if t.layout, err = t.layout.Shuffle(r.From); err != nil {
 		return err

@@ -279,6 +279,10 @@ func withoutOrder(record *audit.Record) string {
 		return fmt.Sprintf("It says that the commitment %s was not used in time, and has no order of its own.", record.CommitmentID)
 	case audit.KindReveal:
 		return fmt.Sprintf("It says that the seed of %s was made public, and has no order of its own.", record.AuditID)
+	case audit.KindLogEnd:
+		return "It says that the log ended, and has no order of its own."
+	case audit.KindLogBegin:
+		return "It says which log this one follows, and has no order of its own."
 	case audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindClose, audit.KindExpire:
 		if !record.Deals() {
 			return fmt.Sprintf("It is a change of the shoe %s, and has no order of its own: give the proofs of the whole shoe to follow its cards.", record.AuditID)

@@ -15,8 +15,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// copied returns a copy whose visits return the chain's claims.
-func (c *Chain) copied() ledger.Copy {
+// Copied returns a copy whose visits return the chain's claims.
+func (c *Chain) Copied() ledger.Copy {
 	return ledger.Copy{Verifier: c.Verify, Visit: func(e *ledger.Stored) (v ledger.Visited, _ error) {
 		v.Claims = append(v.Claims, c.Entries[e.Index].Claims...)
 		return v, nil
@@ -49,7 +49,7 @@ func testCopy(t *testing.T, e Engine) {
 	}
 	copyAll := func() {
 		t.Helper()
-		require.NoError(t, c.copied().Run(t.Context(), from, to))
+		require.NoError(t, c.Copied().Run(t.Context(), from, to))
 		c.CheckLog(to)
 	}
 	copyAll() // of an empty log
@@ -61,11 +61,11 @@ func testCopy(t *testing.T, e Engine) {
 
 	batches("second ", 200)
 	interrupted, cancel := context.WithCancel(t.Context())
-	k := c.copied()
+	k := c.Copied()
 	k.Progress = func(uint64, uint64) { cancel() }
 	require.ErrorIs(t, k.Run(interrupted, from, to), context.Canceled)
 	wantUnfinished(t, to)
-	k = c.copied()
+	k = c.Copied()
 	k.Ahead = true
 	require.NoError(t, k.Run(t.Context(), from, to))
 	wantUnfinished(t, to)
@@ -88,13 +88,13 @@ func testCopyRefuses(t *testing.T, e Engine) {
 	to, other := e.newLog(t)
 	c.Append(from, Entries("one", 1500)...)
 	other.Append(to, Entries("another", 2)...)
-	err := c.copied().Run(t.Context(), from, to)
+	err := c.Copied().Run(t.Context(), from, to)
 	assert.ErrorIs(t, err, ledger.ErrOtherLog)
 	assert.ErrorContains(t, err, "the first 2 differ")
-	err = other.copied().Run(t.Context(), to, from)
+	err = other.Copied().Run(t.Context(), to, from)
 	assert.ErrorIs(t, err, ledger.ErrOtherLog)
 	assert.ErrorContains(t, err, "it has 1500, and the source has 2")
-	k := c.copied()
+	k := c.Copied()
 	_, public, err := note.GenerateKey(rand.Reader, "ledgertest")
 	require.NoError(t, err)
 	k.Verifier, err = note.NewVerifier(public)
@@ -110,7 +110,7 @@ func testCopyRefuses(t *testing.T, e Engine) {
 		"record 3 took the claim x, which no record h": nil,
 		invalid: nil,
 	} {
-		empty, k := e.open(t, e.New(t)), c.copied()
+		empty, k := e.open(t, e.New(t)), c.Copied()
 		if damage == nil {
 			k.Visit = func(e *ledger.Stored) (v ledger.Visited, err error) {
 				if e.Index == 3 && name == invalid {

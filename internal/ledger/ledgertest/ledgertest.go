@@ -49,6 +49,7 @@ func (e Engine) Run(t *testing.T) {
 		"SecondOpenIsRejectedUnlessShared": testSecondOpen,
 		"ProcessesShareALog":               testProcessesShareALog,
 		"VersionRejectsEarlierPrograms":    testVersion,
+		"Reseal":                           testReseal,
 		"CheckFindsDamage":                 testCheckFindsDamage,
 		"Copy":                             testCopy,
 		"CopyRefuses":                      testCopyRefuses,
@@ -59,6 +60,25 @@ func (e Engine) Run(t *testing.T) {
 			test(t, e)
 		})
 	}
+}
+
+// testReseal replaces sidecars, and appends afterwards.
+func testReseal(t *testing.T, e Engine) {
+	location := e.New(t)
+	s, chain := e.open(t, location), NewChain(t)
+	chain.Append(s)
+	chain.Append(s, Entries("resealed", 10)...)
+	var changed []ledger.Stored
+	for _, i := range []uint64{9, 0, 4} {
+		chain.Entries[i].Sidecar = fmt.Appendf(nil, "another %d", i)
+		changed = append(changed, ledger.Stored{Index: i, Entry: ledger.Entry{Sidecar: chain.Entries[i].Sidecar}})
+	}
+	require.NoError(t, s.Reseal(t.Context(), []byte("another"), changed))
+	head, err := s.Head(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "another", string(head.SeedKey))
+	chain.Append(s, Entries("later", 3)...)
+	chain.CheckLog(s)
 }
 
 // testVersion raises a store's version to one of a later program. A store that was opened before, as by

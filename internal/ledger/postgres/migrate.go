@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -45,6 +46,9 @@ func migrate(ctx context.Context, config *pgx.ConnConfig, checkTimeout, upTimeou
 	}
 	checking, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
+	if err := createSchema(checking, db, config.RuntimeParams["search_path"]); err != nil {
+		return 0, err
+	}
 	have, newest, err := provider.GetVersions(checking)
 	if err != nil {
 		return 0, err
@@ -64,6 +68,20 @@ func migrate(ctx context.Context, config *pgx.ConnConfig, checkTimeout, upTimeou
 	return ledger.Version(newest), createRaise(migrating, db)
 }
 
+// createSchema creates the schema of a log that shares its database with the one that it follows.
+func createSchema(ctx context.Context, db *sql.DB, schema string) error {
+	missing := false
+	if schema == "" || strings.ContainsAny(schema, ",$\"") {
+		return nil
+	}
+	err := db.QueryRowContext(ctx, "SELECT to_regnamespace($1) IS NULL", schema).Scan(&missing)
+	if err != nil || !missing {
+		return err
+	}
+	_, err = db.ExecContext(ctx, "CREATE SCHEMA IF NOT EXISTS "+pgx.Identifier{schema}.Sanitize())
+	return err
+}
+
 // raiseVersion creates a function that has the head's table reject writers that do not know a version:
 // see sessionSettings. It locks the table before a row of it, since all writers lock it as they update
 // the head. It has the rights of the tables' owner. It is no migration, which earlier programs would
@@ -80,6 +98,14 @@ CREATE OR REPLACE FUNCTION raise_version(v bigint, since text) RETURNS void LANG
 	EXECUTE format($f$CREATE TRIGGER require_version BEFORE UPDATE ON head FOR EACH ROW
 		WHEN (coalesce(nullif(current_setting('riffle.version', true), ''), '0')::bigint < %s) EXECUTE FUNCTION require_version()$f$, v);
 END $raise$`
+
+// Remove removes the tables for good.
+func (s *Store) Remove(ctx context.Context) error {
+	return s.do(ctx, func(ctx context.Context) error {
+		_, err := s.writer.conn.PgConn().Exec(ctx, "DROP TABLE entries, nodes, claims, head, goose_db_version; DROP FUNCTION IF EXISTS raise_version, require_version").ReadAll()
+		return err
+	})
+}
 
 // createRaise creates the function unless it is there.
 func createRaise(ctx context.Context, db *sql.DB) error {

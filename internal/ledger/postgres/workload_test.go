@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -47,9 +48,14 @@ func newWorkload(t *testing.T) *workload {
 	return &workload{t: t, indexes: map[string]uint64{}, added: make(chan struct{}, 1)}
 }
 
-// append appends an entry and reports whether that succeeded, as it must.
+// append appends an entry and reports whether that succeeded, as it must unless the server is away for
+// longer than a log waits. Then nothing was written, and it tries again.
 func (w *workload) append(l *ledger.Log, e ledger.Entry) bool {
 	index, err := l.Append(e)
+	for err != nil && strings.Contains(err.Error(), "for more than 10s, and nothing was written") {
+		time.Sleep(10 * time.Millisecond)
+		index, err = l.Append(e)
+	}
 	if err != nil {
 		w.t.Errorf("appending: %v", err)
 		return false

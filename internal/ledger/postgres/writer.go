@@ -47,6 +47,9 @@ const appendBatch = `WITH moved AS (
 	WHERE claims.name = c.name AND claims.idx = c.holder RETURNING claims.idx
 ) SELECT 1 / ((SELECT count(*) FROM taken) = coalesce(cardinality($21::text[]), 0))::int + ` + durableOrFail + ` FROM moved`
 
+const resealEntries = `WITH head AS (UPDATE head SET seed_key = $1::bytea WHERE one)
+	UPDATE entries SET secret = e.secret FROM unnest($2::bigint[], $3::bytea[]) AS e (idx, secret) WHERE entries.idx = e.idx`
+
 // confirmHead writes what it reads.
 const confirmHead = "UPDATE head SET size = size + " + durableOrFail + " WHERE one RETURNING size, edge, checkpoint, seed_key, seeds_from"
 
@@ -211,6 +214,18 @@ func commitNext(ctx context.Context, tx pgx.Tx, next func(ledger.Head) (*ledger.
 		return fmt.Errorf("%w, which is %d", ledger.ErrConflict, head.Size)
 	}
 	return tx.Commit(ctx)
+}
+
+// Reseal implements [ledger.Store].
+func (w *writer) Reseal(ctx context.Context, seedKey []byte, entries []ledger.Stored) error {
+	indexes, secrets := make([]int64, len(entries)), make([][]byte, len(entries))
+	for i := range entries {
+		indexes[i], secrets[i] = int64(entries[i].Index), entries[i].Sidecar
+	}
+	return w.do(ctx, func(ctx context.Context) error {
+		_, err := w.conn.Exec(ctx, resealEntries, seedKey, indexes, secrets)
+		return err
+	})
 }
 
 // Version implements [ledger.Store].

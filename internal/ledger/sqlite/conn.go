@@ -13,10 +13,15 @@ import (
 	"riffle/internal/ledger/sqlread"
 )
 
+// pageSize is the size of a new file's pages, in bytes. Pages of half that size would waste a tenth of it,
+// since seven records fit where seven and a half are room for. The driver sets pragmas in alphabetical order, and this one has
+// to come before the journal's mode, so its name is quoted.
+const pageSize = 8192
+
 // dsn returns a file's data source name with every connection's pragmas and the given ones. The
 // file must exist: otherwise a connection would recreate a deleted file and read it as empty.
 func dsn(path string, pragmas ...string) string {
-	return dsnOf("rw", path, append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(0)"))
+	return dsnOf("rw", path, append(pragmas, fmt.Sprintf(`"page_size"(%d)`, pageSize), "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(0)"))
 }
 
 // dsnOf returns a data source name with a mode: rw, or ro for a program that does not write.

@@ -7,8 +7,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// frameSize is the size of a page of 4,096 bytes in the write-ahead log.
-const frameSize = 4096 + 24
+// frameSize is the size of a page in the write-ahead log.
+const frameSize = pageSize + 24
 
 // smallCommit is the space for a commit of a few dozen records.
 const smallCommit = 1 << 20
@@ -16,7 +16,7 @@ const smallCommit = 1 << 20
 // CheckRoom returns [ledger.ErrNoSpace] if a small commit does not fit on the disk.
 func (s *Store) CheckRoom() error { return checkRoom(s.path, smallCommit) }
 
-// room returns the maximum number of bytes that a batch adds to the write-ahead log: 90 MB for
+// room returns the maximum number of bytes that a batch adds to the write-ahead log: 180 MB for
 // 4,096 records with two claims each; a small store uses a tenth. Rows fill pages in sequence,
 // while a claim's name and a reference can be on any page of an index.
 func room(batch *ledger.Batch) uint64 {

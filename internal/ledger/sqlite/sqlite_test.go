@@ -260,7 +260,7 @@ func TestWriteAheadLogStaysBounded(t *testing.T) {
 	}
 	info, err := os.Stat(path + "-wal")
 	require.NoError(t, err)
-	if pages := info.Size() / 4096; pages > 2*checkpointPages {
+	if pages := info.Size() / frameSize; pages > 2*checkpointPages {
 		t.Errorf("the write-ahead log has grown to %d pages, and is to be checkpointed at %d", pages, checkpointPages)
 	}
 	file, err := os.Stat(path)

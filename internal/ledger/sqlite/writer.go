@@ -16,7 +16,7 @@ import (
 const measureEvery = 256
 
 // checkpointPages is the size of the write-ahead log, in pages, that triggers a checkpoint: 8 MiB.
-const checkpointPages = 2048
+const checkpointPages = 8 << 20 / pageSize
 
 // A writer is the connection that appends. It uses the driver's prepared statements, since
 // database/sql takes twice the time for each row.
@@ -30,6 +30,7 @@ type writer struct {
 	insertClaim             driver.Stmt // a new one
 	takeClaim               driver.Stmt // a held one
 	moveClaim               driver.Stmt // a held one with the same status and due time, so that their indexes stay unchanged
+	reseal, nameKey         driver.Stmt // replace a sidecar, and the name of the seed key
 	walSize, checkpoint     driver.Stmt
 	args                    []driver.NamedValue // of the statement in execution
 	sinceMeasured           int                 // written entries and commits
@@ -47,6 +48,8 @@ func (w *writer) statements() map[*driver.Stmt]string {
 		&w.insertClaim: "INSERT INTO claims (name, idx, status, due) VALUES (?, ?, ?, ?)",
 		&w.takeClaim:   "UPDATE claims SET idx = ?2, status = ?3, due = ?4 WHERE name = ?1 AND idx = ?5",
 		&w.moveClaim:   "UPDATE claims SET idx = ?2 WHERE name = ?1 AND idx = ?3",
+		&w.reseal:      "UPDATE entries SET secret = ? WHERE idx = ?",
+		&w.nameKey:     "UPDATE head SET seed_key = ?",
 		&w.walSize:     "PRAGMA wal_checkpoint(NOOP)",
 		&w.checkpoint:  "PRAGMA wal_checkpoint(PASSIVE)",
 	}
@@ -78,15 +81,35 @@ func (w *writer) Append(ctx context.Context, batch ledger.Batch) error {
 	if err := checkRoom(w.path, room(&batch)); err != nil {
 		return err
 	}
+	return w.transaction(ctx, 1+len(batch.Entries), func() error { return w.write(ctx, batch) })
+}
+
+// Reseal implements [ledger.Store].
+func (w *writer) Reseal(ctx context.Context, seedKey []byte, entries []ledger.Stored) error {
+	return w.transaction(ctx, 1+len(entries), func() error {
+		if _, err := w.exec(ctx, w.nameKey, seedKey); err != nil {
+			return err
+		}
+		for i := range entries {
+			if _, err := w.exec(ctx, w.reseal, entries[i].Sidecar, int64(entries[i].Index)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// transaction commits what write writes, about so many entries, or writes nothing.
+func (w *writer) transaction(ctx context.Context, entries int, write func() error) error {
 	if _, err := w.exec(ctx, w.begin); err != nil {
 		return err
 	}
-	err := w.write(ctx, batch)
+	err := write()
 	if err == nil {
 		_, err = w.exec(ctx, w.commit)
 	}
 	if err == nil {
-		return w.checkpointWAL(ctx, 1+len(batch.Entries))
+		return w.checkpointWAL(ctx, entries)
 	}
 	if errBack := w.rollBack(ctx); errBack != nil {
 		return fmt.Errorf("%s, and rolling back: %w", err.Error(), errBack)

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"riffle/internal/audit"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/archive"
+	"riffle/internal/ledger/postgres"
+	"riffle/internal/ledger/proof"
+	"riffle/internal/ledger/sqlite"
+)
+
+// A logExport writes a log that has ended as files.
+type logExport struct {
+	logSource
+	To     string `placeholder:"DIR" help:"The folder of the archive. Default archive in the data folder, where the service looks for it."`
+	Remove bool   `help:"Remove the store once the archive was checked. Restart the service before, so that it reads the archive."`
+}
+
+// Help is the longer text of riffle log export --help.
+func (*logExport) Help() string {
+	return `The folder gets checkpoint, tiles and entry bundles as in C2SP tlog-tiles, which any web server or bucket can serve; sidecars, which are encrypted under the seed key; and index.db, by which the service finds records. The whole archive is checked as by riffle log check. An export that was interrupted goes on.
+
+After its next start the service reads the archive in place of the store: ids, proofs, retries and shoes are still found. If a file named url in the folder has the URL of a web server with the files, tile and sidecars may be removed from the folder.`
+}
+
+// Run exports the log.
+func (k *logExport) Run(ctx context.Context, c *console) (err error) {
+	folder := cmp.Or(k.To, archive.Folder(k.folder()))
+	from, name, err := openEngine(ctx, k.folder(), k.location())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	t, err := newTransfer(ctx, c, &k.logSource, from)
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(c.out, "store        %s\narchive      %s\n", name, folder)
+	if last, err := lastRecord(ctx, from); err != nil {
+		return err
+	} else if last == nil || last.Kind != audit.KindLogEnd {
+		return errors.New("the log has not ended, and only a log that has can be exported: see riffle log close, and the setting rotate of the service")
+	}
+	if archive.Exists(folder) { // a service may be reading it
+		err = t.checkArchive(ctx, folder)
+	} else {
+		err = k.write(ctx, t, folder)
+	}
+	if err != nil || !k.Remove {
+		return err
+	}
+	return k.remove(ctx, c, name)
+}
+
+// write writes the archive, which counts once it was checked.
+func (k *logExport) write(ctx context.Context, t *transfer, folder string) (err error) {
+	to, err := archive.Open(ctx, folder)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	if err := t.run(ctx, to); err != nil {
+		return err
+	}
+	head, err := to.Head(ctx)
+	if err != nil {
+		return err
+	}
+	checkpoint, err := proof.OpenCheckpoint(head.Checkpoint, t.verifier)
+	if err != nil {
+		return err
+	}
+	if err := to.WriteTiles(ctx, checkpoint); err != nil {
+		return err
+	}
+	if err := t.check(ctx, to, ledger.CheckState{}); err != nil {
+		return err
+	}
+	return to.Finish(ctx)
+}
+
+// lastRecord returns the last record of a store; nil if it has none, or one that is damaged, which a check finds.
+func lastRecord(ctx context.Context, store ledger.Reader) (*audit.Record, error) {
+	head, err := store.Head(ctx)
+	if err != nil || head.Size == 0 {
+		return nil, err
+	}
+	last, err := ledger.FirstOrNotFound(store.Range(ctx, head.Size-1, 1))
+	if err != nil {
+		return nil, err
+	}
+	record, _ := audit.ParseRecord(last.Record)
+	return record, nil
+}
+
+// remove removes the store.
+func (k *logExport) remove(ctx context.Context, c *console, name string) error {
+	if k.To != "" && !archive.Exists(archive.Folder(k.folder())) {
+		return fmt.Errorf("the service would not find the archive: it looks for it in %s", archive.Folder(k.folder()))
+	}
+	var err error
+	if location := k.location(); location == "" {
+		err = removeSQLite(ctx, filepath.Join(k.folder(), "riffle.db"))
+	} else if store, errOpen := postgres.Open(ctx, location); errOpen != nil {
+		err = errOpen
+	} else {
+		err = errors.Join(store.Remove(ctx), store.Close())
+	}
+	if errors.Is(err, ledger.ErrInUse) {
+		return fmt.Errorf("%s is in use: restart the service first, so that it reads the archive: %w", name, err)
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(c.out, "removed      %s\n", name)
+	}
+	return err
+}
+
+// removeSQLite removes an SQLite store that no process has opened.
+func removeSQLite(ctx context.Context, path string) error {
+	store, err := sqlite.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }() // its lock ends last
+	var errs []error
+	for _, file := range []string{path, path + "-wal", path + "-shm", path + ".lock"} {
+		errs = append(errs, os.Remove(file))
+	}
+	return errors.Join(errs...)
+}
+
+// A logForget forgets the seeds of a log that was exported.
+type logForget struct {
+	Data  string        `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder of the log, with its archive. Default ./data."`
+	Older time.Duration `placeholder:"TIME" help:"Do nothing unless the log ended longer ago, such as 8760h for a year."`
+}
+
+// Help is the longer text of riffle log forget --help.
+func (*logForget) Help() string {
+	return `Removes the sidecars from the archive of riffle log export, which hold seeds, shoe states and idempotency keys. For good: shuffles of this log can be neither revealed nor replayed by the service, the whole history of a shoe is not proven any more, and a retry is answered 410. Records and their proofs stay, and so does what callers have: whoever has a seed still proves the order with it. The service may be running. Remove the folder sidecars from a web server and from backups, too.`
+}
+
+// Run removes the sidecars.
+func (k *logForget) Run(ctx context.Context, c *console) error {
+	folder := archive.Folder(logName("").folder(k.Data))
+	if !archive.Exists(folder) {
+		return fmt.Errorf("there is no archive in %s: riffle log export makes one of a log that has ended", folder)
+	}
+	a, err := archive.OpenReader(ctx, folder)
+	if err != nil {
+		return err
+	}
+	last, err := lastRecord(ctx, a)
+	if err = errors.Join(err, a.Close()); err != nil || last == nil {
+		return err
+	}
+	if age := time.Since(last.Time); age < k.Older {
+		_, err := fmt.Fprintf(c.out, "archive      %s\nkept         the log ended %s\n", folder, last.Time.Format(time.DateTime))
+		return err
+	}
+	if err := archive.ForgetSeeds(folder); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, "archive      %s\nforgotten    all seeds, shoe states and idempotency keys\n", folder)
+	return err
+}
+
+// copyArchive copies the archive, the keys and the checkpoint of a data folder to another one, and checks the
+// copy. A store that the other folder has from the time before the export stays.
+func (t *transfer) copyArchive(ctx context.Context, from, folder string) error {
+	source, target := archive.Folder(from), archive.Folder(folder)
+	_, _ = fmt.Fprintf(t.out, "archive      %s\ncopy         %s\n", source, target)
+	if _, err := os.Stat(filepath.Join(folder, "riffle.db")); err == nil && t.fresh {
+		return fmt.Errorf("%s holds a log already: name one that is empty", folder)
+	} else if err == nil {
+		_, _ = fmt.Fprintf(t.out, "records      in the store that %s has already\n\n", folder)
+		return nil
+	}
+	err := os.MkdirAll(folder, 0o700)
+	if err == nil {
+		err = t.copyKeys(from, folder)
+	}
+	if err == nil {
+		err = archive.Copy(source, target)
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.checkArchive(ctx, target); err != nil {
+		return err
+	}
+	return saveCheckpoint(ctx, t.from, folder)
+}
+
+// checkArchive checks a whole archive, and that it has all records of the source.
+func (t *transfer) checkArchive(ctx context.Context, folder string) error {
+	written, err := archive.OpenReader(ctx, folder)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = written.Close() }()
+	has, err := written.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if head, err := t.from.Head(ctx); err != nil || head.Size != has.Size {
+		return errors.Join(err, fmt.Errorf("%s has %d records, and the store %d", folder, has.Size, head.Size))
+	}
+	if written.WithoutSeeds() {
+		t.checker.Decrypt = nil
+	}
+	return t.check(ctx, written, ledger.CheckState{})
+}

@@ -1,0 +1,120 @@
+package main_test
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"riffle/internal/ledger"
+)
+
+// A handOver is the last record of a log, or the first one of the next.
+type handOver struct{ ID, Kind, Predecessor, Checkpoint, Successor string }
+
+// handOvers returns the first record and the last one of a log of fewer than 256.
+func (s *server) handOvers() (first, last handOver) {
+	s.t.Helper()
+	size := strings.Split(string(s.get("/log/checkpoint").body), "\n")[1]
+	bundle := s.get("/log/tile/entries/000.p/" + size).body
+	for rest := bundle; len(rest) > 0; { // each entry is its length in two bytes, and the record
+		length := 2 + int(binary.BigEndian.Uint16(rest))
+		last = handOver{}
+		require.NoError(s.t, json.Unmarshal(rest[2:length], &last))
+		if len(rest) == len(bundle) {
+			first = last
+		}
+		rest = rest[length:]
+	}
+	return first, last
+}
+
+// TestClosedLogIsFollowed closes a log on each engine, and serves it beside the one that follows it.
+func TestClosedLogIsFollowed(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	for name, l := range map[string]launch{"SQLite": {}, "PostgreSQL": db.replica()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l.data = filepath.Join(t.TempDir(), "old")
+			s := l.start(t)
+			before := newLife(s, cutShoe)
+			made := s.shuffle(smallShuffle)
+			next := filepath.Join(t.TempDir(), "next")
+			closing := []string{"log", "close", "--data", s.data, "--new-data", next, "--new-origin", "example.com/next"}
+			engine := ""
+			if name == "PostgreSQL" {
+				closing = append(closing, "--store", db.url, "--key", db.key)
+				engine = fmt.Sprintf(", store: %q, key: %q", db.url, db.key)
+			}
+			wantRiffle(t, 2, "is in use: stop the service first", closing...)
+			s.stop()
+			wantRiffle(t, 0, "new log      example.com/next", closing...)
+			wantRiffle(t, 2, "its store has a log already", closing...)
+			l.refused(t, "the log was closed, so it takes no more records")
+
+			require.NoError(t, os.MkdirAll(filepath.Join(next, "logs"), 0o700))
+			require.NoError(t, os.Rename(s.data, filepath.Join(next, "logs", "old")))
+			config := filepath.Join(t.TempDir(), "riffle.yaml")
+			require.NoError(t, os.WriteFile(config, []byte("logs: [{name: old, retired: true"+engine+"}]\n"), 0o600))
+			s = launch{data: next, args: []string{"-config", config}}.start(t)
+			first, _ := s.handOvers() // records that were carried over may follow it already
+			_, last := s.in("old").handOvers()
+			assert.Equal(t, "log-begin", first.Kind)
+			assert.Equal(t, "log-end", last.Kind)
+			assert.Equal(t, string(s.get("/log/key").body), last.Successor+"\n")
+			assert.Equal(t, string(s.in("old").get("/log/key").body), first.Predecessor+"\n")
+			assert.Equal(t, string(s.in("old").get("/log/checkpoint").body), first.Checkpoint)
+			s.in("old").wantOK(s.in("old").get("/audits/" + made.AuditID + "/proof"))
+			s.wantOK(s.post("/shuffle", smallShuffle))
+
+			origin, _, _ := strings.Cut(first.Predecessor, "+")
+			assert.Equal(t, first.Predecessor+"\n", string(s.get("/log/key?origin="+origin).body))
+			assert.Equal(t, 20, sendAll(before.keyed, (*keyed).sendAgain, s), "requests are repeated")
+			assert.Equal(t, 13, sendAll(before.draws[:13], (*keyed).sendAgain, s), "draws are repeated")
+			before.goOn(s)
+			for range 2 {
+				s.wantOK(s.post("/audits/"+made.AuditID+"/reveal", `{"seed": "`+made.Seed+`"}`))
+			}
+			proof := filepath.Join(next, "proof.json")
+			require.NoError(t, os.WriteFile(proof, s.get("/audits/"+made.AuditID+"/proof").body, 0o600))
+			wantRiffle(t, 0, "", "verify", "--key", first.Predecessor, proof)
+			assert.Equal(t, ledger.LogEnds, s.storeVersion(), "earlier programs refuse it")
+		})
+	}
+}
+
+// TestClosingKilledAtAnyWrite kills the command that closes a log at its writes. It goes on when it is
+// repeated.
+func TestClosingKilledAtAnyWrite(t *testing.T) {
+	t.Parallel()
+	ns := []int{1, 12, 25}
+	if everyFault {
+		ns = sequence(1, 80, 1)
+	}
+	for _, n := range ns {
+		s := launch{}.start(t)
+		s.shuffle(smallShuffle)
+		s.stop()
+		next := filepath.Join(t.TempDir(), "next")
+		closing := []string{"log", "close", "--data", s.data, "--new-data", next, "--new-origin", "example.com/next"}
+		under, _ := strace(t, fmt.Sprintf("pwrite64:signal=KILL:when=%d", n))
+		if code, _ := riffle(t, under, closing...); code != 0 {
+			code, output := riffle(t, nil, closing...)
+			if !strings.Contains(output, "its store has a log already") { // it was complete
+				assert.Equalf(t, 0, code, "after a kill at write %d: %s", n, output)
+			}
+		}
+		for _, data := range []string{s.data, next} {
+			wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", data)
+		}
+		assert.EqualValues(t, 2, sizeOf(t, s.data), "the closed log")
+		assert.EqualValues(t, 1, sizeOf(t, next), "the new log")
+	}
+}

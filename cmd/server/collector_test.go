@@ -1,0 +1,116 @@
+package main_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+
+	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// A collector receives spans over OTLP.
+type collector struct {
+	*httptest.Server
+
+	mu       sync.Mutex
+	accepted []*tracepb.Span
+	of       []*commonpb.KeyValue // resource of the last spans
+	bytes    []byte
+	refusals int
+}
+
+// newCollector starts a collector that runs until the test ends.
+func newCollector(t *testing.T) *collector {
+	t.Helper()
+	c := &collector{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/traces", func(w http.ResponseWriter, r *http.Request) {
+		if err := c.receive(r.Body); err != nil {
+			t.Errorf("the request to the collector: %v", err)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.refusals > 0 {
+			c.refusals--
+			http.Error(w, "not now", http.StatusInternalServerError)
+		}
+	})
+	c.Server = httptest.NewServer(mux)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *collector) receive(body io.Reader) error {
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return err
+	}
+	var request collectorpb.ExportTraceServiceRequest
+	if err := proto.Unmarshal(text, &request); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bytes = append(c.bytes, text...)
+	if c.refusals > 0 {
+		return nil
+	}
+	for _, spans := range request.GetResourceSpans() {
+		c.of = spans.GetResource().GetAttributes()
+		for _, scope := range spans.GetScopeSpans() {
+			c.accepted = append(c.accepted, scope.GetSpans()...)
+		}
+	}
+	return nil
+}
+
+// refuse answers the next requests with 500.
+func (c *collector) refuse(times int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refusals = times
+}
+
+// spans returns the accepted spans.
+func (c *collector) spans() []*tracepb.Span {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.accepted)
+}
+
+// resource returns the attributes of the last spans' resource.
+func (c *collector) resource() map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return attributeTexts(c.of)
+}
+
+// received returns all received bytes.
+func (c *collector) received() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return bytes.Clone(c.bytes)
+}
+
+// attributes returns a span's attributes as texts.
+func attributes(span *tracepb.Span) map[string]string { return attributeTexts(span.GetAttributes()) }
+
+func attributeTexts(list []*commonpb.KeyValue) map[string]string {
+	all := map[string]string{}
+	for _, a := range list {
+		switch v := a.GetValue().GetValue().(type) {
+		case *commonpb.AnyValue_StringValue:
+			all[a.GetKey()] = v.StringValue
+		default:
+			all[a.GetKey()] = a.GetValue().String()
+		}
+	}
+	return all
+}

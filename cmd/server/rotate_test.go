@@ -1,0 +1,197 @@
+package main_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestYearInSmall has 20 logs follow each other under load, on each engine. A server is killed at each
+// change, and others of the same log go on. Nothing that was answered is lost or fails, a shoe is dealt
+// across all logs, and all old records are proven.
+func TestYearInSmall(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	for name, l := range map[string]launch{"SQLite": {}, "PostgreSQL": db.replica()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l.args = append(l.args, "--rotate", "100", "--anchor", filepath.Join(t.TempDir(), "anchor"))
+			list := []*server{l.start(t)}
+			if name == "PostgreSQL" {
+				list = append(list, l.start(t))
+			}
+			before := newLife(list[0], `{"deck": "standard52", "cut": 26}`)
+			spare := list[0].shoe(list[0].newShoe(`{"deck": "standard52", "expires_in": 1}`).ID)
+			load := &loadResult{rejected: map[int]int{}}
+			for i := range 20 {
+				list = rotateOnce(t, l, list, i, load)
+				if i < 12 {
+					assert.NoError(t, before.draws[13+i].sendAgain(list[0]))
+				}
+			}
+			s := list[0]
+			before.goOn(s)
+			assert.Equal(t, "expired", s.shoe(spare.ID).Status)
+			assert.Empty(t, load.rejected, "rejected requests")
+			t.Logf("%d shuffles", len(load.answered))
+			var proven sync.WaitGroup
+			for part := range 4 {
+				proven.Go(func() {
+					for i := part; i < len(load.answered); i += 4 {
+						if d := load.answered[i]; d.record != nil {
+							s.checkProof(d, d.record)
+						} else {
+							s.wantOK(s.get("/audits/" + d.AuditID + "/proof"))
+						}
+					}
+				})
+			}
+			proven.Wait()
+			for _, s := range list {
+				s.stop()
+			}
+			exportSome(t, s.data, db, name == "PostgreSQL")
+			checkAll(t, sourceOf(s.data, db, name == "PostgreSQL"), l.args[len(l.args)-1])
+			l.data = s.data
+			s = l.start(t)
+			before.goOn(s)
+			for i := 0; i < len(load.answered); i += 10 {
+				s.wantOK(s.get("/audits/" + load.answered[i].AuditID + "/proof"))
+			}
+			if name == "PostgreSQL" {
+				return
+			}
+			s.stop()
+			folder := filepath.Join(s.data, "successors", "21")
+			require.NoError(t, os.Rename(folder, folder+".away"))
+			l.refused(t, "the folder of the next one is missing")
+			require.NoError(t, os.Mkdir(folder, 0o700))
+			l.refused(t, "the store has 0 records, and the anchor ")
+			require.NoError(t, os.RemoveAll(folder))
+			require.NoError(t, os.Rename(folder+".away", folder))
+			backup := filepath.Join(t.TempDir(), "backup")
+			wantRiffle(t, 0, "successors/21", "backup", "--data", s.data, "--to", backup)
+			wantRiffle(t, 0, "successors/21", "restore", "--from", backup, "--data", backup+"2")
+			s = launch{data: backup + "2"}.start(t)
+			before.goOn(s)
+			forgetSeeds(t, s, load.answered[0])
+		})
+	}
+}
+
+// rotateOnce waits until another log follows, under load, and kills and restarts one of the servers at that
+// moment or a little later.
+func rotateOnce(t *testing.T, l launch, list []*server, round int, load *loadResult) []*server {
+	killed := round % len(list)
+	var group sync.WaitGroup
+	end := make(chan struct{})
+	for i, s := range list {
+		group.Go(func() {
+			for done := false; !done; {
+				a, err := s.ask(http.MethodPost, "/shuffle", smallShuffle)
+				if i == killed && err != nil {
+					return
+				}
+				require.NoError(t, err)
+				load.add(s, a, nil)
+				select {
+				case <-end:
+					done = true
+				case <-time.After(5 * time.Millisecond):
+				}
+			}
+		})
+	}
+	next := filepath.Join(list[killed].data, "successors", fmt.Sprint(round+2))
+	until(t, next+" is there", func() bool {
+		_, err := os.Stat(next)
+		return err == nil
+	})
+	time.Sleep(time.Duration(round%7) * 4 * time.Millisecond)
+	list[killed].kill()
+	l.data = list[killed].data
+	list[killed] = l.start(t)
+	close(end)
+	group.Wait()
+	return list
+}
+
+// checkAll checks the 21 logs of a folder with one command, twice.
+func checkAll(t *testing.T, source []string, anchor string) {
+	state := filepath.Join(t.TempDir(), "state")
+	for _, says := range []string{" all ", " the first "} {
+		code, output := riffle(t, nil, append([]string{"log", "check", "--anchor", anchor, "--state", state}, source...)...)
+		assert.Equal(t, 0, code, output)
+		assert.Equal(t, 21, strings.Count(output, "\nThe log adds up."), output)
+		assert.Equal(t, 21, strings.Count(output, "records     "+says), output)
+		assert.Equal(t, 1, strings.Count(output, "\nanchor "), output)
+	}
+}
+
+// sourceOf returns the flags that name the log in a folder.
+func sourceOf(folder string, db *database, ofDatabase bool) []string {
+	args := []string{"--data", folder}
+	if ofDatabase {
+		args = append(args, "--store", db.url, "--key", db.key)
+		if number := filepath.Base(folder); filepath.Base(filepath.Dir(folder)) == "successors" {
+			args[3] += "&search_path=riffle_" + number
+		}
+	}
+	return args
+}
+
+// exportSome exports the first logs of a folder, and removes their stores.
+func exportSome(t *testing.T, data string, db *database, ofDatabase bool) {
+	for _, name := range []string{".", "successors/2", "successors/3"} {
+		args := append([]string{"log", "export", "--remove"}, sourceOf(filepath.Join(data, name), db, ofDatabase)...)
+		wantRiffle(t, 0, "removed ", args...)
+	}
+	source := sourceOf(filepath.Join(data, "successors", "21"), db, ofDatabase)
+	wantRiffle(t, 2, "the log has not ended", append([]string{"log", "export"}, source...)...)
+}
+
+// forgetSeeds forgets the seeds of the first log, which has a shuffle, while a server has it open.
+func forgetSeeds(t *testing.T, s *server, d shuffled) {
+	wantRiffle(t, 0, "kept ", "log", "forget", "--data", s.data, "--older", "1h")
+	s.wantOK(s.get("/audits/" + d.AuditID + "/verify"))
+	wantRiffle(t, 0, "forgotten ", "log", "forget", "--data", s.data)
+	gone := s.get("/audits/" + d.AuditID + "/verify")
+	assert.Equalf(t, http.StatusGone, gone.status, "%s", gone.body)
+	s.checkProof(d, d.record)
+	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", s.data)
+}
+
+// TestOlderCopyOfALogThatWasFollowed puts the first log's older store and checkpoint back beside the log that
+// follows it. Without that one's checkpoint nothing here shows that they are older.
+func TestOlderCopyOfALogThatWasFollowed(t *testing.T) {
+	t.Parallel()
+	l := launch{args: []string{"--rotate", "100"}, data: filepath.Join(t.TempDir(), "data")}
+	s := l.start(t)
+	s.shuffle(smallShuffle)
+	s.stop()
+	files := map[string][]byte{}
+	for _, name := range []string{"riffle.db", "checkpoint"} {
+		content, err := os.ReadFile(filepath.Join(l.data, name))
+		require.NoError(t, err)
+		files[name] = content
+	}
+	s = l.start(t)
+	until(t, "the log ends", func() bool {
+		s.shuffle(smallShuffle)
+		_, err := os.Stat(filepath.Join(l.data, "successors", "2", "checkpoint"))
+		return err == nil
+	})
+	s.stop()
+	for name, content := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(l.data, name), content, 0o600))
+	}
+	l.refused(t, "a log follows this one in ", "successors/2, and this one has not ended: its store comes from an older backup")
+}

@@ -1,0 +1,165 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/proof"
+	"riffle/internal/ledger/sqlite"
+)
+
+// A Store is the [ledger.Store] of an archive. A whole one takes no more entries.
+type Store struct {
+	*Reader
+	engine
+	store *sqlite.Store // the index
+}
+
+// engine has the methods of [ledger.Store] that are the index's own.
+type engine interface {
+	Version() ledger.Version
+	Raise(ctx context.Context, v ledger.Version) error
+	Readers() int
+	CheckFiles() error
+	CheckRoom() error
+}
+
+// Open opens an archive, or begins one in a folder that has none. It returns [ledger.ErrInUse] if another
+// process has opened it.
+func Open(ctx context.Context, folder string) (*Store, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	index, err := sqlite.Open(ctx, filepath.Join(folder, indexName))
+	if err != nil {
+		return nil, err
+	}
+	r, err := newReader(ctx, folder, index)
+	return &Store{Reader: r, engine: index, store: index}, err
+}
+
+// Append implements [ledger.Store]. Only the last batch may end within a bundle.
+func (s *Store) Append(ctx context.Context, b ledger.Batch) error {
+	if b.Size%bundleSize != 0 {
+		return fmt.Errorf("%w: the archive ends with record %d", ledger.ErrConflict, b.Size)
+	}
+	b.Entries = slices.Clone(b.Entries)
+	number := b.Size / bundleSize
+	for part := range slices.Chunk(b.Entries, bundleSize) {
+		var records, sidecars []byte
+		for i := range part {
+			records = appendText(records, part[i].Record, recordLength)
+			sidecars = appendText(sidecars, part[i].Sidecar, sidecarLength)
+			part[i].Record, part[i].Sidecar = []byte{}, nil
+		}
+		err := s.write(entriesPath(number, uint64(len(part))), records)
+		if err == nil {
+			err = s.write(sidecarsPath(number, uint64(len(part))), sidecars)
+		}
+		if err != nil {
+			return err
+		}
+		number++
+	}
+	return s.store.Append(ctx, b)
+}
+
+// WriteTiles writes the tiles of the checkpoint, once all entries were appended.
+func (s *Store) WriteTiles(ctx context.Context, c proof.Checkpoint) error {
+	for level := 0; c.Size>>(8*level) > 0; level++ {
+		for number, hashes := uint64(0), c.Size>>(8*level); number*bundleSize < hashes; number++ {
+			width := min(bundleSize, hashes-number*bundleSize)
+			tile, err := ledger.ReadTile(ctx, s.Reader, c, level, number, int(width))
+			if err == nil {
+				err = s.write(tilePath(level, number, width), tile)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	s.size = c.Size
+	return nil
+}
+
+// Finish writes the checkpoint, after which the archive is whole.
+func (s *Store) Finish(ctx context.Context) error {
+	head, err := s.Head(ctx)
+	if err != nil {
+		return err
+	}
+	return s.write(checkpointName, head.Checkpoint)
+}
+
+// write writes a file that is durable, and never there in part.
+func (s *Store) write(name string, text []byte) error {
+	path := filepath.Join(s.folder, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	return ledger.SyncFolder(path)
+}
+
+// Reseal implements [ledger.Store].
+func (s *Store) Reseal(ctx context.Context, seedKey []byte, entries []ledger.Stored) error {
+	for len(entries) > 0 {
+		b, err := s.read(ctx, entries[0].Index/bundleSize)
+		if err != nil || b.sidecars == nil {
+			return err
+		}
+		for len(entries) > 0 && entries[0].Index/bundleSize == b.number {
+			b.sidecars[entries[0].Index%bundleSize] = entries[0].Sidecar
+			entries = entries[1:]
+		}
+		var text []byte
+		for _, sidecar := range b.sidecars {
+			text = appendText(text, sidecar, sidecarLength)
+		}
+		if err := s.write(sidecarsPath(b.number, uint64(len(b.sidecars))), text); err != nil {
+			return err
+		}
+	}
+	return s.store.Reseal(ctx, seedKey, nil)
+}
+
+// Confirm implements [ledger.Store].
+func (s *Store) Confirm(ctx context.Context) (ledger.Head, error) { return s.Head(ctx) }
+
+// AppendNext implements [ledger.Store].
+func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+	return ledger.AppendFromHead(ctx, s, next)
+}
+
+// Copy copies an archive, unless the target is a whole one.
+func Copy(from, to string) error {
+	if Exists(to) {
+		return nil
+	}
+	part := to + ".new"
+	err := errors.Join(os.RemoveAll(part), os.RemoveAll(to), os.CopyFS(part, os.DirFS(from)))
+	if err != nil {
+		return err
+	}
+	syscall.Sync()
+	if err := os.Rename(part, to); err != nil {
+		return err
+	}
+	return ledger.SyncFolder(to)
+}
