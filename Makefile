@@ -9,7 +9,7 @@ DEADCODE      := $(BIN)/deadcode-v0.50.0
 VALE          := $(BIN)/vale-v3.19.0
 BIOME         := web/node_modules/.bin/biome
 
-.PHONY: help run test race lint contract clients module container bench cost profile statistics stream flips failover verifiers fuzz generate picture pages page-speed
+.PHONY: help run tools test race lint contract clients module container bench cost profile statistics stream flips failover verifiers fuzz generate picture pages page-speed
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -17,12 +17,14 @@ help: ## list these commands
 run: ## run the service on localhost:8080, its data in ./data
 	go run ./cmd/server
 
+tools: ## install what tests need in addition to Go
+	bash .ci/tools
+
 # All packages are compiled once: with other settings of cgo or of the profile-guided optimization the
 # programs under test would be a second and a third build. Linters vet.
 test contract clients pages fuzz verifiers: export CGO_ENABLED := 0
 test contract clients pages fuzz verifiers race: export GOFLAGS := $(GOFLAGS) -trimpath -pgo=off
-test: ## run every test, against the real binary, real databases, signals and kills
-	bash .ci/tools
+test: tools ## run every test, against the real binary, real databases, signals and kills
 	go test -vet=off ./...
 
 # Packages without shared state, tests that repeat one request or function many times, and failovers of real
@@ -100,8 +102,7 @@ statistics: ## run the statistical tests on fresh seeds, with many more shuffles
 flips: ## flip every byte of a store, which must be detected or harmless; takes about 20 minutes
 	go test ./cmd/riffle -run '^TestFlips$$' -flips all -v -timeout 2h
 
-failover: ## cause every fault of a PostgreSQL cluster under Patroni three times, under load; takes about an hour
-	bash .ci/tools
+failover: tools ## cause every fault of a PostgreSQL cluster under Patroni three times, under load; takes about an hour
 	go test ./internal/ledger/postgres/failovertest -failover all -v -timeout 3h
 
 stream: ## test the raw keystream with dieharder, for an hour or more

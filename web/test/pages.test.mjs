@@ -5,7 +5,7 @@ import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {browse, open, shuffle, start, startWith, startWithKey} from './service.mjs';
+import {browse, everyLook, open, shuffle, start, startWith, startWithKey} from './service.mjs';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const paths = [
@@ -47,13 +47,16 @@ async function violations(page) {
   );
 }
 
-for (const path of paths) {
-  for (const [width, locale, colorScheme] of [
-    [390, 'en', 'dark'],
-    [390, 'zh-CN', 'light'],
-    [1200, 'en', 'light'],
-    [1200, 'zh-CN', 'dark'],
-  ]) {
+// Any two of width, language and theme are in one of these together. Each page has one of them, and with
+// RIFFLE_PAGES=all every one.
+const looks = [
+  [390, 'en', 'dark'],
+  [390, 'zh-CN', 'light'],
+  [1200, 'en', 'light'],
+  [1200, 'zh-CN', 'dark'],
+];
+for (const [i, path] of paths.entries()) {
+  for (const [width, locale, colorScheme] of everyLook ? looks : [looks[i % looks.length]]) {
     test(`${path} at ${width} px, ${locale}, ${colorScheme}`, async () => {
       // axe is added past the policy of the page, which would refuse it.
       const {page, wrong, close} = await open(browser, service.base + path, {
