@@ -2,12 +2,12 @@
 // docs/shoes.md, section by section. One file for browsers, Deno, Bun and Node 20, with WebCrypto and nothing else.
 //
 //   import {verify} from './riffle.mjs';
-//   const {verdict, headline, notes, steps, summary, files, proofs} = await verify(texts, {key, items, itemsSalt, order, hand, handOf});
+//   const {verdict, headline, notes, steps, summary, files, proofs} = await verify(texts, {key, items, itemsSalt, order, hand, handOf, anyOrder});
 //
 // texts is one text or an array of texts or of {name, text, role}: proofs, an answer, a hand, items, the public key of the log
 // from another source than the proofs, a salt. Each is sorted by what it looks like, unless its role is given. All options are
 // texts in their roles: an order is the answer of POST /shuffle, an array of the order, or one hand of the deal, and handOf
-// says which: '1', '2' or so, or 'rest'.
+// says which: '1', '2' or so, or 'rest'. With anyOrder, hands and the rest may be sorted.
 //
 // verdict is 'verified' if everything that was given holds, 'false' if something is false, and 'unchecked' if something
 // could not be checked. headline says so in a sentence, summary the same for translation, notes are what else there is to say.
@@ -19,6 +19,7 @@ const {subtle} = globalThis.crypto;
 const MAX_COST = 2n ** 30n, MAX_DECK = 2 ** 24; // the most steps of a replay, and cards of a deck with a digest
 const MAX_CARDS = 4096, MAX_PILES = 256, MAX_SEALS = 4096; // of a shoe
 const MAX_DEPTH = 200; // of JSON: levels
+const MAX_TEXT = 64 * 2 ** 20, TOO_LONG = 'it is longer than 64 MiB'; // a text, in bytes
 
 const encoder = new TextEncoder(), utf8 = (text) => encoder.encode(text);
 function concat(parts) { // of bytes and texts; tens of thousands of Blobs, which could do it too, crash a tab of Chromium
@@ -55,24 +56,24 @@ function parseAll(text) {
   const next = () => {
     TOKEN.lastIndex = at;
     token = TOKEN.exec(text);
-    if (!token) throw new NotJSON(`not JSON at character ${at}`);
+    if (!token) throw new NotJSON('not JSON');
     at = TOKEN.lastIndex;
     token.piece = token[1] ?? token[2] ?? token[3] ?? token[4] ?? '';
   };
   const take = () => { pieces.push(token.piece); length += token.piece.length; next(); };
   const expect = (piece) => {
-    if (token.piece !== piece) throw new NotJSON(`not JSON: ${piece} is missing before character ${at}`);
+    if (token.piece !== piece) throw new NotJSON('not JSON');
     take();
   };
   const string = () => {
     const value = JSON.parse(token[1]);
-    if (/\p{Cs}/u.test(value)) throw new NotJSON('not JSON: half of a surrogate pair');
+    if (/\p{Cs}/u.test(value)) throw new NotJSON('not JSON');
     take();
     return value;
   };
   const read = (depth) => {
     const node = new Value(source, length), [, isString, isNumber, word, mark] = token;
-    if (depth > MAX_DEPTH && '[{'.includes(mark)) throw new NotJSON('it is nested too deeply');
+    if (depth > MAX_DEPTH && '[{'.includes(mark)) throw new NotJSON('not JSON');
     if (isString !== undefined) node.value = string();
     else if (isNumber !== undefined) take();
     else if (word) { node.value = JSON.parse(word); take(); } else if (mark === '[') {
@@ -88,14 +89,14 @@ function parseAll(text) {
       take();
       while (token.piece !== '}') {
         if (node.value.size > 0) expect(',');
-        if (token[1] === undefined) throw new NotJSON(`not JSON: a name is missing before character ${at}`);
+        if (token[1] === undefined) throw new NotJSON('not JSON');
         const name = string();
         expect(':');
         if (node.value.has(name)) source.duplicate = node.duplicate = name;
         node.value.set(name, read(depth + 1));
       }
       take();
-    } else throw new NotJSON(`not JSON: a value is missing before character ${at}`);
+    } else throw new NotJSON('not JSON');
     node.end = length;
     return node;
   };
@@ -113,8 +114,8 @@ function parseAll(text) {
 // Parses one JSON text, in which no member is there twice.
 function parse(text) {
   const values = parseAll(text);
-  if (values.length !== 1) throw new NotJSON('not JSON: there is more than one value');
-  if (values[0].source.duplicate !== undefined) throw new NotJSON(`the member ${values[0].source.duplicate} is there twice`);
+  if (values.length !== 1) throw new NotJSON('not JSON');
+  if (values[0].source.duplicate !== undefined) throw new NotJSON('a member is there twice');
   return values[0];
 }
 // The same text for all layouts of a value. Numbers stay verbatim.
@@ -649,12 +650,16 @@ async function checkItems(entry, {items, salt}) {
 }
 
 // An order is an array, or an answer with items, hands or shuffles.
+const ANSWER_MEMBERS = ['audit_id', 'log_index', 'algorithm', 'items', 'hands', 'rest', 'shuffles', 'commitment', 'seed']; // none is ignored
 function readOrder(text) {
   const node = parse(text), isAnswer = node.value instanceof Map, has = (name) => node.value.has(name);
   demand(isAnswer || Array.isArray(node.value), 'neither an answer of POST /shuffle nor a JSON array');
   demand(!isAnswer || ['items', 'hands', 'shuffles'].some(has), 'an object without items, hands or shuffles: not an answer of POST /shuffle');
   for (const name of isAnswer ? ['items', 'hands', 'rest', 'shuffles'] : [])
     demand(!has(name) || Array.isArray(node.value.get(name).value), `an answer whose ${name} are not an array`);
+  const unknown = isAnswer ? [...node.value.keys()].filter((name) => !ANSWER_MEMBERS.includes(name)) : [];
+  const [first] = unknown.sort((a, b) => hex(utf8(a)) < hex(utf8(b)) ? -1 : 1);
+  demand(first === undefined, `an answer with the member ${short(first ?? '')}, which no answer of POST /shuffle has`);
   return {isAnswer, list: node.value, get: (name) => isAnswer ? node.value.get(name) : undefined};
 }
 function seedOfAnswer(order, record) { // the seed that the answer to the request of the record has
@@ -675,12 +680,12 @@ function otherNames(order, {file, record}) {
   }
   return undefined;
 }
-function compareOrder(step, entry, {order, handOf}) {
+function compareOrder(step, entry, {order, handOf, anyOrder}) {
   const {record: {kind}, cards} = entry, conclude = (state, text) => Object.assign(step, {state, text: printable(text)});
   const other = otherNames(order, entry);
   if (other) return conclude('wrong', other);
   if (!cards) return conclude('unchecked', 'replayed, but comparing it with the order given needs the items of the record');
-  const {match, problem} = matchOrder(order, entry, handOf);
+  const {match, problem} = matchOrder(order, entry, handOf, anyOrder);
   if (kind !== 'shuffle' && (problem || kind !== 'shoe')) {
     return conclude('unchecked', `${step.text}; the order given is not the whole order of the cards that were sealed first, and cards ` +
       'without salt and path prove nothing');
@@ -697,7 +702,7 @@ function describeMatch({parts, cards, shuffle, sorted, noun}) {
 }
 // What an order is: the whole order, or hands of a deal, by docs/spec.md, "Comparing an order or a hand". problem says why it
 // is nothing that was dealt. of is the only hand that it may be: a number from 1 or 'rest'.
-function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, of) {
+function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, of, anyOrder) {
   const noun = cards.instance ? 'card' : 'item', fail = (problem) => { throw Object.assign(new Error(problem), {isMismatch: true}); };
   const valueOf = (node) => {
     if (!cards.instance || !(node.value instanceof Map)) return {node, key: canonical(node)};
@@ -743,10 +748,10 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
   const [items, handsGiven, rest, shuffles] = ['items', 'hands', 'rest', 'shuffles'].map(order.get);
   const claimAll = () => { // what the order says of each shuffle, in every form that it has
     if (!order.isAnswer) return repeat === 1 ? [{shuffle: 0, part: 'all', values: order.list.map(valueOf)}] : split(order.list, false);
-    if (repeat > 1 && !shuffles) fail(`the order given is of 1 shuffle, and there were ${repeat}`);
-    const one = repeat === 1;
-    return [...items && one ? [{shuffle: 0, part: 'all', values: values(items)}] : [],
-      ...handsGiven && one ? dealt(0, handsGiven.value, rest) : [], ...shuffles ? split(shuffles.value, hands.length > 0) : []];
+    if (repeat > 1 && (!shuffles || items || handsGiven || rest)) fail(`the order given is of 1 shuffle, and there were ${repeat}`);
+    const ofRest = rest && !handsGiven ? [{shuffle: 0, part: 'rest', values: values(rest)}] : [];
+    return [...items ? [{shuffle: 0, part: 'all', values: values(items)}] : [],
+      ...handsGiven ? dealt(0, handsGiven.value, rest) : ofRest, ...shuffles ? split(shuffles.value, hands.length > 0) : []];
   };
   const isComplete = !order.isAnswer || Boolean(items && repeat === 1) || Boolean(rest) || Boolean(shuffles); // or has no rest
   const which = ({shuffle, part}) => (repeat > 1 ? `shuffle ${shuffle + 1}: ` : '') +
@@ -766,37 +771,40 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
       `${which(claim)}${short(value.node.text)} at place ${i}, where the replay has ${short(want)}`);
   });
   const set = (claim, numbers) => {
-    if (claim.part === 'all' || claim.part === 'rest') sequence(claim, numbers);
+    if (claim.part === 'all') sequence(claim, numbers);
     else if (!have(numbers, claim.values)) fail('other cards');
   };
   const all = (sorted) => ({parts: hands.map((_, i) => i + 1), cards: hands.at(-1), sorted, noun});
-  const partsGiven = () => { // the hands that the order may be, and the rest, which may be empty
-    if (!order.isAnswer) return {list: [order.list.map(valueOf)], remains: []};
-    if (!handsGiven || items || shuffles || handsGiven.value.length > hands.length) return {list: [], remains: []};
+  const partsGiven = () => { // the hands that the order may be, and the rest, if it has one
+    if (!order.isAnswer) return {list: [order.list.map(valueOf)]};
+    if (!handsGiven || items || shuffles || handsGiven.value.length > hands.length) return {list: []};
     try {
-      return {list: handsGiven.value.map((hand) => values(hand)), remains: rest ? values(rest) : []};
-    } catch { return {list: [], remains: []}; }
+      return {list: handsGiven.value.map((hand) => values(hand)), remains: rest && values(rest)};
+    } catch { return {list: []}; }
   };
   const place = (shuffle, list, remains, only, sorted) => { // which parts of a shuffle they are; undefined unless all are found
-    const taken = new Set(), parts = [], take = (given, one, equal) => [...hands.keys()].map((i) => i + 1).concat('rest').find((part) => {
-      const [from, to] = span(part) ?? [0, 0];
-      return !taken.has(part) && (one === undefined || part === one) && from < to && equal(orders[shuffle].slice(from, to), given);
-    });
-    if (remains.length > 0) {
-      if (!take(remains, 'rest', are)) return undefined;
+    const taken = new Set(), parts = [];
+    const isPart = (part, given, isSet) => { // the order of the rest, a wall, is the game
+      const numbers = orders[shuffle].slice(...span(part));
+      return isSet && (part !== 'rest' || anyOrder) ? have(numbers, given) : are(numbers, given);
+    };
+    const take = (given, isSet) => [...hands.keys()].map((i) => i + 1).concat('rest').find((part) =>
+      !taken.has(part) && (only === undefined || part === only) && given.length > 0 && isPart(part, given, isSet));
+    if (remains) {
+      if (!isPart('rest', remains, sorted)) return undefined;
       taken.add('rest');
     }
     for (const hand of list) {
-      const part = take(hand, only, are) ?? (sorted ? take(hand, only, have) : undefined);
+      const part = take(hand, false) ?? (sorted ? take(hand, true) : undefined);
       if (!part) return undefined;
       taken.add(part);
       parts.push(part);
     }
     return parts;
   };
-  const find = (list, remains, only) => { // in sequence in the first shuffle that has them so, or else in any
+  const find = (list, remains, only) => { // in sequence in the first shuffle that has them so, or else in any if they may be sorted
     if (list.length === 0 || hands.length === 0) return undefined;
-    for (const sorted of [false, true]) {
+    for (const sorted of order.isAnswer && !anyOrder ? [false] : [false, true]) { // players sort the hand that they hold, and nobody an answer
       for (const shuffle of orders.keys()) {
         const parts = place(shuffle, list, remains, only, sorted);
         if (parts) return {parts, cards: list[0].length, sorted, noun, ...repeat > 1 && {shuffle: shuffle + 1}};
@@ -816,23 +824,28 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
     return attempt(() => {
       const [from, to] = span(of) ?? [0, 0];
       if (from === to) fail(`there is no ${nameOfPart(of).replace('the ', '')} in this deal: it has ${count(hands.length, 'hand')}`);
-      if (list.length !== 1 || remains.length > 0) fail(`the file is not one hand, and ${nameOfPart(of)} is`);
-      const match = find(list, [], of), other = match ? undefined : find(list, []);
-      return match ?? fail(other ? `it is not ${nameOfPart(of)}, but ${nameOfPart(other.parts[0])}` :
-        `it is not ${nameOfPart(of)} of this deal, nor another hand of it`);
+      if (list.length !== 1 || rest) fail(`the file is not one hand, and ${nameOfPart(of)} is`);
+      const match = find(list, undefined, of), other = match ? undefined : find(list);
+      if (match) return match;
+      if (other) fail(`it is not ${nameOfPart(of)}, but ${nameOfPart(other.parts[0])}`);
+      if (orders.some((order) => have(order.slice(from, to), list[0]))) fail(`it has the same items as ${nameOfPart(of)}, in another order`);
+      return fail(`it is not ${nameOfPart(of)} of this deal, nor another hand of it`);
     });
   }
+  const isWhole = order.isAnswer && order.get('audit_id') !== undefined;
   let claims;
   const wholly = attempt(() => {
-    claims = claimAll();
-    if (claims.length === 0 && draw > 0) fail(`the order given has no items, and ${draw} were dealt`); // only an empty array of hands
+    const said = claimAll();
+    if (said.length === 0 && draw > 0) fail(`the order given has no items, and ${draw} were dealt`); // only an empty array of hands
+    if (isWhole && !isComplete) fail('the order given has no rest, and an answer with an audit_id is compared whole');
+    claims = said;
     check(claims, sequence);
     return isComplete || hands.length === 0 ? {} : all(false);
   });
   if (wholly.match || hands.length === 0) return wholly;
-  const sets = claims ? attempt(() => { check(claims, set); return all(true); }) : {};
+  const sets = anyOrder && claims ? attempt(() => { check(claims, set); return all(true); }) : {};
   if (sets.match) return sets;
-  if (order.isAnswer && repeat === 1 && list.length === hands.length) return wholly; // all hands are compared by their numbers
+  if (isWhole || order.isAnswer && repeat === 1 && list.length === hands.length) return wholly; // all hands are compared by their numbers
   const match = find(list, remains);
   if (match) return {match};
   const isOther = list.length > 0 && (order.isAnswer || (list[0].length !== draw && repeat === 1));
@@ -1103,7 +1116,7 @@ async function openShoe(nodes, given, heldBack) {
   const entries = [];
   let {key} = given;
   for (const [i, node] of nodes.entries()) {
-    const {items, salt, order, handOf} = i === 0 ? given : {}, alone = {key, items, salt, order, handOf};
+    const {items, salt, order, handOf, anyOrder} = i === 0 ? given : {}, alone = {key, items, salt, order, handOf, anyOrder};
     entries.push(await checkFile(node, alone, heldBack));
     key ||= entries.at(-1).file?.log_key;
   }
@@ -1519,12 +1532,13 @@ const READERS = {__proto__: null, key: ['key', async (text) => { await readKey(t
   answer: ['order', readOrder], hand: ['hand', readHand], list: [undefined, readItems]}; // where it is in what is given, and its parser
 
 // Sorts the texts, and parses those that are not proofs.
-async function readTexts(texts) {
-  const inputs = [], proofs = [], given = {}, seen = new Set(), only = {};
+async function readTexts(texts, {anyOrder}) {
+  const inputs = [], proofs = [], given = {anyOrder}, seen = new Set(), only = {};
   for (const {name, text, problem, role: asked} of texts) {
     const input = {name, isSorted: !asked, shown: {name, role: asked}}, {shown} = input;
     inputs.push(input);
     if (problem) throw new Refusal('unreadable', [name], problem);
+    if (text.length > MAX_TEXT || text.length > MAX_TEXT / 3 && utf8(text).length > MAX_TEXT) throw new Refusal('unreadable', [name], `${name}: ${TOO_LONG}`);
     input.text = trim(text);
     shown.role ??= await sorted(name, input.text);
     const role = shown.role === 'order' ? 'answer' : shown.role, same = `${role} ${input.text}`;
@@ -1534,16 +1548,16 @@ async function readTexts(texts) {
       for (const node of split(input.text)) proofs.push(await proofOf(node, input));
       continue;
     }
-    if (role !== 'list' && only[role]) throw two(only[role], input, role);
-    only[role] = input;
     if (!READERS[role]) throw new Refusal('unreadable', [name], `the ${role}: there is no role ${JSON.stringify(role)}`);
     try {
       const [place, read] = READERS[role], value = await read(input.text);
       if (place) given[place] = value;
       else input.items = value;
     } catch ({message}) {
-      throw new Refusal('unreadable', [name], `the ${shown.role}: ${role === 'salt' ? message : `${name} is ${message}`}`);
+      throw new Refusal('unreadable', [name], `the ${shown.role}: ${role === 'salt' ? message : `${name}: ${message}`}`);
     }
+    if (role !== 'list' && only[role]) throw two(only[role], input, role);
+    only[role] = input;
   }
   if (proofs.length === 0) throw new Refusal('no-proof', [], 'no proof was given: the proof of the record is needed as well');
   if (given.salt && !only.items && !only.list) {
@@ -1629,7 +1643,7 @@ async function checkGroups(groups, {given, order}, handOf) {
   let matches = 0;
   for (const part of groups) {
     if (!candidates.includes(part)) { await checkGroup(part); continue; }
-    Object.assign(part, {order}).given = {...part.given, order: given.order, handOf};
+    Object.assign(part, {order}).given = {...part.given, order: given.order, handOf, anyOrder: given.anyOrder};
     await checkGroup(part);
     if (part.match) matches++;
     else if (candidates.length > 1) {
@@ -1657,7 +1671,9 @@ export async function traceText(text, {commitment, key, items, itemsSalt, order}
     order: order === undefined ? undefined : readOrder(order), commitment: commitment && split(commitment)[0]});
 }
 const lacks = ({proofs: [{record}], given}) => usesCommitment(record) && !given.commitment;
-const isCommitment = ({proofs}) => proofs.length === 1 && proofs[0].record?.kind === 'commitment';
+const isOfKind = ({proofs}, kind) => proofs.length === 1 && proofs[0].record?.kind === kind;
+const recordOf = ({proofs: [{record}]}) => record;
+const isVoidOf = (part, other) => isOfKind(part, 'void') && isOfKind(other, 'commitment') && recordOf(part).commitment_id === recordOf(other).id;
 function addNotes(groups, inputs) { // what was compared with what, and of commitments that they are others
   for (const part of groups) {
     const {found: {notes}, match, order, items, given} = part, list = [];
@@ -1670,10 +1686,33 @@ function addNotes(groups, inputs) { // what was compared with what, and of commi
     add(items, 'the items');
     for (const input of inputs) if (input.shown.role === 'hand' && given.hand) add(input, 'the hand');
     if (list.length > 0) notes.push(`${list.join(', ')}.`);
-    if (!lacks(part)) continue;
-    for (const {proofs: [{record}]} of groups.filter(isCommitment))
-      notes.push(`The commitment that was given, ${record.id}, is not the one that the record names.`);
+    for (const other of groups) {
+      if (lacks(part) && isOfKind(other, 'commitment')) sayOfOtherCommitment(part.found, recordOf(other).id);
+      else if (isVoidOf(other, part) && other.found.verdict === 'verified')
+        notes.push(`It is void since ${recordOf(other).time}: nothing used it before its deadline, nothing can use it any more, and its seed stays secret.`);
+    }
   }
+}
+function sayOfOtherCommitment(found, id) {
+  const what = `ommitment that was given, ${id}, is not the one that the record names.`;
+  if (found.verdict !== 'verified') found.notes.push(`The c${what}`);
+  else {
+    found.notes.unshift(`Without that commitment: ${found.headline}`);
+    Object.assign(found, {verdict: 'unchecked', headline: `Not checked to the end: the c${what}`, summary: {id: 'incomplete', step: 'committed'}});
+  }
+}
+
+const isAlone = ({why = 'unreadable', files = []}) => files.length > 0 && ['unreadable', 'unknown', 'private-key'].includes(why);
+// Leaves out a text that is refused by itself or, where texts are refused together, all but the proofs and the only key.
+async function withoutRefused(texts, refusal) {
+  if (isAlone(refusal)) return texts.filter(({name}) => !refusal.files.includes(name));
+  const proofs = [], keys = new Map();
+  for (const text of texts) {
+    const role = text.problem ? undefined : text.role ?? await looksLike(text.text);
+    if (role === 'proof') proofs.push(text);
+    if (role === 'key') keys.set(trim(text.text), text);
+  }
+  return [...proofs, ...keys.size === 1 ? keys.values() : []];
 }
 
 export async function verify(texts, options = {}) {
@@ -1681,14 +1720,20 @@ export async function verify(texts, options = {}) {
   const roles = [['key', 'the key', 'key'], ['itemsSalt', 'the salt', 'salt'], ['items', 'the items', 'items'], ['order', 'the order', 'order'],
     ['hand', 'the hand', 'hand']];
   const asked = roles.flatMap(([option, name, role]) => options[option] === undefined ? [] : [{name, role, text: options[option]}]);
+  const all = [...asked, ...list];
   try {
-    const read = await readTexts([...asked, ...list]), groups = group(read.proofs, read.given), {inputs} = read;
+    const read = await readTexts(all, options), groups = group(read.proofs, read.given), {inputs} = read;
     await findItems(read, groups);
     await checkGroups(groups, read, readHandOf(options.handOf, read.given));
     addNotes(groups, inputs);
     return conclusion(groups, inputs);
   } catch (error) {
     const {why = 'unreadable', files = [], message} = error;
+    const others = await withoutRefused(all, error), handOf = isAlone(error) ? options.handOf : undefined;
+    if (others.length < all.length || options.handOf !== handOf) { // what is false is so whatever is wrong with the others
+      const rest = await verify(others, {handOf, anyOrder: options.anyOrder});
+      if (rest.verdict === 'false') return {...rest, notes: [...rest.notes, printable(`Not checked: ${message}.`)]};
+    }
     return {verdict: 'unchecked', headline: printable(`Not checked: ${message}.`), notes: [], steps: [],
       summary: {id: 'refused', why, files}, files: [], proofs: []};
   }
@@ -1698,7 +1743,8 @@ function conclusion(groups, inputs) {
     ({files: [...new Set(own.map(({from}) => from.name))], verdict, headline: printable(headline), notes: notes.map(printable), steps, summary}));
   const number = (verdict) => proofs.filter((proof) => proof.verdict === verdict).length, isLacking = groups.some(lacks);
   const verdict = ['false', 'unchecked', 'verified'].find(number), steps = proofs.flatMap((proof) => proof.steps);
-  const files = inputs.map(({shown}) => shown), main = proofs.filter((proof, i) => !(isLacking && isCommitment(groups[i]) && proof.verdict === 'verified'));
+  const files = inputs.map(({shown}) => shown), main = proofs.filter((proof, i) => !(proof.verdict === 'verified' &&
+    (isLacking && isOfKind(groups[i], 'commitment') || groups.some((other) => isVoidOf(groups[i], other)))));
   if (main.length === 1) return {verdict, headline: main[0].headline, notes: main[0].notes, steps, summary: main[0].summary, files, proofs};
   const counts = {verified: number('verified'), false: number('false'), unchecked: number('unchecked')};
   return {verdict, headline: `${proofs.length} proofs: ${counts.verified} verified, ${counts.false} false, ${counts.unchecked} not checked to the end.`,
@@ -1718,6 +1764,7 @@ order: each file is recognized by its content. White space, escapes and the orde
   --items-salt SALT   the items_salt that the items were sent with
   --order FILE        what was answered: the whole answer of POST /shuffle, the JSON array of the order, or one hand of it
   --hand-of N         which hand of the deal the order is: a number from 1, or rest
+  --any-order         accept hands and the rest in any order; without it, only one hand by itself may be sorted
   --hand FILE         cards that were drawn from a shoe, with salt and path
   --json              print the verdict and the steps as JSON
   --help              print this
@@ -1732,17 +1779,22 @@ if (globalThis.process?.argv?.[1] && import.meta.url.startsWith('file:')) {
   if (pathToFileURL(path).href === import.meta.url) await main();
 }
 async function main() {
-  const {readFileSync} = await load('node:fs'), {parseArgs} = await load('node:util'), file = {type: 'string'}, flag = {type: 'boolean'};
+  const {readFileSync, statSync} = await load('node:fs'), {parseArgs} = await load('node:util'), file = {type: 'string'}, flag = {type: 'boolean'};
   const read = (path) => {
     let bytes;
-    try { bytes = readFileSync(path); } catch ({code, message}) { throw new Error(code === 'ENOENT' ? 'there is no such file' : message); }
+    try {
+      const about = statSync(path);
+      demand(!about.isDirectory(), 'it is a folder');
+      demand(about.size <= MAX_TEXT, TOO_LONG);
+      bytes = readFileSync(path);
+    } catch ({code, message}) { throw new Error(code === 'ENOENT' ? 'there is no such file' : message); }
     try { return new TextDecoder('utf-8', {fatal: true}).decode(bytes); } catch { throw new Error('it is not UTF-8, and so not JSON'); }
   };
   process.exitCode = 2;
   let values, paths;
   try {
     ({values, positionals: paths} = parseArgs({allowPositionals: true, options: {key: file, items: file, 'items-salt': file, order: file,
-      hand: file, 'hand-of': file, proof: {type: 'string', multiple: true}, json: flag, help: flag}}));
+      hand: file, 'hand-of': file, 'any-order': flag, proof: {type: 'string', multiple: true}, json: flag, help: flag}}));
     demand(values.help || paths.length + (values.proof ?? []).length > 0, 'expected FILE...');
   } catch ({message}) {
     console.error(`riffle.mjs: ${message}; see --help`);
@@ -1764,7 +1816,7 @@ async function main() {
   for (const role of ['items', 'order', 'hand']) if (values[role] !== undefined) add(values[role], role);
   for (const name of paths) add(name);
   for (const name of values.proof ?? []) add(name, 'proof');
-  const result = await verify(texts, {handOf: values['hand-of']});
+  const result = await verify(texts, {handOf: values['hand-of'], anyOrder: values['any-order']});
   if (values.json) console.log(JSON.stringify(result));
   else console.log(inLines(result).join('\n'));
   process.exitCode = {verified: 0, false: 1, unchecked: 2}[result.verdict];

@@ -2,12 +2,12 @@
 docs/shoes.md, section by section. One file for Python 3.9 or later; it needs the package cryptography and nothing else.
 
     from riffle import verify
-    result = verify(texts, key=..., items=..., items_salt=..., order=..., hand=..., hand_of=...)
+    result = verify(texts, key=..., items=..., items_salt=..., order=..., hand=..., hand_of=..., any_order=...)
 
 texts is a text, or a list of texts, of pairs (name, text) or of triples (name, text, role): proofs, an answer, a hand, items, the
 public key of the log from another source than the proofs, a salt. Each is sorted by what it looks like, unless its role is given.
 All options are texts in their roles: an order is the answer of POST /shuffle, an array of the order, or one hand of the deal, and
-hand_of says which: "1", "2" or so, or "rest".
+hand_of says which: "1", "2" or so, or "rest". With any_order, hands and the rest may be sorted.
 
 The result is a dict. verdict is "verified" if everything that was given holds, "false" if something is false, and "unchecked"
 if something could not be checked. headline says so in a sentence, summary the same for translation, notes are what else there is
@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 MAX_COST, MAX_DECK = 2**30, 2**24  # the most steps of a replay, and cards of a deck with a digest
 MAX_CARDS, MAX_PILES, MAX_SEALS = 4096, 256, 4096  # of a shoe
 MAX_DEPTH = 200  # of JSON: levels
+MAX_TEXT, TOO_LONG = 64 * 2**20, "it is longer than 64 MiB"  # a text, in bytes
 
 
 def sha256(*parts):
@@ -71,7 +72,7 @@ def parse_all(text):
     def advance():
         nonlocal token, at
         token = TOKEN.match(text, at)
-        demand(token, f"not JSON at character {at}", NotJSON)
+        demand(token, "not JSON", NotJSON)
         at = token.end()
 
     def piece():
@@ -84,18 +85,18 @@ def parse_all(text):
         advance()
 
     def expect(wanted):
-        demand(piece() == wanted, f"not JSON: {wanted} is missing before character {at}", NotJSON)
+        demand(piece() == wanted, "not JSON", NotJSON)
         take()
 
     def string():
         value = json.loads(token[1])
-        demand(not re.search("[\ud800-\udfff]", value), "not JSON: half of a surrogate pair", NotJSON)
+        demand(not re.search("[\ud800-\udfff]", value), "not JSON", NotJSON)
         take()
         return value
 
     def read(depth):
         node = Value(source, length)
-        demand(depth <= MAX_DEPTH or token[4] not in ("[", "{"), "it is nested too deeply", NotJSON)
+        demand(depth <= MAX_DEPTH or token[4] not in ("[", "{"), "not JSON", NotJSON)
         if token[1] is not None:
             node.value = string()
         elif token[2] is not None:
@@ -118,7 +119,7 @@ def parse_all(text):
             while piece() != "}":
                 if node.value:
                     expect(",")
-                demand(token[1] is not None, f"not JSON: a name is missing before character {at}", NotJSON)
+                demand(token[1] is not None, "not JSON", NotJSON)
                 name = string()
                 expect(":")
                 if name in node.value:
@@ -126,7 +127,7 @@ def parse_all(text):
                 node.value[name] = read(depth + 1)
             take()
         else:
-            raise NotJSON(f"not JSON: a value is missing before character {at}")
+            raise NotJSON("not JSON")
         node.end = length
         return node
 
@@ -142,9 +143,9 @@ def parse_all(text):
 def parse(text):
     """Parses one JSON text, in which no member is there twice."""
     values = parse_all(text)
-    demand(len(values) == 1, "not JSON: there is more than one value", NotJSON)
+    demand(len(values) == 1, "not JSON", NotJSON)
     duplicate = values[0].source.duplicate
-    demand(duplicate is None, f"the member {duplicate} is there twice", NotJSON)
+    demand(duplicate is None, "a member is there twice", NotJSON)
     return values[0]
 
 
@@ -654,7 +655,7 @@ def replay(entry, given, held_back):
     step = steps[-1]
     check_items(entry, given)
     if order:
-        step["state"], text = order.compare(entry, step["text"], given.get("hand_of"))
+        step["state"], text = order.compare(entry, step["text"], given.get("hand_of"), given.get("any_order"))
         step["text"] = printable(text)
     check_root(entry)
 
@@ -841,7 +842,8 @@ def find_items(record, items, salt):
 
 
 class Order:
-    """An order is an array, or an answer with items, hands or shuffles."""
+    """An order is an array, or an answer with items, hands or shuffles, no member of which is ignored."""
+    MEMBERS = {"audit_id", "log_index", "algorithm", "items", "hands", "rest", "shuffles", "commitment", "seed"}
 
     def __init__(self, text):
         node = parse(text)
@@ -851,6 +853,8 @@ class Order:
                "an object without items, hands or shuffles: not an answer of POST /shuffle")
         for name in ("items", "hands", "rest", "shuffles"):
             demand(self.get(name) is None or is_at(list, self.get(name)), f"an answer whose {name} are not an array")
+        unknown = min(set(self.list) - self.MEMBERS if self.is_answer else (), key=str.encode, default=None)
+        demand(unknown is None, f"an answer with the member {short(unknown or '')}, which no answer of POST /shuffle has")
 
     def get(self, name):
         return self.list.get(name) if self.is_answer else None
@@ -872,14 +876,14 @@ class Order:
             return f"the answer has the log_index {short(index.text)}, and the record has {entry.file.index}"
         return None
 
-    def compare(self, entry, replayed, hand_of):
+    def compare(self, entry, replayed, hand_of, any_order):
         other, kind = self.other_names(entry), entry.record["kind"]
         if other:
             return "wrong", other
         if entry.cards is None:
             return "unchecked", "replayed, but comparing it with the order given needs the items of the record"
         try:
-            match, problem = Comparison(self, entry).match(hand_of), None
+            match, problem = Comparison(self, entry, any_order).match(hand_of), None
         except Mismatch as error:
             match, problem = None, str(error)
         if kind != "shuffle" and (problem or kind != "shoe"):
@@ -916,8 +920,8 @@ class Match:
 class Comparison:
     """Compares an order with what was replayed, by docs/spec.md, "Comparing an order or a hand"."""
 
-    def __init__(self, order, entry):
-        record = entry.record
+    def __init__(self, order, entry, any_order):
+        record, self.any_order = entry.record, any_order
         self.order, self.orders, self.cards, self.draw, self.repeat = order, entry.orders, entry.cards, record["draw"], record["repeat"]
         self.hands, self.noun = record.get("hands", []), "card" if entry.cards.codes else "item"
         self.items, self.dealt, self.rest, self.shuffles = map(order.get, ("items", "hands", "rest", "shuffles"))
@@ -927,24 +931,26 @@ class Comparison:
         hands, rest = self.given_hands()
         if of is not None:
             return self.only(of, hands, rest)
-        claims, problem = None, None
+        claims, problem, is_whole = None, None, self.order.get("audit_id") is not None
         try:
-            claims = self.claims()
-            demand(claims or not self.draw, f"the order given has no items, and {self.draw} were dealt", Mismatch)  # only no hands
+            said = self.claims()
+            demand(said or not self.draw, f"the order given has no items, and {self.draw} were dealt", Mismatch)  # only no hands
+            is_complete = not self.order.is_answer or self.items or self.rest or self.shuffles
+            demand(is_complete or not is_whole, "the order given has no rest, and an answer with an audit_id is compared whole", Mismatch)
+            claims = said
             self.check(claims, self.sequence)
-            is_complete = not self.hands or not self.order.is_answer or self.items and self.repeat == 1 or self.rest or self.shuffles
-            return Match() if is_complete else self.all(False)
+            return Match() if is_complete or not self.hands else self.all(False)
         except Mismatch as error:
             if not self.hands:
                 raise
             problem = error
-        if claims is not None:
+        if claims is not None and self.any_order:
             try:
                 self.check(claims, self.set)
                 return self.all(True)
             except Mismatch:
                 pass
-        if self.order.is_answer and self.repeat == 1 and len(hands) == len(self.hands):
+        if is_whole or self.order.is_answer and self.repeat == 1 and len(hands) == len(self.hands):
             raise problem  # all hands are compared by their numbers
         found = self.find(hands, rest)
         if found:
@@ -956,9 +962,11 @@ class Comparison:
     def only(self, of, hands, rest):
         start, end = self.span(of) or (0, 0)
         demand(start < end, f"there is no {name_of_part(of).replace('the ', '')} in this deal: it has {count(len(self.hands), 'hand')}", Mismatch)
-        demand(len(hands) == 1 and not rest, f"the file is not one hand, and {name_of_part(of)} is", Mismatch)
-        found, other = self.find(hands, [], of), self.find(hands, [])
+        demand(len(hands) == 1 and rest is None, f"the file is not one hand, and {name_of_part(of)} is", Mismatch)
+        found, other = self.find(hands, None, of), self.find(hands, None)
         demand(found or not other, other and f"it is not {name_of_part(of)}, but {name_of_part(other.parts[0])}", Mismatch)
+        is_set = any(self.cards.have(order[start:end], hands[0]) for order in self.orders)
+        demand(found or not is_set, f"it has the same items as {name_of_part(of)}, in another order", Mismatch)
         demand(found, f"it is not {name_of_part(of)} of this deal, nor another hand of it", Mismatch)
         return found
 
@@ -985,12 +993,15 @@ class Comparison:
         """What the order says of each shuffle, in every form that it has: triples of the shuffle, the part and its values."""
         if not self.order.is_answer:
             return [(0, "all", list(map(self.cards.value, self.order.list)))] if self.repeat == 1 else self.split(self.order.list, False)
-        demand(self.repeat == 1 or self.shuffles, f"the order given is of 1 shuffle, and there were {self.repeat}", Mismatch)
+        demand(self.repeat == 1 or self.shuffles and not (self.items or self.dealt or self.rest),
+               f"the order given is of 1 shuffle, and there were {self.repeat}", Mismatch)
         claims = []
-        if self.items and self.repeat == 1:
+        if self.items:
             claims.append((0, "all", self.values(self.items)))
-        if self.dealt and self.repeat == 1:
+        if self.dealt:
             claims += self.deal(0, self.dealt.value, self.rest)
+        elif self.rest:
+            claims.append((0, "rest", self.values(self.rest)))
         return claims + (self.split(self.shuffles.value, bool(self.hands)) if self.shuffles else [])
 
     def split(self, shuffles, is_dealt):
@@ -1027,7 +1038,7 @@ class Comparison:
                            + f"{short(node.text)} at place {i}, where the replay has {short(want)}")
 
     def set(self, shuffle, part, values, numbers):
-        if part in ("all", "rest"):
+        if part == "all":
             self.sequence(shuffle, part, values, numbers)
         else:
             demand(self.cards.have(numbers, values), "other cards", Mismatch)
@@ -1037,19 +1048,21 @@ class Comparison:
         return f"shuffle {shuffle + 1}: {text}" if self.repeat > 1 else text
 
     def given_hands(self):
-        """The hands that the order may be, and the rest, which may be empty."""
+        """The hands that the order may be, and the rest; None if it has none."""
         if not self.order.is_answer:
-            return [list(map(self.cards.value, self.order.list))], []
+            return [list(map(self.cards.value, self.order.list))], None
         if not self.dealt or self.items or self.shuffles or len(self.dealt.value) > len(self.hands):
-            return [], []
+            return [], None
         try:
-            return list(map(self.values, self.dealt.value)), self.values(self.rest) if self.rest else []
+            return list(map(self.values, self.dealt.value)), self.values(self.rest) if self.rest else None
         except Mismatch:
-            return [], []
+            return [], None
 
     def find(self, hands, rest, only=None):
-        """Where the hands were dealt: in sequence in the first shuffle that has them so, or else in any."""
-        for is_sorted in (False, True) if hands and self.hands else ():
+        """Where the hands were dealt: in sequence in the first shuffle that has them so, or else in any if they may be sorted.
+        Players sort the hand that they hold, and nobody an answer."""
+        may_be_sorted = (False, True) if not self.order.is_answer or self.any_order else (False,)
+        for is_sorted in may_be_sorted if hands and self.hands else ():
             for shuffle in range(self.repeat):
                 parts = self.place(shuffle, hands, rest, only, is_sorted)
                 if parts:
@@ -1058,21 +1071,25 @@ class Comparison:
 
     def place(self, shuffle, hands, rest, only, is_sorted):
         """Which parts of a shuffle the hands are, each another; None unless all are found."""
-        taken = []
+        taken = [] if rest is None else ["rest"]
 
-        def take(values, one, equal):
+        def is_part(part, values, is_set):  # the order of the rest, a wall, is the game
+            start, end = self.span(part)
+            equal = self.cards.have if is_set and (part != "rest" or self.any_order) else self.cards.are
+            return equal(self.orders[shuffle][start:end], values)
+
+        def take(values, is_set):
             for part in [*range(1, len(self.hands) + 1), "rest"]:
-                start, end = self.span(part)
-                if part not in taken and one in (None, part) and start < end and equal(self.orders[shuffle][start:end], values):
+                if part not in taken and only in (None, part) and values and is_part(part, values, is_set):
                     taken.append(part)
                     return True
             return False
 
-        if rest and not take(rest, "rest", self.cards.are):
+        if rest is not None and not is_part("rest", rest, is_sorted):
             return None
         known = len(taken)
         for hand in hands:
-            if not take(hand, only, self.cards.are) and not (is_sorted and take(hand, only, self.cards.have)):
+            if not take(hand, False) and not (is_sorted and take(hand, True)):
                 return None
         return taken[known:]
 
@@ -1318,7 +1335,7 @@ class Shoe:
         self.steps, self.entries, self.given, self.closed, self.proven, self.others = Steps(), [], given, False, 0, 0
         self.missing, key = [], given.get("key")
         for i, node in enumerate(nodes):
-            alone = {name: given.get(name) for name in ("items", "salt", "order", "hand_of")} if i == 0 else {}
+            alone = {name: given.get(name) for name in ("items", "salt", "order", "hand_of", "any_order")} if i == 0 else {}
             self.entries.append(Entry(node, {**alone, "key": key}, held_back))
             key = key or self.entries[-1].file and self.entries[-1].file.log_key
         self.records = []  # one file of each
@@ -1698,6 +1715,15 @@ class Verdict:
         self.summary = {"id": "incomplete", "step": self.missing["name"]}
         self.unchecked(f"{text}, but the step {self.missing['name']} could not be checked")
 
+    def other_commitment(self, id):
+        what = f"ommitment that was given, {id}, is not the one that the record names"
+        if self.verdict != "verified":
+            self.notes.append(f"The c{what}.")
+            return
+        self.notes.insert(0, f"Without that commitment: {self.headline}")
+        self.summary = {"id": "incomplete", "step": "committed"}
+        self.unchecked(f"the c{what}")
+
     def secret(self, id, text, **values):
         self.summary = {"id": id, **values}
         self.verdict, self.headline = "unchecked", f"Not proven yet: {text}."
@@ -1851,6 +1877,8 @@ class Input:
         self.name, self.is_sorted, self.shown, self.items = name, role is None, {"name": name, "role": role}, None
         if isinstance(text, Exception):
             raise Refusal("unreadable", [name], str(text))
+        if len(text) > MAX_TEXT or len(text) > MAX_TEXT // 4 and len(text.encode()) > MAX_TEXT:
+            raise Refusal("unreadable", [name], f"{name}: {TOO_LONG}")
         self.text = (text[1:] if text.startswith("\ufeff") else text).strip(" \t\r\n")
         if role is None:
             self.shown["role"] = self.sort()
@@ -1949,8 +1977,11 @@ class Group:
             found, say = trace(nodes[0], given), Verdict.of_record
         self.found, self.match = Verdict(found, given, say), found.match
 
-    def is_commitment(self):
-        return len(self.proofs) == 1 and self.proofs[0].record is not None and self.proofs[0].record["kind"] == "commitment"
+    def is_kind(self, kind):
+        return len(self.proofs) == 1 and self.proofs[0].record is not None and self.proofs[0].record["kind"] == kind
+
+    def is_void_of(self, other):
+        return self.is_kind("void") and other.is_kind("commitment") and self.proofs[0].record["commitment_id"] == other.proofs[0].record["id"]
 
     def lacks(self):
         return uses_commitment(self.proofs[0].record) and self.given.get("commitment") is None
@@ -1959,8 +1990,8 @@ class Group:
 class Verification:
     """Sorts and checks what a verifier is given."""
 
-    def __init__(self, texts, hand_of):
-        self.inputs, self.proofs, self.given, self.roles, seen = [], [], {}, {}, set()
+    def __init__(self, texts, hand_of, any_order):
+        self.inputs, self.proofs, self.given, self.roles, seen = [], [], {"any_order": any_order}, {}, set()
         for text in texts:
             self.inputs.append(Input(*text))
             one = self.inputs[-1]
@@ -1971,10 +2002,10 @@ class Verification:
             if one.role == "proof":
                 self.proofs += [Proof(node, one) for node in split(one.text)]
                 continue
+            self.read(one)
             if one.role != "list" and one.role in self.roles:
                 raise two(self.roles[one.role], one, one.role)
             self.roles[one.role] = one
-            self.read(one)
         if not self.proofs:
             raise Refusal("no-proof", [], "no proof was given: the proof of the record is needed as well")
         if self.given.get("salt") and not {"items", "list"} & set(self.roles):
@@ -1993,7 +2024,7 @@ class Verification:
             place, reader = READERS[one.role]
             value = reader(one.text)
         except ValueError as error:
-            text = str(error) if one.role == "salt" else f"{one.name} is {error}"
+            text = str(error) if one.role == "salt" else f"{one.name}: {error}"
             raise Refusal("unreadable", [one.name], f"the {one.shown['role']}: {text}") from None
         if place:
             self.given[place] = value
@@ -2113,16 +2144,19 @@ class Verification:
             if words:
                 words[0] = words[0].replace(" as ", " was compared as ", 1)
                 group.found.notes.append(", ".join(words) + ".")
-            for other in self.groups if group.lacks() else []:
-                if other.is_commitment():
-                    group.found.notes.append(f"The commitment that was given, {other.proofs[0].record['id']}, is not the one that the record "
-                                             "names.")
+            for other in self.groups:
+                record = other.proofs[0].record
+                if group.lacks() and other.is_kind("commitment"):
+                    group.found.other_commitment(record["id"])
+                elif other.is_void_of(group) and other.found.verdict == "verified":
+                    group.found.notes.append(f"It is void since {record['time']}: nothing used it before its deadline, nothing can use it "
+                                             "any more, and its seed stays secret.")
 
     def result(self):
         proofs = [group.found.as_dict(list(dict.fromkeys(proof.source.name for proof in group.proofs))) for group in self.groups]
         verdicts, is_lacking = [proof["verdict"] for proof in proofs], any(group.lacks() for group in self.groups)
         main = [proof for group, proof in zip(self.groups, proofs)
-                if not (is_lacking and group.is_commitment() and proof["verdict"] == "verified")]
+                if proof["verdict"] != "verified" or not (is_lacking and group.is_kind("commitment") or any(map(group.is_void_of, self.groups)))]
         counts = {verdict: verdicts.count(verdict) for verdict in ("verified", "false", "unchecked")}
         result = {"verdict": next(verdict for verdict in ("false", "unchecked", "verified") if counts[verdict])}
         if len(main) == 1:
@@ -2147,15 +2181,37 @@ def trace_text(text, commitment=None, key=None, items=None, items_salt=None, ord
     return trace(split(text)[0], {**given, "commitment": commitment and split(commitment)})
 
 
-def verify(texts, key=None, items=None, items_salt=None, order=None, hand=None, hand_of=None):
+def proofs_and_key(texts):
+    """What can be checked where texts are refused together: the proofs, and the only key."""
+    proofs, keys = [], {}
+    for text in texts:
+        try:
+            one = Input(*text)
+        except Refusal:
+            continue
+        if one.role == "proof":
+            proofs.append(text)
+        elif one.role == "key":
+            keys[one.text] = text
+    return proofs + (list(keys.values()) if len(keys) == 1 else [])
+
+
+def verify(texts, key=None, items=None, items_salt=None, order=None, hand=None, hand_of=None, any_order=False):
     texts = [texts] if isinstance(texts, str) else texts
     texts = [(f"file {i + 1}", text) if isinstance(text, str) else text for i, text in enumerate(texts)]
     asked = [("the key", key, "key"), ("the salt", items_salt, "salt"), ("the items", items, "items"), ("the order", order, "order"),
              ("the hand", hand, "hand")]
+    texts = [text for text in asked if text[1] is not None] + texts
     try:
-        return Verification([text for text in asked if text[1] is not None] + texts, hand_of).result()
+        return Verification(texts, hand_of, any_order).result()
     except (ValueError, RecursionError, MemoryError) as error:
         summary = {"id": "refused", "why": getattr(error, "why", "unreadable"), "files": getattr(error, "files", [])}
+        is_alone = summary["files"] and summary["why"] in ("unreadable", "unknown", "private-key")
+        others = [text for text in texts if text[0] not in summary["files"]] if is_alone else proofs_and_key(texts)
+        if len(others) < len(texts) or hand_of and not is_alone:  # what is false is so whatever is wrong with the others
+            rest = verify(others, hand_of=hand_of if is_alone else None, any_order=any_order)
+            if rest["verdict"] == "false":
+                return {**rest, "notes": [*rest["notes"], printable(f"Not checked: {error}.")]}
         return {"verdict": "unchecked", "headline": printable(f"Not checked: {error}."), "notes": [], "steps": [], "summary": summary,
                 "files": [], "proofs": []}
 
@@ -2173,9 +2229,13 @@ def lines_of(result):
 def read_text(path):
     try:
         with open(path, "rb") as file:
-            return file.read().decode()
+            text = file.read(MAX_TEXT + 1)
+        demand(len(text) <= MAX_TEXT, TOO_LONG)
+        return text.decode()
     except FileNotFoundError:
         raise ValueError("there is no such file") from None
+    except IsADirectoryError:
+        raise ValueError("it is a folder") from None
     except UnicodeDecodeError:
         raise ValueError("it is not UTF-8, and so not JSON") from None
     except OSError as error:
@@ -2196,6 +2256,8 @@ def main():
                         "one hand of it")
     parser.add_argument("--hand", metavar="FILE", help="cards that were drawn from a shoe, with salt and path")
     parser.add_argument("--hand-of", metavar="N", help="which hand of the deal the order is: a number from 1, or rest")
+    parser.add_argument("--any-order", action="store_true", help="accept hands and the rest in any order; without it, only one hand by "
+                        "itself may be sorted")
     parser.add_argument("--proof", metavar="FILE", action="append", default=[], help="a proof file, which is not sorted")
     parser.add_argument("--json", action="store_true", help="print the verdict and the steps as JSON")
     parser.add_argument("file", nargs="*", metavar="FILE", help="a file of any role")
@@ -2223,7 +2285,7 @@ def main():
         add(path)
     for path in given.proof:
         add(path, "proof")
-    result = verify(texts, hand_of=given.hand_of)
+    result = verify(texts, hand_of=given.hand_of, any_order=given.any_order)
     if given.json:
         print(json.dumps(result, ensure_ascii=False, separators=(",", ":")))
     else:

@@ -26,7 +26,7 @@ function texts(v) { // in their roles, and with the names that the command has f
     ...add('--hand', 'hand', hand), ...v.texts ?? files(v).map((text, i) => ({name: `${i}`, role: 'proof', text}))];
 }
 const given = (v) => ({key: v.key, items: v.items ?? undefined, itemsSalt: v.items_salt, order: v.order});
-const check = (v, other = {}) => verify(texts({...v, ...other}), {handOf: v.hand_of});
+const check = (v, other = {}) => verify(texts({...v, ...other}), {handOf: v.hand_of, anyOrder: v.any_order});
 if (process.argv.includes('--results')) {
   for (const [vector, v] of vectors) console.log(JSON.stringify({by: 'riffle.mjs', vector, result: await check(v)}));
   process.exit();

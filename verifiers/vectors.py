@@ -46,7 +46,7 @@ def texts(v):  # in their roles, and with the names that the command has for the
 
 def check(v, **other):  # with all that the vector has, except for the members given
     v = {**v, **other}
-    return verify(texts(v), hand_of=v.get("hand_of"))
+    return verify(texts(v), hand_of=v.get("hand_of"), any_order=v.get("any_order", False))
 
 if "--results" in sys.argv:
     for vector, v in vectors:

@@ -64,7 +64,7 @@ export const looksLike = async (text: string): Promise<string | undefined> => (a
 /** check verifies proof files, with whatever else was given. */
 export async function check(
   files: Text[],
-  options: {key?: string; order?: string; handOf?: string} = {},
+  options: {key?: string; order?: string; handOf?: string; anyOrder?: boolean} = {},
 ): Promise<Check> {
   return (await verify(files, options)) as Check;
 }

@@ -18,6 +18,7 @@ interface Change {
   texts?: Given[];
   salt?: string;
   handOf?: string;
+  anyOrder?: boolean;
 }
 
 const roles = ['proof', 'order', 'hand', 'items', 'key', 'salt'] as const;
@@ -41,12 +42,14 @@ export function List({
   texts,
   salt,
   handOf,
+  anyOrder,
   check,
   onChange,
 }: {
   texts: Given[];
   salt: string;
   handOf: string;
+  anyOrder: boolean;
   check?: Check;
   onChange: (change: Change) => void;
 }) {
@@ -101,6 +104,16 @@ export function List({
                 ))}
                 <option value="rest">{text('part.rest')}</option>
               </select>
+            </label>
+          )}
+          {hands.length > 0 && isCompared && (
+            <label>
+              <input
+                type="checkbox"
+                checked={anyOrder}
+                onChange={(event) => onChange({anyOrder: event.currentTarget.checked})}
+              />{' '}
+              {text('verify.hand.sorted')}
             </label>
           )}
           {(salt !== '' || texts.some(isSalted)) && (

@@ -37,11 +37,12 @@ interface Everything {
   texts: Given[];
   salt: string;
   handOf: string;
+  anyOrder: boolean;
   subject: Subject;
   check?: Check;
 }
 
-const nothing: Everything = {texts: [], salt: '', handOf: '', subject: {}};
+const nothing: Everything = {texts: [], salt: '', handOf: '', anyOrder: false, subject: {}};
 
 /** checked checks everything anew. A salt that was typed is one more text, the last. */
 async function checked(all: Everything): Promise<Everything> {
@@ -53,7 +54,7 @@ async function checked(all: Everything): Promise<Everything> {
   if (texts.length === 0) return {...all, check: undefined};
   if (all.salt) texts.push({name: text('verify.salt'), text: all.salt, role: 'salt'});
   const handOf = all.texts.some((given) => ['answer', 'order', 'list'].includes(roleOf(given)!)) ? all.handOf : '';
-  return {...all, check: await check(texts, {handOf})};
+  return {...all, check: await check(texts, {handOf, anyOrder: all.anyOrder})};
 }
 
 /** asGiven sorts texts. isLookedUp says that they are of this service. */

@@ -56,6 +56,7 @@ type Given struct {
 	ItemsSalt string
 	Order     []byte // what was answered: a whole answer, an array of items or positions, or one hand of it
 	HandOf    string // which hand of the deal the order is: a number from 1, or rest; empty for any, or all
+	AnyOrder  bool   // hands and the rest of the order may be sorted
 	Hand      []byte // cards that were drawn from a shoe with their proofs: a whole answer, an array, or one
 }
 
@@ -102,7 +103,7 @@ func Verify(given Given, files ...[]byte) (Verdict, []Check, error) {
 			texts = append(texts, t)
 		}
 	}
-	found := prooffile.Verify(texts, given.HandOf, decks)
+	found := prooffile.Verify(texts, prooffile.Options{HandOf: given.HandOf, AnyOrder: given.AnyOrder, Decks: decks})
 	if len(found.Proofs) == 0 {
 		return "", nil, errors.New(found.Headline)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -58,25 +60,58 @@ func isLoopback(host string) bool {
 // readText reads a file, or fetches a proof if its name is a URL or an audit id.
 func (s *service) readText(ctx context.Context, name string) (text []byte, isFetched bool, err error) {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-		text, err = fetch(ctx, name, "", maxProof)
+		text, err = fetch(ctx, name, "")
 		return text, true, err
 	}
-	file, err := os.Open(name)
-	if id, bad := uuid.Parse(name); bad == nil && errors.Is(err, fs.ErrNotExist) {
+	text, err = readFile(name)
+	if id, bad := uuid.Parse(name); bad == nil && errors.Is(err, errNoFile) {
 		if s == nil {
 			return nil, true, errors.New("there is no such file; to fetch the proof of an audit id, name the service with --from")
 		}
-		text, err = fetch(ctx, s.base.JoinPath("audits", id.String(), "proof").String(), s.token, maxProof)
+		text, err = fetch(ctx, s.base.JoinPath("audits", id.String(), "proof").String(), s.token)
 		return text, true, err
 	}
+	return text, false, err
+}
+
+var errNoFile = errors.New("there is no such file")
+
+// readFile reads a text from a file.
+func readFile(name string) ([]byte, error) {
+	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, errors.New("there is no such file")
+		return nil, errNoFile
 	} else if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	defer func() { _ = file.Close() }() // opened for reading
-	text, err = readLimited(file, maxProof)
-	return text, false, err
+	if about, err := file.Stat(); err == nil && about.IsDir() {
+		return nil, errors.New("it is a folder")
+	}
+	text, err := readLimited(file)
+	if err == nil && !utf8.Valid(text) {
+		err = errors.New("it is not UTF-8, and so not JSON")
+	}
+	return text, err
+}
+
+// voidOf returns the audit id of the void record of a commitment; empty if that is not written.
+func (s *service) voidOf(ctx context.Context, commitment uuid.UUID) (id string, err error) {
+	text, err := fetch(ctx, s.base.JoinPath("commitments", commitment.String()).String(), s.token)
+	if err != nil {
+		return "", fmt.Errorf("the status of the commitment %s: %w", commitment, err)
+	}
+	var state struct {
+		Status  string `json:"status"`
+		AuditID string `json:"audit_id"`
+	}
+	if err := json.Unmarshal(text, &state); err != nil {
+		return "", fmt.Errorf("the status of the commitment %s: %w", commitment, err)
+	}
+	if state.Status == "void" {
+		id = state.AuditID
+	}
+	return id, nil
 }
 
 // trustedKey returns the key of the service's log: the one that is saved from an earlier run or, on
@@ -100,8 +135,7 @@ func (s *service) trustedKey(ctx context.Context) (key, warning string, err erro
 			return words[1], "", err
 		}
 	}
-	const maxKey = 4096
-	text, err := fetch(ctx, s.base.JoinPath("log", "key").String(), s.token, maxKey)
+	text, err := fetch(ctx, s.base.JoinPath("log", "key").String(), s.token)
 	if err != nil {
 		return "", "", fmt.Errorf("the key of the log: %w", err)
 	}
@@ -118,9 +152,9 @@ func (s *service) trustedKey(ctx context.Context) (key, warning string, err erro
 	return key, fmt.Sprintf("The key of the log was taken from the service itself, because this is its first use, and is saved in %s. Compare it with a copy from another source: %s", path, key), nil
 }
 
-// fetch gets a file over HTTP, of at most limit bytes. A token that is not empty is sent along. It
+// fetch gets a file over HTTP. A token that is not empty is sent along. It
 // follows redirects on the same host only.
-func fetch(ctx context.Context, address, token string, limit int64) (_ []byte, err error) {
+func fetch(ctx context.Context, address, token string) (_ []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -138,7 +172,7 @@ func fetch(ctx context.Context, address, token string, limit int64) (_ []byte, e
 	defer func() { _ = answer.Body.Close() }()
 	switch answer.StatusCode {
 	case http.StatusOK:
-		return readLimited(answer.Body, limit)
+		return readLimited(answer.Body)
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return nil, fmt.Errorf("the server answers %s: set RIFFLE_TOKEN to a token that may read, and name the service with --from", answer.Status)
 	}

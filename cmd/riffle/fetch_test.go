@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -22,6 +23,7 @@ import (
 type proofServer struct {
 	*httptest.Server
 	proofs map[string]string // by audit id
+	voids  map[string]string // void records, by the path of their commitment
 	key    string
 	asked  []string // paths, in order
 }
@@ -40,9 +42,13 @@ const readToken = "rfl_0123456789012345678901234567890123456789012"
 
 func serveProofs(t *testing.T, proofs ...string) *proofServer {
 	t.Helper()
-	s := &proofServer{proofs: map[string]string{}}
+	s := &proofServer{proofs: map[string]string{}, voids: map[string]string{}}
 	for _, text := range proofs {
-		s.proofs[recordIn(t, text).ID.String()] = text
+		record := recordIn(t, text)
+		s.proofs[record.ID.String()] = text
+		if record.Kind == audit.KindVoid {
+			s.voids["/logs/poker/commitments/"+record.CommitmentID.String()] = record.ID.String()
+		}
 	}
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
@@ -52,6 +58,8 @@ func serveProofs(t *testing.T, proofs ...string) *proofServer {
 		switch text, found := s.proofs[id]; {
 		case r.Header.Get("Authorization") != "Bearer "+readToken:
 			http.Error(w, "no token", http.StatusUnauthorized)
+		case s.voids[r.URL.Path] != "":
+			_, _ = fmt.Fprintf(w, `{"status":"void","audit_id":%q}`, s.voids[r.URL.Path])
 		case r.URL.Path == "/logs/poker/log/key":
 			_, _ = io.WriteString(w, s.key+"\n")
 		case found:
@@ -61,7 +69,7 @@ func serveProofs(t *testing.T, proofs ...string) *proofServer {
 		case strings.HasSuffix(id, "01"):
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
 		case strings.HasSuffix(id, "02"):
-			_, _ = io.WriteString(w, strings.Repeat(" ", maxProof+1))
+			_, _ = io.WriteString(w, strings.Repeat(" ", prooffile.MaxText+1))
 		default:
 			http.NotFound(w, r)
 		}
@@ -126,6 +134,26 @@ func TestVerifyFromAService(t *testing.T) {
 	write(t, saved, s.URL+"/logs/poker nothing\n")
 	if code, _, messages = s.verify(t, id); code != exitUnchecked || !strings.Contains(messages, "known_logs, the line of") {
 		t.Errorf("with a damaged key: %d\n%s", code, messages)
+	}
+}
+
+// The void record of a commitment is fetched as well.
+func TestVerifyVoidFromAService(t *testing.T) {
+	t.Setenv("RIFFLE_TOKEN", readToken)
+	proofs, key := map[string]string{}, ""
+	for _, v := range readProofVectors(t, "proofs").Proofs {
+		proofs[v.Name], key = v.Proof, v.Key
+	}
+	id := recordIn(t, proofs["commitment"]).ID.String()
+	for want, s := range map[string]*proofServer{
+		"It is void since 2026-01-02T03:13:06.000006Z: nothing used it": serveProofs(t, proofs["commitment"], proofs["void"]),
+		"a void follows in the log":                                     serveProofs(t, proofs["commitment"]),
+	} {
+		code, out, messages := s.verify(t, "--key", key, id)
+		assert.Equal(t, 0, code)
+		assert.True(t, strings.HasPrefix(out, "Verified: the record is in the log of"), out)
+		assert.Contains(t, out, want)
+		assert.Equal(t, len(s.voids) == 0, strings.Contains(messages, "the status of the commitment "+id), messages)
 	}
 }
 

@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 
 	"riffle/internal/audit/prooffile"
@@ -22,6 +19,7 @@ type verify struct {
 	Order     string   `placeholder:"FILE" help:"What was answered: the whole answer of POST /shuffle, or the JSON array of the order, or one hand of it."`
 	Hand      string   `placeholder:"FILE" help:"Cards that were drawn from a shoe, with salt and path: the whole answer, an array of cards, or one card."`
 	HandOf    string   `placeholder:"N" help:"Which hand of the deal the order is: a number from 1, or rest. Without it, any hand will do."`
+	AnyOrder  bool     `help:"Accept the hands and the rest of the order in any order, as players sort them. Without it, only one hand by itself may be sorted."`
 	Proof     []string `sep:"none" placeholder:"FILE" help:"A proof file, which is not sorted. May be repeated."`
 	From      string   `placeholder:"URL" help:"The service that has the proofs. A file can then be an audit id; the proof of its commitment is fetched as well. With a token in RIFFLE_TOKEN, the service is sent it."`
 	Log       logName  `placeholder:"NAME" help:"Which log of the service --from fetches from: the one below /logs/NAME."`
@@ -50,10 +48,6 @@ It trusts the key that is given, and nothing else. Without --key it uses the one
 
 The exit code is 0 if everything that was given verifies, 1 if something is false, and 2 if it cannot be checked: a file cannot be read or is no proof, the seed is held back, a card of the hand is sealed by a record that was not given, no key was given, the record is of a kind that this version does not know. Of several proofs, 1 comes before 2 and 2 before 0.`
 }
-
-// maxProof is the largest proof file that is read, in bytes: many times what a shuffle can have,
-// and enough for ten thousand changes of a shoe.
-const maxProof = 1 << 26
 
 // Run checks the proofs and prints what it finds.
 func (k *verify) Run(ctx context.Context, c *console) error {
@@ -103,6 +97,13 @@ func (k *verify) check(ctx context.Context, c *console) (*prooffile.Findings, er
 		for _, id := range prooffile.Missing(texts) {
 			texts = append(texts, readText(ctx, service, id.String(), prooffile.RoleProof))
 		}
+		for _, id := range prooffile.Open(texts) {
+			if void, err := service.voidOf(ctx, id); err != nil {
+				_, _ = fmt.Fprintln(c.messages, "riffle: warning:", err)
+			} else if void != "" {
+				texts = append(texts, readText(ctx, service, void, prooffile.RoleProof))
+			}
+		}
 		if !slices.ContainsFunc(texts, func(t prooffile.Text) bool { return t.IsKey() }) {
 			var key string
 			if key, warning, err = service.trustedKey(ctx); err != nil {
@@ -115,7 +116,7 @@ func (k *verify) check(ctx context.Context, c *console) (*prooffile.Findings, er
 		_, _ = fmt.Fprintln(c.messages, "riffle: warning:", warning)
 	}
 	found, err := await(ctx, c.progress, func() (*prooffile.Findings, error) {
-		return prooffile.Verify(texts, k.HandOf, decks), nil
+		return prooffile.Verify(texts, prooffile.Options{HandOf: k.HandOf, AnyOrder: k.AnyOrder, Decks: decks}), nil
 	})
 	if err == nil && warning != "" {
 		found.Notes = append([]string{warning}, found.Notes...)
@@ -143,12 +144,8 @@ func (k *verify) given() (texts []prooffile.Text, err error) {
 			continue
 		}
 		t := prooffile.Text{Name: f.path, Role: f.role}
-		t.Content, t.Err = os.ReadFile(f.path)
-		if errors.Is(t.Err, fs.ErrNotExist) {
-			t.Err = fmt.Errorf("there is no file %s", f.path)
-		}
-		if t.Err != nil {
-			t.Err = fmt.Errorf("the %s: %w", f.role, t.Err)
+		if t.Content, t.Err = readFile(f.path); t.Err != nil {
+			t.Err = fmt.Errorf("the %s: %s: %w", f.role, f.path, t.Err)
 		}
 		texts = append(texts, t)
 	}
@@ -175,11 +172,11 @@ func readText(ctx context.Context, s *service, name string, role prooffile.Role)
 	return prooffile.Text{Name: name, Role: role, Content: content, Err: err}
 }
 
-// readLimited reads a file of at most limit bytes.
-func readLimited(r io.Reader, limit int64) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err == nil && int64(len(text)) > limit {
-		err = fmt.Errorf("it is longer than %d bytes, and so no proof", limit)
+// readLimited reads a text that is not too long.
+func readLimited(r io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, prooffile.MaxText+1))
+	if err == nil && len(text) > prooffile.MaxText {
+		err = fmt.Errorf("it is longer than %d MiB", prooffile.MaxText>>20)
 	}
 	return text, err
 }

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
 )
@@ -104,7 +105,7 @@ func TestVerifyURL(t *testing.T) {
 		case "/wrong":
 			_, _ = io.WriteString(w, strings.Replace(v.Proof, "03:04", "03:05", 1))
 		case "/long":
-			_, _ = io.WriteString(w, strings.Repeat(" ", maxProof+1))
+			_, _ = io.WriteString(w, strings.Repeat(" ", prooffile.MaxText+1))
 		default:
 			http.NotFound(w, r)
 		}
@@ -116,7 +117,7 @@ func TestVerifyURL(t *testing.T) {
 	}{
 		"/audits/1/proof": {0, "Verified"},
 		"/wrong":          {exitFindings, "it fails at the step inclusion"},
-		"/long":           {exitUnchecked, fmt.Sprintf("it is longer than %d bytes", maxProof)},
+		"/long":           {exitUnchecked, "it is longer than 64 MiB"},
 		"/nothing":        {exitUnchecked, "the server answers 404 Not Found, and no proof"},
 	} {
 		var out strings.Builder

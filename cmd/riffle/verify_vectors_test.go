@@ -23,12 +23,14 @@ import (
 // A verdictVector is a vector of any file in testdata/riffle1, as what the command is given, and its
 // verdict.
 type verdictVector struct {
-	name, items, salt, order, hand, handOf, key string
-	files                                       []string
-	texts                                       []struct{ Name, Text, Role string }
-	verdict                                     prooffile.Verdict
-	step                                        string
-	roles, summary                              json.RawMessage
+	name, items, salt, order, hand, handOf string
+	anyOrder                               bool
+	key                                    string
+	files                                  []string
+	texts                                  []struct{ Name, Text, Role string }
+	verdict                                prooffile.Verdict
+	step                                   string
+	roles, summary                         json.RawMessage
 }
 
 // A result is the JSON that the command prints with --json, and the verifiers in other languages.
@@ -64,12 +66,13 @@ func verdictVectors(t *testing.T) map[string]verdictVector {
 				Texts                                                      []struct{ Name, Text, Role string }
 				Roles, Summary                                             json.RawMessage
 				HandOf                                                     string `json:"hand_of"`
+				AnyOrder                                                   bool   `json:"any_order"`
 				Salt                                                       string `json:"items_salt"`
 				Commitment                                                 string `json:"commitment_proof"`
 			}
 			require.NoError(t, json.Unmarshal(all[list], &members))
 			for _, m := range members {
-				v := verdictVector{m.Name, m.Items, m.Salt, m.Order, m.Hand, m.HandOf, m.Key, m.Files, m.Texts, m.Verdict, m.Step, m.Roles, m.Summary}
+				v := verdictVector{m.Name, m.Items, m.Salt, m.Order, m.Hand, m.HandOf, m.AnyOrder, m.Key, m.Files, m.Texts, m.Verdict, m.Step, m.Roles, m.Summary}
 				switch {
 				case m.Verdict != "":
 				case m.Step != "":
@@ -105,6 +108,9 @@ func (v *verdictVector) verify(t *testing.T) (code int, found *result) {
 		if value != "" {
 			args = append(args, name, value)
 		}
+	}
+	if v.anyOrder {
+		args = append(args, "--any-order")
 	}
 	for i, text := range v.files {
 		args = append(args, "--proof", write(t, filepath.Join(folder, strconv.Itoa(i)), text))

@@ -11,6 +11,8 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,9 +51,11 @@ func (s *server) ask(method, path, body string, headers ...string) (*answer, err
 		request.Header.Set(headers[i], headers[i+1])
 	}
 	request.Host = request.Header.Get("Host")
-	response, err := s.client.Do(request)
+	var conn httptrace.GotConnInfo
+	trace := &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { conn = got }}
+	response, err := s.client.Do(request.WithContext(httptrace.WithClientTrace(request.Context(), trace)))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w (connection reused: %t, idle for %v)", err, conn.Reused, conn.IdleTime)
 	}
 	text, err := io.ReadAll(response.Body)
 	if err := errors.Join(err, response.Body.Close()); err != nil {
@@ -248,13 +252,16 @@ func loadSteadily(t *testing.T, clients int, servers ...*server) *steadyLoad {
 				}
 				l.mu.Unlock()
 				for _, err := range got.failed {
-					t.Errorf("%s: a request was not answered: %v", s.prefix, err)
+					t.Errorf("%s: a request was not answered: %v; the log beside answers:\n%s", s.prefix, err, answeredLine.ReplaceAllString(s.log.String(), ""))
 				}
 			}
 		})
 	}
 	return l
 }
+
+// answeredLine matches a line of the log for a request that was answered.
+var answeredLine = regexp.MustCompile(`(?m)^.*"msg":"request".*"status":(200|503).*\n`)
 
 // stop ends the load and waits for its requests.
 func (l *steadyLoad) stop() {

@@ -37,19 +37,23 @@ def verify(
     items_salt: str | None = None,
     order: object = None,
     hand: object = None,
+    hand_of: str | None = None,
+    any_order: bool = False,
 ) -> Verdict:
     """Verifies proof files without the service, as specified in docs/spec.md and docs/shoes.md.
 
     ``files`` are proof files of records, of commitments that they used, and of whole shoes. ``key`` is the public key of the
     log, from another source than the files; ``items`` are the shuffled items, or a deck's codes; ``order`` is the
-    answer, whole or as a list; ``hand`` is cards that were drawn from a shoe with their proofs. Missing files are not
+    answer, whole or as a list, or the hand of a deal that ``hand_of`` names (a number from 1, or ``rest``), sorted only with
+    ``any_order`` unless it is by itself; ``hand`` is cards that were drawn from a shoe with their proofs. Missing files are not
     checked. All of them are texts, or values that the client returned.
     """
     try:
         verifier: Any = importlib.import_module(".verifier", __package__)
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError("verify takes the package cryptography: pip install cryptography") from missing
-    given = {"key": key, "items": _text(items), "items_salt": items_salt, "order": _text(order), "hand": _text(hand)}
+    given = {"key": key, "items": _text(items), "items_salt": items_salt, "order": _text(order), "hand": _text(hand),
+             "hand_of": hand_of, "any_order": any_order}
     texts = [_text(file) for file in ([files] if isinstance(files, (str, dict)) else files)]
     return cast(Verdict, verifier.verify(texts, **given))
 

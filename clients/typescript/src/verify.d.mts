@@ -24,6 +24,10 @@ export interface Given {
   itemsSalt?: string;
   /** What was answered: a whole response, or an array of items or positions. */
   order?: string;
+  /** Which hand of the deal the order is: a number from 1, or `rest`. */
+  handOf?: string;
+  /** Accepts hands and the rest of the order in any order. */
+  anyOrder?: boolean;
   /** Cards that were drawn from a shoe with their proofs: a whole response, an array of cards, or one. */
   hand?: string;
 }

@@ -3,6 +3,7 @@ package prooffile
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,8 +84,9 @@ type claim struct {
 type comparison struct {
 	*Order
 	*audit.Statement
-	orders [][]uint64 // nil if they are more than the order has items
-	cards  *cards
+	orders   [][]uint64 // nil if they are more than the order has items
+	cards    *cards
+	anyOrder bool // hands and the rest may be in any sequence
 }
 
 // match returns what the order is; see docs/spec.md, "Comparing an order or a hand". The error says
@@ -94,6 +96,10 @@ func (c *comparison) match(of *Part) (*Match, error) {
 		return c.only(*of)
 	}
 	claims, complete, err := c.claims()
+	isWhole := c.answer["audit_id"] != nil
+	if err == nil && isWhole && !complete {
+		claims, err = nil, errors.New("the order given has no rest, and an answer with an audit_id is compared whole")
+	}
 	if err == nil {
 		err = c.check(claims, c.sequence)
 	}
@@ -104,11 +110,11 @@ func (c *comparison) match(of *Part) (*Match, error) {
 		return c.all(false), nil
 	case len(c.Hands) == 0:
 		return nil, err
-	case claims != nil && c.check(claims, c.set) == nil:
+	case c.anyOrder && claims != nil && c.check(claims, c.set) == nil:
 		return c.all(true), nil
 	}
 	hands, rest := c.handsGiven()
-	if c.answer != nil && c.Repeat == 1 && len(hands) == len(c.Hands) {
+	if isWhole || c.answer != nil && c.Repeat == 1 && len(hands) == len(c.Hands) {
 		return nil, err // all hands are compared by their numbers
 	}
 	if m := c.find(hands, rest, nil); m != nil {
@@ -140,7 +146,7 @@ func (c *comparison) only(of Part) (*Match, error) {
 	switch {
 	case !ok || from == to:
 		return nil, fmt.Errorf("there is no %s in this deal: it has %s", strings.TrimPrefix(of.String(), "the "), audit.Count(len(c.Hands), "hand"))
-	case len(hands) != 1 || len(rest) > 0:
+	case len(hands) != 1 || rest != nil:
 		return nil, fmt.Errorf("the file is not one hand, and %s is", of)
 	}
 	if m := c.find(hands, nil, &of); m != nil {
@@ -148,6 +154,9 @@ func (c *comparison) only(of Part) (*Match, error) {
 	}
 	if m := c.find(hands, nil, nil); m != nil {
 		return nil, fmt.Errorf("it is not %s, but %s", of, m.Parts[0])
+	}
+	if slices.ContainsFunc(c.orders, func(order []uint64) bool { return c.cards.have(order[from:to], hands[0]) }) {
+		return nil, fmt.Errorf("it has the same items as %s, in another order", of)
 	}
 	return nil, fmt.Errorf("it is not %s of this deal, nor another hand of it", of)
 }
@@ -161,17 +170,21 @@ func (c *comparison) claims() (claims []claim, complete bool, err error) {
 	case c.answer == nil:
 		claims, err = c.split(c.list, false)
 		return claims, true, err
-	case !isOne && c.shuffles == nil:
+	case !isOne && (c.shuffles == nil || c.items != nil || c.hands != nil || c.rest != nil):
 		return nil, false, fmt.Errorf("the order given is of 1 shuffle, and there were %d", c.Repeat)
 	case isOne && c.items != nil:
 		claims, complete = append(claims, claim{0, allParts, c.values(c.items)}), true
 	}
-	if c.Repeat == 1 && c.hands != nil {
+	switch {
+	case c.Repeat > 1:
+	case c.hands != nil:
 		dealt, err := c.dealt(0, c.hands, c.rest)
 		if err != nil {
 			return nil, false, err
 		}
 		claims, complete = append(claims, dealt...), complete || c.rest != nil
+	case c.rest != nil:
+		claims = append(claims, claim{0, 0, c.values(c.rest)})
 	}
 	if c.shuffles != nil {
 		more, err := c.split(c.shuffles, len(c.Hands) > 0)
@@ -267,9 +280,9 @@ func (c *comparison) sequence(k *claim, positions []uint64) error {
 	return nil
 }
 
-// set is sequence for hands that may have been sorted.
+// set is sequence for hands and a rest that may have been sorted.
 func (c *comparison) set(k *claim, positions []uint64) error {
-	if k.part == allParts || k.part == 0 {
+	if k.part == allParts {
 		return c.sequence(k, positions)
 	}
 	if !c.cards.have(positions, k.values) {
@@ -290,7 +303,7 @@ func (c *comparison) which(k *claim) string {
 	return text
 }
 
-// handsGiven returns the hands that the order may be, and the rest, which may be empty.
+// handsGiven returns the hands that the order may be, and the rest; nil if it has none.
 func (c *comparison) handsGiven() (hands [][]value, rest []value) {
 	if c.answer == nil {
 		return [][]value{c.values(c.list)}, nil
@@ -305,16 +318,22 @@ func (c *comparison) handsGiven() (hands [][]value, rest []value) {
 		}
 		hands = append(hands, c.values(list))
 	}
-	return hands, c.values(c.rest)
+	if c.rest != nil {
+		rest = c.values(c.rest)
+	}
+	return hands, rest
 }
 
 // find returns where the hands were dealt: in sequence in the first shuffle that has them so, or
-// else in any. of is the only hand that they may be, if it is not nil.
+// else in any if they may be sorted. of is the only hand that they may be, if it is not nil.
 func (c *comparison) find(hands [][]value, rest []value, of *Part) *Match {
 	if len(hands) == 0 {
 		return nil
 	}
 	for _, sorted := range []bool{false, true} {
+		if sorted && c.answer != nil && !c.anyOrder {
+			break // players sort the hand that they hold, and nobody an answer
+		}
 		for shuffle := range c.orders {
 			parts := c.place(shuffle, hands, rest, of, sorted)
 			if parts == nil {
@@ -334,23 +353,30 @@ func (c *comparison) find(hands [][]value, rest []value, of *Part) *Match {
 // place returns which parts of a shuffle the hands are, each another; nil unless all are found.
 func (c *comparison) place(shuffle int, hands [][]value, rest []value, of *Part, sorted bool) (parts []Part) {
 	taken := map[Part]bool{}
-	take := func(values []value, of *Part, equal func([]uint64, []value) bool) bool {
+	isPart := func(p Part, values []value, sorted bool) bool {
+		from, to, _ := c.span(p)
+		if sorted && (p > 0 || c.anyOrder) { // the order of the rest, a wall, is the game
+			return c.cards.have(c.orders[shuffle][from:to], values)
+		}
+		return c.cards.are(c.orders[shuffle][from:to], values)
+	}
+	take := func(values []value, sorted bool) bool {
 		for p := range Part(len(c.Hands) + 1) {
 			p = (p + 1) % Part(len(c.Hands)+1) // the rest is last
-			from, to, _ := c.span(p)
-			if !taken[p] && (of == nil || p == *of) && from < to && equal(c.orders[shuffle][from:to], values) {
+			if !taken[p] && (of == nil || p == *of) && len(values) > 0 && isPart(p, values, sorted) {
 				taken[p], parts = true, append(parts, p)
 				return true
 			}
 		}
 		return false
 	}
-	if remains := Part(0); len(rest) > 0 && !take(rest, &remains, c.cards.are) {
-		return nil
+	if rest != nil {
+		if taken[0] = true; !isPart(0, rest, sorted) {
+			return nil
+		}
 	}
-	parts = nil
 	for _, hand := range hands {
-		if !take(hand, of, c.cards.are) && (!sorted || !take(hand, of, c.cards.have)) {
+		if !take(hand, false) && (!sorted || !take(hand, true)) {
 			return nil
 		}
 	}

@@ -52,7 +52,7 @@ func newFuzzer(t testing.TB) *fuzzer {
 			}
 		}
 		slices.SortStableFunc(v.Texts, func(a, b textVector) int { return strings.Compare(a.Name, b.Name) })
-		f.corpus = append(f.corpus, verdictVector{Name: v.Name, Texts: v.Texts, Key: v.Key, HandOf: v.HandOf})
+		f.corpus = append(f.corpus, verdictVector{Name: v.Name, Texts: v.Texts, Key: v.Key, HandOf: v.HandOf, AnyOrder: v.AnyOrder})
 	}
 	return f
 }
@@ -217,7 +217,8 @@ func (f *fuzzer) answered(c *fuzzCase, answer map[string]any, hasHands, isUnique
 		given.Text = compactJSON(f.t, hand)
 	default: // several hands
 		some := shuffled(f, hands[:len(hands)-1])[:1+f.IntN(len(hands)-1)]
-		if c.never = ""; len(some) < len(hands)-1 {
+		c.AnyOrder = f.one(2)
+		if c.never = ""; len(some) < len(hands)-1 && c.AnyOrder {
 			c.never = isFalse
 		}
 		for i := range some {
@@ -225,7 +226,13 @@ func (f *fuzzer) answered(c *fuzzCase, answer map[string]any, hasHands, isUnique
 				some[i] = shuffled(f, some[i].([]any))
 			}
 		}
-		maps.DeleteFunc(answer, func(name string, _ any) bool { return name == "rest" || name == "shuffles" })
+		isWhole := f.one(4)
+		if isWhole {
+			c.never = ""
+		}
+		maps.DeleteFunc(answer, func(name string, _ any) bool {
+			return name == "rest" || name == "shuffles" || name == "audit_id" && !isWhole
+		})
 		answer["hands"] = some
 	}
 	if given.Text == "" {
@@ -386,6 +393,7 @@ func (f *fuzzer) mutate(v *verdictVector) {
 	case 0:
 		text.Role = pick(f, "", "", "proof", "order", "hand", "items", "salt", "key", "list", "answer", "x")
 	case 1:
+		v.AnyOrder = f.one(2)
 		v.HandOf = pick(f, "", "0", "1", "2", "3", "rest", "01", "-1", "x", " 1", "1.0", "9007199254740993", "18446744073709551617")
 	case 2:
 		v.Texts = append(v.Texts, textVector{Name: fmt.Sprintf("more%d", len(v.Texts)), Text: pick(f, "[]", "{}", `[["AS"]]`, "sixteen-letters-", "1234567890123456", "-12345678901234567", "Zoë won.", "",

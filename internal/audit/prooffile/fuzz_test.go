@@ -242,7 +242,7 @@ func verifyHere(v *verdictVector, decks *deck.Catalogue) (s *said) {
 		texts = append(texts, prooffile.Text{Name: text.Name, Role: prooffile.Role(text.Role), Content: []byte(text.Text)})
 	}
 	began := time.Now()
-	found := prooffile.Verify(texts, v.HandOf, decks)
+	found := prooffile.Verify(texts, prooffile.Options{HandOf: v.HandOf, AnyOrder: v.AnyOrder, Decks: decks})
 	seconds := time.Since(began).Seconds()
 	text, err := json.Marshal(found)
 	if err == nil {
@@ -315,10 +315,10 @@ func browserPage(t *testing.T) verifier {
 import {verify} from '/riffle.mjs';
 window.check = async (cases) => {
 	const answers = [];
-	for (const {texts, hand_of: handOf} of cases) {
+	for (const {texts, hand_of: handOf, any_order: anyOrder} of cases) {
 		const before = performance.now();
 		let answer;
-		try { answer = await verify(texts, {handOf}); } catch (error) { answer = {verdict: 'throws: ' + error.stack}; }
+		try { answer = await verify(texts, {handOf, anyOrder}); } catch (error) { answer = {verdict: 'throws: ' + error.stack}; }
 		answers.push({...answer, seconds: (performance.now() - before) / 1000});
 	}
 	return JSON.stringify(answers);
@@ -337,12 +337,13 @@ window.check = async (cases) => {
 	require.NoError(t, err, "chromium")
 	return func(cases []verdictVector) (list []*said, err error) {
 		type given struct {
-			Texts  []textVector `json:"texts"`
-			HandOf string       `json:"hand_of,omitempty"`
+			Texts    []textVector `json:"texts"`
+			HandOf   string       `json:"hand_of,omitempty"`
+			AnyOrder bool         `json:"any_order,omitempty"`
 		}
 		var all []given
 		for i := range cases {
-			all = append(all, given{cases[i].given(), cases[i].HandOf})
+			all = append(all, given{cases[i].given(), cases[i].HandOf, cases[i].AnyOrder})
 		}
 		arguments, err := json.Marshal(all)
 		if err != nil {

@@ -3,7 +3,6 @@ package prooffile
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -57,14 +56,21 @@ func parseAll(text []byte) (values []jsontext.Value, err error) {
 // withoutMark removes the byte order mark that some editors write at the beginning of a file.
 func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
-// compact parses one JSON value and returns it without white space, otherwise unchanged.
+// errNotJSON is for a text that is not one JSON value, or too deep.
+var errNotJSON = errors.New("not JSON")
+
+// compact parses one JSON value and returns it without white space, otherwise unchanged. A member
+// that is there twice is an error, unless the options allow it.
 func compact(text []byte, options ...jsontext.Options) (jsontext.Value, error) {
 	if audit.TooDeep(text) {
-		return nil, errors.New("not JSON: it is nested too deeply")
+		return nil, errNotJSON
 	}
 	value := jsontext.Value(bytes.Clone(withoutMark(text)))
-	if err := value.Format(append(options, jsontext.PreserveRawStrings(true))...); err != nil {
-		return nil, fmt.Errorf("not JSON: %w", err)
+	switch {
+	case value.Format(jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true)) != nil:
+		return nil, errNotJSON
+	case !value.IsValid(options...):
+		return nil, errors.New("a member is there twice")
 	}
 	return value, nil
 }
@@ -131,6 +137,15 @@ func members(text []byte) (object map[string]jsontext.Value, duplicate string, e
 		object[name] = member.Clone()
 	}
 	return object, duplicate, nil
+}
+
+// unquoted returns the text of a string; empty for any other value.
+func unquoted(value jsontext.Value) string {
+	text, err := jsontext.AppendUnquote(nil, value)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 // whole returns the value of a number from 0 to 2⁵³-1. Databases and programs write the number 3

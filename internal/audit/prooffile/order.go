@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -54,17 +56,19 @@ func ParseOrder(text []byte) (*Order, error) {
 	if o.items == nil && o.shuffles == nil && o.hands == nil {
 		return nil, errors.New("an object without items, hands or shuffles: not an answer of POST /shuffle")
 	}
+	for _, name := range slices.Sorted(maps.Keys(o.answer)) {
+		if !slices.Contains(answerMembers, name) {
+			return nil, fmt.Errorf("an answer with the member %s, which no answer of POST /shuffle has", short([]byte(name)))
+		}
+	}
 	return o, nil
 }
 
+// answerMembers are the members of an answer. None of them is ignored.
+var answerMembers = []string{"audit_id", "log_index", "algorithm", "items", "hands", "rest", "shuffles", "commitment", "seed"}
+
 // text returns a member of the answer that is a string; empty for any other.
-func (o *Order) text(name string) string {
-	text, err := jsontext.AppendUnquote(nil, o.answer[name])
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
+func (o *Order) text(name string) string { return unquoted(o.answer[name]) }
 
 // seedOf returns the seed that an answer to the request of the record has; nil for none.
 func (o *Order) seedOf(record *audit.Record) rng.Seed {

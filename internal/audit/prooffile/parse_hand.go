@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/tlog"
@@ -32,18 +31,6 @@ type handCard struct {
 	opening  *audit.Opening // nil if missing
 }
 
-// wireCard is the JSON of a card. Other members are ignored.
-type wireCard struct {
-	Card     jsontext.Value `json:"card"`
-	Code     *string        `json:"code"`
-	Instance jsontext.Value `json:"instance"`
-	Item     jsontext.Value `json:"item"`
-	Position jsontext.Value `json:"position"`
-	SealedBy string         `json:"sealed_by"`
-	Salt     *string        `json:"salt"`
-	Path     *[]string      `json:"path"`
-}
-
 // ParseHand parses cards as the service returns them: a whole answer with cards, an array of cards,
 // or one card.
 func ParseHand(text []byte) (*Hand, error) {
@@ -56,11 +43,9 @@ func ParseHand(text []byte) (*Hand, error) {
 	case '[':
 		list, err = elements(value)
 	case '{':
-		var answer struct {
-			Cards jsontext.Value `json:"cards"`
-		}
-		if err = json.Unmarshal(value, &answer); err == nil && answer.Cards != nil {
-			list, err = elements(answer.Cards)
+		var answer map[string]jsontext.Value
+		if answer, _, err = members(value); err == nil && answer["cards"] != nil {
+			list, err = elements(answer["cards"])
 		}
 	default:
 		err = errors.New("neither an answer of a shoe nor cards")
@@ -82,47 +67,51 @@ func ParseHand(text []byte) (*Hand, error) {
 	return h, nil
 }
 
+// parseCard parses a card. It ignores members that it does not know.
 func parseCard(value jsontext.Value) (*handCard, error) {
-	var w wireCard
-	if err := json.Unmarshal(value, &w); err != nil {
-		return nil, err
+	object, _, err := members(value)
+	if err != nil || value.Kind() != '{' {
+		return nil, errors.New("it is not an object")
+	}
+	for _, name := range []string{"code", "salt", "path"} {
+		if object[name].Kind() == 'n' {
+			delete(object, name)
+		}
 	}
 	c := &handCard{}
-	var err error
-	if c.sealedBy, err = uuid.Parse(w.SealedBy); err != nil || c.sealedBy.String() != w.SealedBy {
-		return nil, errors.New("its sealed_by is not the id of a record")
-	}
-	var isWhole bool
-	if c.position, isWhole = whole(w.Position); !isWhole {
-		return nil, errors.New("its position is not a number from 0 on")
-	}
 	for _, m := range []struct {
-		name  string
-		value jsontext.Value
-		to    **uint64
-	}{{"card", w.Card, &c.number}, {"instance", w.Instance, &c.instance}} {
-		if m.value == nil {
-			continue
-		}
-		number, isWhole := whole(m.value)
-		if !isWhole {
+		name string
+		to   **uint64
+	}{{"position", nil}, {"card", &c.number}, {"instance", &c.instance}} {
+		number, isWhole := whole(object[m.name])
+		switch {
+		case m.to != nil && object[m.name] == nil:
+		case !isWhole:
 			return nil, fmt.Errorf("its %s is not a number from 0 on", m.name)
+		case m.to == nil:
+			c.position = number
+			id := unquoted(object["sealed_by"])
+			if c.sealedBy, err = uuid.Parse(id); err != nil || c.sealedBy.String() != id {
+				return nil, errors.New("its sealed_by is not the id of a record")
+			}
+		default:
+			*m.to = &number
 		}
-		*m.to = &number
 	}
+	code, item := object["code"], object["item"]
 	switch {
-	case (w.Code == nil) == (w.Item == nil):
+	case (code == nil) == (item == nil):
 		return nil, errors.New("it must have either a code or an item")
-	case w.Item != nil:
-		if c.texts, err = layouts(w.Item); err != nil {
+	case item != nil:
+		if c.texts, err = layouts(item); err != nil {
 			return nil, err
 		}
-	case !isCode(*w.Code):
+	case !isCode(unquoted(code)):
 		return nil, errors.New("its code is invalid: codes are ASCII letters, digits and hyphens")
 	default:
-		c.texts, c.isCode = []string{*w.Code}, true
+		c.texts, c.isCode = []string{unquoted(code)}, true
 	}
-	c.opening, err = parseOpening(&w)
+	c.opening, err = parseOpening(object["salt"], object["path"])
 	return c, err
 }
 
@@ -156,23 +145,21 @@ func isCode(text string) bool {
 const maxPath = 64
 
 // parseOpening parses the salt and path of a card. It returns nil if both are missing.
-func parseOpening(w *wireCard) (*audit.Opening, error) {
-	if w.Salt == nil && w.Path == nil {
+func parseOpening(salt, path jsontext.Value) (*audit.Opening, error) {
+	if salt == nil && path == nil {
 		return nil, nil
 	}
-	if w.Salt == nil || w.Path == nil || len(*w.Path) > maxPath {
+	hashes, err := elements(path)
+	if salt == nil || err != nil || len(hashes) > maxPath {
 		return nil, errors.New("it takes both salt and path to prove it")
 	}
-	o := &audit.Opening{}
-	if !decodeHash(o.Salt[:], *w.Salt) {
-		return nil, errors.New("its salt is not 64 hex digits in lower case")
+	o := &audit.Opening{Path: make([]tlog.Hash, len(hashes))}
+	isValid := decodeHash(o.Salt[:], unquoted(salt))
+	for i := range hashes {
+		isValid = isValid && decodeHash(o.Path[i][:], unquoted(hashes[i]))
 	}
-	for _, text := range *w.Path {
-		var hash tlog.Hash
-		if !decodeHash(hash[:], text) {
-			return nil, errors.New("a hash of its path is not 64 hex digits in lower case")
-		}
-		o.Path = append(o.Path, hash)
+	if !isValid {
+		return nil, errors.New("its salt or a hash of its path is not 64 hex digits in lower case")
 	}
 	return o, nil
 }

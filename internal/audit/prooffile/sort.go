@@ -29,6 +29,9 @@ const (
 	roleUnused Role = "unused"
 )
 
+// MaxText is the longest text that a verifier reads, in bytes: docs/spec.md, "Texts for a verifier".
+const MaxText = 64 << 20
+
 // A Text is one of those that a verifier is given.
 type Text struct {
 	Name    string

@@ -69,6 +69,17 @@ func (c *Conclusion) incomplete(missing *Step, format string, args ...any) {
 	c.unchecked(format+", but the step %s could not be checked", append(args, missing.Name)...)
 }
 
+// otherCommitment says that the commitment that was given is not the one that the record names.
+func (c *Conclusion) otherCommitment(id uuid.UUID) {
+	if c.Verdict != VerdictVerified {
+		c.note("The commitment that was given, %s, is not the one that the record names.", id)
+		return
+	}
+	c.Notes = append([]string{"Without that commitment: " + c.Headline}, c.Notes...)
+	c.is("incomplete", "step", StepCommitted)
+	c.unchecked("the commitment that was given, %s, is not the one that the record names", id)
+}
+
 // secret says that a seed is still secret, and why.
 func (c *Conclusion) secret(format string, args ...any) {
 	c.Verdict, c.Headline = VerdictUnchecked, "Not proven yet: "+fmt.Sprintf(format, args...)+"."

@@ -33,6 +33,7 @@ type verdictVector struct {
 	Order     string          `json:"order,omitempty"`
 	Hand      string          `json:"hand,omitempty"`
 	HandOf    string          `json:"hand_of,omitempty"`
+	AnyOrder  bool            `json:"any_order,omitempty"`
 	Verdict   string          `json:"verdict"`
 	Step      string          `json:"step,omitempty"` // the first that is wrong, or else the first that decides that it is unchecked
 	Roles     []roleVector    `json:"roles,omitempty"`

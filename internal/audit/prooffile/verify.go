@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -48,26 +49,89 @@ func Refused(err error) *Findings {
 	return f
 }
 
+// Options say how texts are compared.
+type Options struct {
+	HandOf   string          // the number of a hand, or rest, that the order is said to be; empty if that is not said
+	AnyOrder bool            // the hands and the rest of a deal may be sorted
+	Decks    *deck.Catalogue // the decks whose cards are known
+}
+
 // Verify verifies what it is given, by docs/spec.md, "Texts for a verifier": it sorts the texts
-// without a role, puts together what belongs together, and compares it. handOf is the number of a
-// hand, or rest, that the order is said to be; empty if that is not said.
-func Verify(texts []Text, handOf string, decks *deck.Catalogue) *Findings {
-	v := &verification{given: Given{Decks: decks}}
+// without a role, puts together what belongs together, and compares it.
+func Verify(texts []Text, options Options) *Findings {
+	v := &verification{given: Given{Decks: options.Decks, AnyOrder: options.AnyOrder}}
 	err := v.read(texts)
 	if err == nil {
 		v.groupAll()
 		err = v.findItems()
 	}
 	if err == nil {
-		err = v.readHandOf(handOf)
+		err = v.readHandOf(options.HandOf)
 	}
 	if err == nil {
 		err = v.checkAll()
 	}
-	if err != nil {
-		return Refused(err)
+	if err == nil {
+		return v.findings()
 	}
-	return v.findings()
+	refused := Refused(err)
+	others, isAlone := withoutRefused(texts, refused)
+	if len(others) == len(texts) && (isAlone || options.HandOf == "") {
+		return refused
+	}
+	if !isAlone {
+		options.HandOf = ""
+	}
+	if rest := Verify(others, options); rest.Verdict == VerdictFalse { // whatever is wrong with the others
+		rest.Notes = append(rest.Notes, refused.Headline)
+		return rest
+	}
+	return refused
+}
+
+// withoutRefused leaves out a text that is refused by itself or, where texts are refused together,
+// all but the proofs and the only key. isAlone says which.
+func withoutRefused(texts []Text, refused *Findings) (others []Text, isAlone bool) {
+	names := refused.Summary["files"].([]string)
+	if why := refused.Summary["why"]; len(names) > 0 && (why == "unreadable" || why == "unknown" || why == "private-key") {
+		return slices.DeleteFunc(slices.Clone(texts), func(t Text) bool { return slices.Contains(names, t.Name) }), true
+	}
+	keys := map[string]Text{}
+	for _, t := range texts {
+		role := t.Role
+		if role == "" && t.Err == nil {
+			role, _ = t.sorted()
+		}
+		switch {
+		case t.Err != nil:
+		case role == RoleProof:
+			others = append(others, t)
+		case role == RoleKey:
+			keys[string(trim(t.Content))] = t
+		}
+	}
+	if len(keys) == 1 {
+		others = slices.AppendSeq(others, maps.Values(keys))
+	}
+	return others, false
+}
+
+// Open returns the commitments in what is given whose shuffle, shoe or void is not there.
+func Open(texts []Text) (open []uuid.UUID) {
+	v := &verification{}
+	if v.read(texts) != nil {
+		return nil
+	}
+	for _, p := range v.proofs {
+		if p.record == nil || p.record.Kind != audit.KindCommitment {
+			continue
+		}
+		isNamed := slices.ContainsFunc(v.proofs, func(other *proofText) bool { return other.record != nil && other.record.CommitmentID == p.record.ID })
+		if !isNamed {
+			open = append(open, p.record.ID)
+		}
+	}
+	return open
 }
 
 // Missing returns the records that are named in what is given and are not there: commitments that
@@ -145,6 +209,9 @@ func (v *verification) read(texts []Text) error {
 		if t.Err != nil {
 			return &refusal{"unreadable", []string{t.Name}, t.Err.Error()}
 		}
+		if len(t.Content) > MaxText {
+			return &refusal{"unreadable", []string{t.Name}, fmt.Sprintf("%s: it is longer than %d MiB", t.Name, MaxText>>20)}
+		}
 		in.Content = trim(t.Content)
 		if t.Role == "" {
 			in.wasSorted = true
@@ -163,17 +230,17 @@ func (v *verification) read(texts []Text) error {
 			continue
 		}
 		seen[same] = true
-		switch earlier := only[role]; {
-		case role == RoleProof:
+		if role == RoleProof {
 			v.split(in)
 			continue
-		case role != RoleList && earlier != nil:
-			return two(earlier, in, role)
 		}
-		only[role] = in
 		if err := v.parse(in, role); err != nil {
 			return &refusal{"unreadable", []string{t.Name}, fmt.Sprintf("the %s: %s", in.shown.Role, err)}
 		}
+		if role != RoleList && only[role] != nil {
+			return two(only[role], in, role)
+		}
+		only[role] = in
 	}
 	switch {
 	case len(v.proofs) == 0:
@@ -227,7 +294,7 @@ func (v *verification) parse(in *input, role Role) (err error) {
 		return fmt.Errorf("there is no role %q", role)
 	}
 	if err != nil {
-		err = fmt.Errorf("%s is %w", in.Name, err)
+		err = fmt.Errorf("%s: %w", in.Name, err)
 	}
 	return err
 }
@@ -498,7 +565,7 @@ func (v *verification) main() (found *Conclusion) {
 	lacks := slices.ContainsFunc(v.groups, func(g *group) bool { return g.lacks() != uuid.Nil })
 	for _, g := range v.groups {
 		switch {
-		case lacks && g.isCommitment() && g.found.Verdict == VerdictVerified:
+		case g.found.Verdict == VerdictVerified && (lacks && g.isKind(audit.KindCommitment) || v.isVoidOf(g)):
 		case found != nil:
 			return nil
 		default:
@@ -508,8 +575,16 @@ func (v *verification) main() (found *Conclusion) {
 	return found
 }
 
-func (g *group) isCommitment() bool {
-	return len(g.proofs) == 1 && g.proofs[0].record != nil && g.proofs[0].record.Kind == audit.KindCommitment
+// isKind reports whether the group is one record of a kind.
+func (g *group) isKind(kind audit.Kind) bool {
+	return len(g.proofs) == 1 && g.proofs[0].record != nil && g.proofs[0].record.Kind == kind
+}
+
+// isVoidOf reports whether the group is the void record of a commitment that was given as well.
+func (v *verification) isVoidOf(g *group) bool {
+	return g.isKind(audit.KindVoid) && slices.ContainsFunc(v.groups, func(other *group) bool {
+		return other.isKind(audit.KindCommitment) && other.proofs[0].record.ID == g.proofs[0].record.CommitmentID
+	})
 }
 
 // lacks returns the commitment that a record names and that was not given; Nil for none.
@@ -548,8 +623,13 @@ func (v *verification) addNotes() {
 			g.found.note("%s.", strings.Join(list, ", "))
 		}
 		for _, other := range v.groups {
-			if lacked := g.lacks(); lacked != uuid.Nil && other.isCommitment() {
-				g.found.note("The commitment that was given, %s, is not the one that the record names.", other.proofs[0].record.ID)
+			switch {
+			case g.lacks() != uuid.Nil && other.isKind(audit.KindCommitment):
+				g.found.otherCommitment(other.proofs[0].record.ID)
+			case g.isKind(audit.KindCommitment) && v.isVoidOf(other) && other.found.Verdict == VerdictVerified &&
+				other.proofs[0].record.CommitmentID == g.proofs[0].record.ID:
+				g.found.note("It is void since %s: nothing used it before its deadline, nothing can use it any more, and its seed stays secret.",
+					other.proofs[0].record.Time.Format(audit.TimeFormat))
 			}
 		}
 	}
