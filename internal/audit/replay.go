@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"riffle/internal/rng"
@@ -139,13 +140,17 @@ func (v *Verification) replay(s *Statement, keys []byte, maxPositions uint64, pa
 	blocks := len(keys) / rng.BlockSize
 	h := sha256.New()
 	var line []byte
+	var scratch []uint64 // of all shuffles
+	if !shuffle.Few(s.Algorithm, s.Size, s.Draw) {
+		scratch = make([]uint64, s.Size)
+	}
 	for r := range s.Repeat {
 		reference, err := rng.NewReference(keys, r)
 		if err != nil {
 			return err
 		}
 		pace.spend(shuffleSteps + blocks*keySteps)
-		positions := shuffle.Positions(s.Algorithm, s.Size, s.Draw, source{reference, pace, blocks}, nil)
+		positions := shuffle.Positions(s.Algorithm, s.Size, s.Draw, source{reference, pace, blocks}, scratch)
 		if pace.err != nil {
 			return pace.err
 		}
@@ -158,7 +163,7 @@ func (v *Verification) replay(s *Statement, keys []byte, maxPositions uint64, pa
 		}
 		h.Write(append(line, "]\n"...))
 		if returned {
-			v.Orders = append(v.Orders, positions)
+			v.Orders = append(v.Orders, slices.Clone(positions)) // the rest of the array is not kept
 		}
 	}
 	v.OrderDigest = hex.EncodeToString(h.Sum(nil))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -230,6 +231,30 @@ func TestVerifyReturnsNoMorePositionsThanAsked(t *testing.T) {
 			t.Errorf("%+v: the digest is %s with at most %d positions, want %s", c, v.OrderDigest, c.keep, digest(all.Orders))
 		}
 	}
+}
+
+// A replay keeps the positions that were drawn, and not those that were shuffled for them.
+func TestReplaysKeepWhatWasDrawn(t *testing.T) {
+	const size, repeat = 100_000, 40
+	for _, alg := range shuffle.Algorithms() {
+		r := fixedRecord(t)
+		r.Statement = audit.Statement{Algorithm: alg, Size: size, Draw: 1, Repeat: repeat, Input: audit.RangeInput, Seed: testSeed(1)}
+		record := committed(r)
+		before := heap()
+		v := verify(t, record, testSeed(1), repeat)
+		if kept := heap() - before; !v.OK || len(v.Orders) != repeat || kept > 8*size {
+			t.Errorf("%s: %d orders of one of %d keep %d bytes", alg, len(v.Orders), size, kept)
+		}
+		runtime.KeepAlive(v)
+	}
+}
+
+// heap returns the bytes in use.
+func heap() int {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
 }
 
 // A forged record may claim a huge shuffle, so the commitment is compared before the replay.
