@@ -37,7 +37,8 @@ race: ## look for data races, in the tests of packages and in the program under 
 	go test -race -vet=off -skip '$(REPETITIVE)' ./clients/go $$(go list ./internal/... | grep -v -E '$(SEQUENTIAL)')
 	go test -race -vet=off -run '$(CONCURRENT)' ./cmd/server
 
-lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) $(VALE) $(BIOME) ## check style, imports between packages, formatting, dead code and prose
+lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) $(VALE) $(BIOME) ## check style, imports between packages, formatting, dead code, prose and generated pages
+	bash .ci/generated
 	$(GOLANGCI_LINT) run ./...
 	$(GOLANGCI_LINT) fmt --diff ./...
 	$(STATICCHECK) ./...
@@ -68,7 +69,7 @@ picture: ## write the picture of the README anew
 	go build -o $(BIN)/server ./cmd/server
 	cd web && npm ci --ignore-scripts && PICTURE=write RIFFLE_SERVER=$(BIN)/server node --test test/picture.test.mjs
 
-pages: ## check the pages in a real browser, and that the embedded files are made of their sources
+pages: ## check the pages in a real browser
 	bash .ci/pages
 
 page-speed: ## print the first paint of every page, and how long /verify takes, in Chromium
