@@ -174,7 +174,18 @@ test('every vector gets its verdict', async () => {
   const {page, wrong, close} = await open(browser, `${service.base}/verify`);
   const different = [];
   let checked = 0;
-  for (const {name, verdict, texts, files = [], key, items, order, hand, hand_of: handOf} of verdicts) {
+  for (const {
+    name,
+    verdict,
+    texts,
+    files = [],
+    key,
+    items,
+    order,
+    hand,
+    hand_of: handOf,
+    any_order: anyOrder,
+  } of verdicts) {
     // The page tells by their looks what the files are, and asks for the hand when it is known that there are any.
     if (handOf !== undefined || texts?.some(({role}) => role)) continue;
     if (
@@ -206,6 +217,10 @@ test('every vector gets its verdict', async () => {
         .locator('.quiet')
         .getByText('entries', {exact: true})
         .waitFor();
+    }
+    if (anyOrder) {
+      await page.getByLabel('Hands may be sorted').check();
+      await page.locator(`.report .verdict.${verdict}`).first().waitFor();
     }
     const got = await shown.getAttribute('class');
     if (got !== `verdict ${verdict}`) different.push(`${name}: ${got}, want ${verdict}`);

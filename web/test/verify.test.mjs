@@ -260,7 +260,7 @@ test('two answers are refused until the reader takes one out or says what it is'
   await page.getByLabel('Take out false.json').click();
   await finds(page, 'verified', 'this is the order that was dealt');
   await page.getByLabel('What true.json is').selectOption('key');
-  await finds(page, 'unchecked', 'Not checked: key.txt and true.json are the same kind of file.');
+  await finds(page, 'unchecked', 'Not checked: true.json does not have the form of what it is to be.');
   await page.getByLabel('What true.json is').selectOption('');
   await finds(page, 'verified', 'this is the order that was dealt');
   await close();
@@ -334,9 +334,13 @@ test('a shuffle with the proof of another commitment says that its own is missin
     'other.json': await get(service.base, `/audits/${other.commitment_id}/proof`),
     'key.txt': key,
   });
-  await finds(page, 'verified', 'Verified except for the commitment: the order follows from the seed.');
+  await finds(
+    page,
+    'unchecked',
+    'Not checked to the end: the commitment was not checked, because its proof was not given.',
+  );
   await page
-    .getByText(`The commitment that was given, ${other.commitment_id}, is not the one that the record names.`)
+    .getByText(`the commitment that was given, ${other.commitment_id}, is not the one that the record names.`)
     .waitFor();
   await close();
 });
