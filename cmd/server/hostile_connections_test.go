@@ -24,11 +24,11 @@ func attackSize(short, whole int) int {
 	return short
 }
 
-// attackFrom has several addresses open so many connections together, and returns their number.
-func (s *server) attackFrom(peers, connections int, text string) (open int) {
+// attackFrom has several addresses open so many connections together.
+func (s *server) attackFrom(peers, connections int, text string) (open []net.Conn) {
 	s.t.Helper()
 	for i := range peers {
-		open += len(s.attack(connections/peers, fmt.Sprintf("127.0.1.%d", i+1), text))
+		open = append(open, s.attack(connections/peers, fmt.Sprintf("127.0.1.%d", i+1), text)...)
 	}
 	return open
 }

@@ -28,7 +28,7 @@ func testAttack(t *testing.T, peers, connections int, text string) {
 	l, promised := attacked()
 	s := l.start(t)
 	open := s.attackFrom(peers, connections, text)
-	s.withstands(fmt.Sprintf("%d connections of %d peers", open, peers), promised)
+	s.withstands(fmt.Sprintf("%d connections of %d peers", len(open), peers), promised)
 	// A peer may have half of the places, and the extra connections until they are answered.
 	polite := s.from("127.0.0.2", true)
 	if kept, capacity := polite.metric("riffle_connections", ""), polite.metric("riffle_connections_capacity", ""); kept > capacity || peers == 1 && kept > capacity/2+2+httpserver.ExtraConnections {

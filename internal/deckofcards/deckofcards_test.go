@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -365,6 +368,7 @@ func TestParameters(t *testing.T) {
 		"form, query":  {"POST", "?deck_count=2", "application/x-www-form-urlencoded", "cards=AS,0S"},
 		"multipart":    {"POST", "", "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"cards\"\r\n\r\nAS,0S\r\n--x\r\nContent-Disposition: form-data; name=\"deck_count\"\r\n\r\n2\r\n--x--\r\n"},
 		"JSON":         {"POST", "", "application/json", `{"cards": "AS,10S", "deck_count": 2, "jokers_enabled": null}`},
+		"JSON nested":  {"POST", "", "application/json", `{"cards": ["AS", {"cards": "2D"}, ["2D"], null, "0S"], "x": {"cards": "2D"}, "deck_count": 1, "deck_count": 2}`},
 		"JSON list":    {"POST", "", "application/json", `{"cards": ["AS", "TS"], "deck_count": "2", "jokers_enabled": false}`},
 		"unknown type": {"POST", "?cards=AS,0S&deck_count=2", "text/plain", "{}"},
 		"no JSON":      {"POST", "?cards=AS,0S&deck_count=2", "application/json", ""},
@@ -380,10 +384,54 @@ func TestParameters(t *testing.T) {
 		}
 	}
 	for body, contentType := range map[string]string{
-		"[1]": "application/json", "{": "application/json", "x": "multipart/form-data; boundary=x", "": "multipart/form-data",
+		"[1]": "application/json", "{": "application/json", `{"cards":"AS",}`: "application/json", `{"x":[}`: "application/json", "x": "multipart/form-data; boundary=x", "": "multipart/form-data",
 	} {
 		w := s.send(t, "POST", "/api/deck/new/", contentType, body)
 		assert.Equalf(t, http.StatusBadRequest, w.Code, "%s: %d %s", body, w.Code, w.Body)
+	}
+}
+
+// Of random texts, the pairs of the known names are those that net/url finds.
+func TestParametersAreThoseOfAForm(t *testing.T) {
+	parts := []string{"cards", "count", "%63ount", "deck+count", "x", "=", "=", "=", "&", "&", ";", "%", "%zz", "AS", "0%53", "+", "%2B"}
+	random := mathrand.New(mathrand.NewPCG(1, 1))
+	for range 20_000 {
+		var text strings.Builder
+		for range random.IntN(12) {
+			text.WriteString(parts[random.IntN(len(parts))])
+		}
+		pairs, _ := url.ParseQuery(text.String())
+		want := map[string]string{}
+		for _, name := range parameters {
+			if all := pairs[name]; len(all) > 0 {
+				want[name] = all[len(all)-1]
+			}
+		}
+		q := request{values: map[string]string{}}
+		q.addPairs(text.String())
+		assert.Equal(t, want, q.values, text.String())
+	}
+}
+
+// A body of thousands of unknown names takes no more memory than is charged for its bytes.
+func TestUnknownParametersTakeNoMemory(t *testing.T) {
+	const charged = 3 // bytes for each, as httpjson charges them
+	var members, pairs strings.Builder
+	for i := 0; members.Len() < maxBody-20; i++ {
+		fmt.Fprintf(&members, `"%x":1,`, i)
+		fmt.Fprintf(&pairs, "%x=1&", i)
+	}
+	for media, body := range map[string]string{
+		"application/json":                  "{" + members.String() + `"count":1}`,
+		"application/x-www-form-urlencoded": pairs.String() + "count=1",
+	} {
+		q, text := request{values: map[string]string{}}, []byte(body)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		require.NoError(t, q.addBody(media, text))
+		runtime.ReadMemStats(&after)
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64((charged-1)*len(body)), "%s", media)
+		assert.Equal(t, map[string]string{"count": "1"}, q.values, "%s", media)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
+	"io"
 	"math"
 	"math/big"
 	"mime"
@@ -15,7 +17,6 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
@@ -106,15 +107,22 @@ func (q *request) answerBytes() int64 {
 	return int64(cards) * int64(card+5*len(q.base))
 }
 
-// addPairs adds the well-formed pairs of a query or form. The last value of a name counts.
-func (q *request) addPairs(text string) {
-	pairs, _ := url.ParseQuery(text) // it returns the well-formed ones with an error
-	q.add(pairs)
-}
+// parameters are the names that queries and bodies give. Values of others are not decoded, so that
+// a request of thousands of names holds no more than its bytes.
+var parameters = []string{"cards", "count", "deck_count", "jokers_enabled", "remaining"}
 
-func (q *request) add(values map[string][]string) {
-	for name, all := range values {
-		q.values[name] = all[len(all)-1]
+// addPairs adds the parameters of a query or form as [url.ParseQuery] reads it: malformed pairs are
+// ignored, and the last value of a name counts.
+func (q *request) addPairs(text string) {
+	for pair := range strings.SplitSeq(text, "&") {
+		key, value, _ := strings.Cut(pair, "=")
+		name, badName := url.QueryUnescape(key)
+		if badName != nil || !slices.Contains(parameters, name) || strings.Contains(pair, ";") {
+			continue
+		}
+		if value, err := url.QueryUnescape(value); err == nil {
+			q.values[name] = value
+		}
 	}
 }
 
@@ -128,11 +136,9 @@ func (q *request) addBody(contentType string, body []byte) error {
 	case "application/x-www-form-urlencoded":
 		q.addPairs(string(body))
 	case "multipart/form-data":
-		form, err := multipart.NewReader(bytes.NewReader(body), parameters["boundary"]).ReadForm(maxBody)
-		if err != nil {
+		if q.addForm(multipart.NewReader(bytes.NewReader(body), parameters["boundary"])) != nil {
 			return refuse(http.StatusBadRequest, "The body is not the multipart form that its Content-Type says. Send it again.")
 		}
-		q.add(form.Value)
 	case "application/json":
 		if q.addJSON(body) != nil {
 			return refuse(http.StatusBadRequest, `The body has to be a JSON object, such as {"cards": "AS,KH"}.`)
@@ -141,45 +147,90 @@ func (q *request) addBody(contentType string, body []byte) error {
 	return nil
 }
 
-// addJSON adds an object's members: strings, numbers and booleans as text, lists joined by commas.
+// addForm adds the parts of a form that are parameters, and no files.
+func (q *request) addForm(form *multipart.Reader) error {
+	for {
+		part, err := form.NextPart()
+		if err == io.EOF { // a form that ends too soon has it wrapped
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if name := part.FormName(); part.FileName() == "" && slices.Contains(parameters, name) {
+			value, err := io.ReadAll(part)
+			if err != nil {
+				return err
+			}
+			q.values[name] = string(value)
+		}
+	}
+}
+
+// addJSON adds the members of an object that are parameters.
 func (q *request) addJSON(body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	var members map[string]jsontext.Value
-	if err := json.UnmarshalDecode(d, &members); err != nil {
+	open, err := d.ReadToken()
+	if err != nil || open.Kind() != '{' {
+		return cmp.Or(err, errNoObject)
+	}
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		if name := name.String(); slices.Contains(parameters, name) {
+			err = q.addMember(d, name)
+		} else {
+			err = d.SkipValue()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = d.ReadToken()
+	return err
+}
+
+var errNoObject = errors.New("the body is no JSON object")
+
+// addMember adds the next value: a string, number or boolean as text, or a list of them joined by
+// commas. It ignores other values.
+func (q *request) addMember(d *jsontext.Decoder, name string) error {
+	value, err := d.ReadValue()
+	if err != nil {
 		return err
 	}
-	for name, value := range members {
-		texts, isList := []jsontext.Value{value}, value.Kind() == '['
-		if isList {
-			if err := json.Unmarshal(value, &texts, d.Options()); err != nil {
-				return err
-			}
+	if value.Kind() != '[' {
+		if isText(value) {
+			q.values[name] = string(appendText(nil, value))
 		}
-		texts = slices.DeleteFunc(texts, func(v jsontext.Value) bool { return !isText(v) })
-		if len(texts) > 0 || isList {
-			q.values[name] = joined(texts)
+		return nil
+	}
+	texts := make([]byte, 0, len(value))
+	list := jsontext.NewDecoder(bytes.NewBuffer(value), d.Options())
+	for _, err = list.ReadToken(); err == nil && list.PeekKind() != ']'; {
+		if value, err = list.ReadValue(); err == nil && isText(value) {
+			texts = appendText(append(texts, ','), value)
 		}
 	}
-	return nil
+	q.values[name] = string(bytes.TrimPrefix(texts, []byte(",")))
+	return err
 }
 
 // isText reports whether a value is a string, number or boolean.
 func isText(v jsontext.Value) bool { return strings.ContainsRune(`"0tf`, rune(v.Kind())) }
 
-// joined joins texts by commas.
-func joined(texts []jsontext.Value) string {
-	words := make([]string, len(texts))
-	for i, text := range texts {
-		words[i] = string(text)
-		if text.Kind() == '"' {
-			unquoted, _ := jsontext.AppendUnquote(nil, text) // it replaces invalid UTF-8
-			words[i] = string(unquoted)
-		}
+// appendText appends a value for which isText holds. It replaces invalid UTF-8.
+func appendText(to []byte, v jsontext.Value) []byte {
+	if v.Kind() != '"' {
+		return append(to, v...)
 	}
-	return strings.Join(words, ",")
+	to, _ = jsontext.AppendUnquote(to, v)
+	return to
 }
 
 // maxDigits is the limit of Python, in which the original service is written.
@@ -249,12 +300,14 @@ func (q *request) readCards() error {
 	text, named := q.values["cards"]
 	q.named = named
 	for word := range strings.SplitSeq(text, ",") {
-		if code, known := codeOf(word); known {
-			q.cards = append(q.cards, code)
+		code, known := codeOf(word)
+		if !known {
+			continue
 		}
-	}
-	if len(q.cards) > shoe.MaxCards {
-		return refuse(http.StatusBadRequest, "cards names more than %d cards, which no deck has. Name fewer.", shoe.MaxCards)
+		if len(q.cards) == shoe.MaxCards {
+			return refuse(http.StatusBadRequest, "cards names more than %d cards, which no deck has. Name fewer.", shoe.MaxCards)
+		}
+		q.cards = append(q.cards, code)
 	}
 	return nil
 }
