@@ -1,4 +1,5 @@
-// Package riffle holds the contract that the service serves, and is held to.
+// Package riffle embeds openapi.yaml. The service sends it at /openapi.yaml, and tests compare the
+// service with it. It is here because go:embed reaches no file above its package.
 package riffle
 
 import _ "embed" // Contract

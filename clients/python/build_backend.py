@@ -7,9 +7,15 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).resolve().parent
 PROJECT = tomllib.loads((FOLDER / "pyproject.toml").read_text())["project"]
 NAME = f"{PROJECT['name']}-{PROJECT['version']}"
+
+
+def package() -> dict[str, Path]:
+    """Returns the package's files. The verifier lies elsewhere in a clone, and among the others in an sdist."""
+    files = {f"riffle/{path.name}": path for path in sorted((FOLDER / "riffle").iterdir()) if path.is_file()}
+    return {"riffle/verifier.py": FOLDER.parents[1] / "verifiers" / "riffle.py", **files}
 
 
 def metadata() -> str:
@@ -21,7 +27,7 @@ def metadata() -> str:
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    files = {f"riffle/{path.name}": path.read_bytes() for path in sorted((FOLDER / "riffle").iterdir()) if path.is_file()}
+    files = {name: path.read_bytes() for name, path in package().items()}
     files[f"{NAME}.dist-info/METADATA"] = metadata().encode()
     files[f"{NAME}.dist-info/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: build_backend\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     record = f"{NAME}.dist-info/RECORD"
@@ -37,7 +43,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 def build_sdist(sdist_directory, config_settings=None):
     name = f"{NAME}.tar.gz"
-    with tarfile.open(Path(sdist_directory, name), "w:gz", dereference=True) as archive:
-        for path in ("pyproject.toml", "build_backend.py", *(f"riffle/{path.name}" for path in (FOLDER / "riffle").iterdir() if path.is_file())):
-            archive.add(FOLDER / path, f"{NAME}/{path}")
+    with tarfile.open(Path(sdist_directory, name), "w:gz") as archive:
+        for path, source in ({name: FOLDER / name for name in ("pyproject.toml", "build_backend.py")} | package()).items():
+            archive.add(source, f"{NAME}/{path}")
     return name

@@ -206,8 +206,8 @@ func (k *restore) copyOne(ctx context.Context, c *console, s *logSource) error {
 	return t.fill(ctx, s.folder(), data, location)
 }
 
-// fill copies the log to a store, and what belongs to it to the data folder of that. A service can start
-// on the store while it is checked.
+// fill copies the log's records to the store at location, and its checkpoint and keys from one folder to
+// the other.
 func (t *transfer) fill(ctx context.Context, from, folder, location string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("the data folder: %w", err)

@@ -134,8 +134,8 @@ func (r *orderReader) read() error {
 	}
 }
 
-// split splits a line into words: the elements of a JSON array, or the texts between commas or,
-// without commas, between white space, with or without brackets.
+// split splits a line into words. A line in brackets with strings is a JSON array, whose elements are the
+// words. Any other line, with brackets or without, is split at its commas, or at white space if it has none.
 func (r *orderReader) split(line []byte) error {
 	if err := r.checkText(line); err != nil {
 		return err

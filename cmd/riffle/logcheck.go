@@ -185,10 +185,11 @@ func (r *logReport) checkAnchor(store ledger.Reader, place anchor.Place) error {
 	return r.conclude("anchor", nil, err, "the store continues %s", place.Name)
 }
 
-// rightLog returns an error if this is not the store to check: it holds no log and no trace of one,
-// or the log of another key. A wrong key looks like tampering in either checkpoint alone. It is a
-// wrong key if the store's checkpoint is intact and signed by another key, and the second copy does
-// not verify with the given key either.
+// rightLog returns an error if the store is empty, or holds the log of another key.
+//
+// A signature that does not verify can mean a wrong key or a changed checkpoint. The key is wrong if the
+// store's checkpoint is well-formed and signed by another key, and the second copy does not verify with
+// the given key either. Anything else is a finding of the check.
 func (r *logReport) rightLog(store ledger.Reader, head ledger.Head, name string) error {
 	if head.Size == 0 && len(head.Checkpoint) == 0 && len(r.second) == 0 {
 		if records, err := store.Range(r.ctx, 0, 1); err == nil && len(records) == 0 {

@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-//go:generate python3 outlines.py LiberationSans-Bold.ttf LXGWWenKai-Bold.ttf
-
 // A glyph is the outline of a character. Letters are Liberation Sans Bold and Chinese characters
 // LXGW WenKai, both under the SIL Open Font License in OFL.txt. Pictures have outlines instead of
-// text because a reader may lack a Chinese font, and because widths differ between fonts.
+// text because a reader may lack a Chinese font, and because widths differ between fonts. outlines.py
+// makes glyphs_table.go of the two fonts.
 type glyph struct {
 	char    rune
 	advance int    // in units; an em has emUnits

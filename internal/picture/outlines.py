@@ -1,8 +1,8 @@
 """Writes glyphs_table.go: the outlines of the characters that pictures are drawn with.
 
-Letters are taken from Liberation Sans Bold 2.1 and the Chinese characters of the built-in decks from LXGW
-WenKai Bold 1.250: python3 outlines.py LiberationSans-Bold.ttf LXGWWenKai-Bold.ttf, in this folder, with
-fontTools.
+Letters are taken from Liberation Sans Bold 2.1.0 (2.1.5 misplaces the 4 of the fractions), and the Chinese
+characters of the built-in decks from LXGW WenKai Bold 1.250: python3 outlines.py LiberationSans-Bold.ttf
+LXGWWenKai-Bold.ttf, in this folder, with fontTools.
 """
 
 import json

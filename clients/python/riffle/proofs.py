@@ -1,4 +1,4 @@
-"""Verifies proofs with verifier.py, a copy of verifiers/riffle.py."""
+"""Verifies proofs with verifier.py, which is verifiers/riffle.py in a clone."""
 
 from __future__ import annotations
 

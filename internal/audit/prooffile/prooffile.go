@@ -70,9 +70,9 @@ var ErrNoFile = errors.New("not a proof file")
 // fileMembers are the members of a proof file.
 var fileMembers = []string{"spec", "record", "seed", "client_seed", "tlog_proof", "log_key"}
 
-// Parse parses a file: any JSON text of an object with exactly the six members, in any order, with
-// any white space and escapes. What the members hold has one form only. The error wraps
-// [ErrNoFile] if the text is not JSON, or has no record.
+// Parse parses a proof file: a JSON object with exactly these six members. Their order, white space and
+// escapes are free. Each value is a string in the one form that the specification gives it, or null. The
+// error wraps [ErrNoFile] if the text is not JSON, or has no record.
 func Parse(text []byte) (*File, error) {
 	m, err := parseMembers(text)
 	if err != nil {

@@ -82,10 +82,12 @@ func createSchema(ctx context.Context, db *sql.DB, schema string) error {
 	return err
 }
 
-// raiseVersion creates a function that has the head's table reject writers that do not know a version:
-// see sessionSettings. It locks the table before a row of it, since all writers lock it as they update
-// the head. It has the rights of the tables' owner. It is no migration, which earlier programs would
-// refuse.
+// raiseVersion creates the SQL function raise_version. After raise_version(v, since), the table head
+// rejects every session that does not announce version v, as sessionSettings does.
+//
+// The function locks the whole table first: an update of the head locks the table before the row, and
+// the other order would deadlock. It runs with the rights of the tables' owner. It is not a numbered
+// migration, because earlier programs refuse a store that has one which they do not know.
 const raiseVersion = `SELECT pg_advisory_xact_lock(hashtext('raise_version'));
 CREATE OR REPLACE FUNCTION raise_version(v bigint, since text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $raise$ BEGIN
 	LOCK TABLE head IN SHARE ROW EXCLUSIVE MODE;

@@ -1,1 +1,0 @@
-../../../verifiers/riffle.py
