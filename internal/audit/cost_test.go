@@ -3,13 +3,9 @@ package audit_test
 import (
 	"errors"
 	"math"
-	"slices"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/rng"
@@ -39,36 +35,20 @@ func recordOf(t testing.TB, s audit.Statement) ([]byte, rng.Seed) {
 	return []byte(committed(r)), s.Seed
 }
 
-// A step takes about the same time whatever it is a step of, so that the cost of a record says how
-// long its replay takes.
-func TestCostIsProportionalToTime(t *testing.T) {
-	var nanoseconds []float64
+// BenchmarkStep reports the nanoseconds of a step, by what it is a step of. The cost of a record says
+// how long its replay takes if these figures are of one order of magnitude.
+func BenchmarkStep(b *testing.B) {
 	for name, s := range expensive {
-		record, seed := recordOf(t, s)
-		best := time.Hour
-		for range 3 {
-			began := processorTime(t)
-			if v, err := audit.Verify(record, seed, 0, nil); err != nil || !v.OK {
-				t.Fatalf("%s: %+v, %v", name, v, err)
+		record, seed := recordOf(b, s)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if v, err := audit.Verify(record, seed, 0, nil); err != nil || !v.OK {
+					b.Fatalf("%+v, %v", v, err)
+				}
 			}
-			best = min(best, processorTime(t)-began)
-		}
-		step := float64(best) / float64(s.Cost())
-		t.Logf("%-26s %9v, %11d steps of %.1f ns", name, best, s.Cost(), step)
-		nanoseconds = append(nanoseconds, step)
+			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(s.Cost()), "ns/step")
+		})
 	}
-	if least, most := slices.Min(nanoseconds), slices.Max(nanoseconds); most > 20*least {
-		t.Errorf("steps take from %.1f to %.1f ns", least, most)
-	}
-}
-
-// processorTime returns how long the process has computed. Other programs do not count, as they do
-// in the time of day.
-func processorTime(t *testing.T) time.Duration {
-	t.Helper()
-	var used syscall.Rusage
-	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func TestCostOfForgedRecordsDoesNotOverflow(t *testing.T) {

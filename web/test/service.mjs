@@ -6,7 +6,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {chromium} from 'playwright-core';
 
-/** everyLook is set at night: every page is tested in each width, language and theme, and on each device. */
+/** everyLook is set at night: every page is tested in each width, language and theme, and with every vector. */
 export const everyLook = process.env.RIFFLE_PAGES === 'all';
 
 /** start starts the service with more flags, in a new data folder. RIFFLE_SERVER is its binary. */
