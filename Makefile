@@ -28,10 +28,11 @@ test: tools ## run every test, against the real binary, real databases, signals 
 	go test -vet=off $(TESTED)
 
 # Packages without shared state, tests that repeat one request or function many times, and failovers of real
-# databases take long and have no races of their own. Of the program's tests, the concurrent ones run.
+# databases take long and have no races of their own. Of the program's tests, the concurrent ones run, in CI
+# without those that wait for databases and disks, which .ci/nightly runs.
 SEQUENTIAL := /(audit|config|deck|fairness|httperror|picture|plan|proof|rng|shoe|shuffle|suggest|web|failovertest)(/|$$)
 REPETITIVE := MutatedBodies|TestStore/HashesByLevel|ElementsOf|StaysBounded|After20Findings|SecretsAreNotPublished|OnlyDocumentedNames|TesseraClient|MatchTheContract|SharedCaches|FullDiskRecovers|AndBundles|MigrationBuilds|Tampered|DamagedCheckpoint
-CONCURRENT := UnderLoad|Concurrent|Replica|Lost|Shutdown|Stopping|Reload|Spans|SlowDisk|ManyReaders
+CONCURRENT := UnderLoad|Concurrent|Shutdown|Stopping|Reload|Spans|ManyReaders$(if $(CI),,|Replica|Lost|SlowDisk)
 
 # CI has two processors: each test runs in it once, with the race detector or without.
 TESTED := $(if $(CI),$$(go list ./... | grep -v /internal/; go list ./internal/... | grep -E '$(SEQUENTIAL)'),./...)
