@@ -38,7 +38,7 @@ CONCURRENT := UnderLoad|Concurrent|Shutdown|Stopping|Reload|Spans|ManyReaders$(i
 TESTED := $(if $(CI),$$(go list ./... | grep -v /internal/; go list ./internal/... | grep -E '$(SEQUENTIAL)'),./...)
 
 race: ## look for data races, in the tests of packages and in the program under load
-	go test -race -vet=off -skip '$(REPETITIVE)' $$(go list ./internal/... | grep -v -E '$(SEQUENTIAL)')
+	go test -race -vet=off -skip '$(REPETITIVE)' ./clients/go $$(go list ./internal/... | grep -v -E '$(SEQUENTIAL)')
 	$(if $(CI),CGO_ENABLED=0 go test -vet=off -run '$(REPETITIVE)' ./internal/api ./internal/httpjson ./internal/ledger/...)
 	go test -race -vet=off -run '$(CONCURRENT)' ./cmd/server
 
