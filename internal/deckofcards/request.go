@@ -128,7 +128,7 @@ func (q *request) addPairs(text string) {
 
 // addBody adds a body's parameters, which override the query's. It ignores other media types.
 func (q *request) addBody(contentType string, body []byte) error {
-	media, parameters, err := mime.ParseMediaType(contentType)
+	media, options, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		return nil //nolint:nilerr // an invalid media type has no parameters
 	}
@@ -136,7 +136,7 @@ func (q *request) addBody(contentType string, body []byte) error {
 	case "application/x-www-form-urlencoded":
 		q.addPairs(string(body))
 	case "multipart/form-data":
-		if q.addForm(multipart.NewReader(bytes.NewReader(body), parameters["boundary"])) != nil {
+		if q.addForm(multipart.NewReader(bytes.NewReader(body), options["boundary"])) != nil {
 			return refuse(http.StatusBadRequest, "The body is not the multipart form that its Content-Type says. Send it again.")
 		}
 	case "application/json":
