@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/archive"
+	"riffle/internal/ledger/proof"
 )
 
 // A backup copies a log into a folder from which a service could start: an SQLite store, the checkpoint
@@ -19,6 +21,7 @@ type backup struct {
 	logSource
 	To     string `required:"" placeholder:"DIR" help:"The folder of the backup. A backup that is there already gets what is new."`
 	Follow bool   `help:"Go on, and copy each record as soon as it is written, until a signal."`
+	Verify bool   `help:"Read the records of earlier backups again, too. A disk may have changed them since."`
 }
 
 // Help is the longer text of riffle backup --help.
@@ -62,32 +65,40 @@ func (k *backup) copyOne(ctx context.Context, c *console, folder string) (goesOn
 		}
 		return t.isFollowed(ctx, from)
 	}
-	to, target, err := openTarget(ctx, folder, "")
+	to, err := openTarget(ctx, folder, "")
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
+	target := storeName(folder, "")
 	_, _ = fmt.Fprintf(c.out, "store        %s\nbackup       %s\n", name, target)
 	if err := t.copyKeys(k.folder(), folder); err != nil {
 		return false, err
 	}
-	before, _, err := t.stateOf(ctx, to)
-	if err != nil {
+	if t.resume(folder, target); k.Verify {
+		t.checked.CheckState = ledger.CheckState{}
+	}
+	before := t.checked.Size
+	if err := t.isNewest(ctx, from, folder); err != nil {
 		return false, err
 	}
-	if err := t.bring(ctx, to, folder); err != nil {
+	if err := t.run(ctx, to, false); err != nil {
 		return false, err
 	}
-	if err := t.check(ctx, to, before); err != nil {
+	if err := t.conclude(ctx, to, before); err != nil {
+		return false, err
+	}
+	if err := t.saveCheckpoint(ctx, to, folder); err != nil { // without which create=never refuses to start
 		return false, err
 	}
 	if goesOn, err = t.isFollowed(ctx, to); goesOn || err != nil || !k.Follow {
 		return goesOn, err
 	}
+	before = t.checked.Size
 	if err = t.follow(ctx, to, folder, name); err != nil || ctx.Err() != nil {
 		return false, err
 	}
-	return true, t.check(ctx, to, before)
+	return true, t.conclude(ctx, to, before)
 }
 
 // isFollowed reports whether another log follows the one in a store, which may be the copy.
@@ -104,23 +115,22 @@ func same(a, b string) bool {
 
 // bring brings a store and the checkpoint beside it up to date.
 func (t *transfer) bring(ctx context.Context, to ledger.Store, folder string) error {
-	if err := t.run(ctx, to); err != nil {
+	if err := t.run(ctx, to, false); err != nil {
 		return err
 	}
-	return saveCheckpoint(ctx, to, folder)
+	return t.saveCheckpoint(ctx, to, folder)
 }
 
 // follow brings a store up to date until ctx ends, or another log follows. It waits for a source that cannot be reached, and ends
 // when another file has taken the place of the source.
 func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source string) error {
+	opened, _ := os.Stat(source) // nil for a database
 	_, _ = fmt.Fprintln(t.out, "\nfollowing")
 	t.progress = nil
-	opened, _ := os.Stat(source) // nil for a database
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
-	checked, _, err := t.stateOf(ctx, to)
-	reached, last, size := true, time.Now(), checked.Size
-	for err == nil {
+	reached, last, size := true, time.Now(), t.checked.Size
+	for {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -131,10 +141,12 @@ func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source s
 		}
 		head, lost := t.from.Head(ctx)
 		if lost == nil && head.Size != size {
+			followed := false
 			if lost = t.bring(ctx, to, folder); lost == nil {
-				if followed, err := t.isFollowed(ctx, to); followed || err != nil {
-					return err
-				}
+				followed, lost = t.isFollowed(ctx, to)
+			}
+			if followed {
+				return nil
 			}
 		}
 		switch {
@@ -153,12 +165,11 @@ func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source s
 		}
 		if time.Since(last) > verifyEvery {
 			last = time.Now()
-			if err = t.check(ctx, to, checked); err == nil {
-				checked, _, err = t.stateOf(ctx, to)
+			if _, err := t.check(ctx, to, false); err != nil {
+				return err
 			}
 		}
 	}
-	return err
 }
 
 // A restore makes a data folder from a backup.
@@ -168,16 +179,17 @@ type restore struct {
 	Store   string `placeholder:"URL" help:"An empty PostgreSQL database, postgres://..., for the records. Default SQLite in the data folder."`
 	Key     string `placeholder:"FILE" help:"The log's key. Default log.key in the backup."`
 	SeedKey string `placeholder:"FILE" help:"The key that encrypts seeds. Default seed.key in the backup."`
+	Command string `name:"key-command" placeholder:"COMMAND" env:"RIFFLE_KEY_COMMAND" help:"A command that prints a key in place of the files; see the service's flag."`
 }
 
 // Help is the longer text of riffle restore --help.
 func (*restore) Help() string {
-	return `Copies the records, the checkpoint and the keys, and checks everything. A folder or database that holds a log already is refused, unless it is of a restore that was interrupted. A checkpoint that is in the data folder stays, so a service whose backup is older than what it has answered does not start; see docs/operations/backup.md.`
+	return `Copies the records, the checkpoint and the keys, and checks everything. The last record is copied after the check, so no service starts before. A restore that was interrupted goes on when it is repeated; a folder or database with another log is refused. So is a backup without records that its checkpoint covers. A checkpoint that is in the data folder stays, so a service whose backup is older than what it has answered does not start; see docs/operations/backup.md.`
 }
 
 // Run restores the backup.
 func (k *restore) Run(ctx context.Context, c *console) error {
-	s := logSource{Data: k.From, Key: k.Key, SeedKey: k.SeedKey}
+	s := logSource{Data: k.From, Key: k.Key, SeedKey: k.SeedKey, Command: k.Command}
 	return s.each(func() (bool, error) {
 		if _, err := os.Stat(s.folder()); s.number > 1 && errors.Is(err, fs.ErrNotExist) {
 			return false, nil
@@ -199,6 +211,9 @@ func (k *restore) copyOne(ctx context.Context, c *console, s *logSource) error {
 		return err
 	}
 	t.fresh = true
+	if err := t.isNewest(ctx, from, s.folder()); err != nil {
+		return err
+	}
 	if name == archive.Folder(s.folder()) {
 		return t.copyArchive(ctx, s.folder(), data)
 	}
@@ -207,48 +222,59 @@ func (k *restore) copyOne(ctx context.Context, c *console, s *logSource) error {
 }
 
 // fill copies the log's records to the store at location, and its checkpoint and keys from one folder to
-// the other.
-func (t *transfer) fill(ctx context.Context, from, folder, location string) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("the data folder: %w", err)
-	}
-	to, name, err := openTarget(ctx, folder, location)
+// the other. The last record follows once the others were checked, since a service can start then.
+func (t *transfer) fill(ctx context.Context, from, folder, location string) (err error) {
+	to, err := openTarget(ctx, folder, location)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	name := storeName(folder, location)
 	_, _ = fmt.Fprintf(t.out, "copy         %s\n", name)
-	if err := errors.Join(t.write(ctx, to, name, from, folder), to.Close()); err != nil || t.ahead {
+	if err := t.accepts(ctx, to, name); err != nil {
 		return err
 	}
-	written, _, err := openStore(ctx, folder, location)
-	if err != nil {
+	if err := t.copyKeys(from, folder); err != nil {
 		return err
 	}
-	return errors.Join(t.check(ctx, written, ledger.CheckState{}), written.Close())
+	t.resume(folder, name)
+	before := t.checked.Size
+	if err := t.run(ctx, to, true); err != nil {
+		return err
+	}
+	if _, err := t.check(ctx, to, true); err != nil || t.ahead {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(folder, ledger.CheckpointName)); err != nil {
+		if err := t.saveCheckpoint(ctx, t.from, folder); err != nil {
+			return err
+		}
+	}
+	if err := t.end(ctx, name); err != nil {
+		return err
+	}
+	if err := t.run(ctx, to, false); err != nil {
+		return err
+	}
+	return errors.Join(t.conclude(ctx, to, before), os.Remove(t.checked.path))
 }
 
-// write copies the log, the keys and the checkpoint.
-func (t *transfer) write(ctx context.Context, to ledger.Store, name, from, folder string) error {
-	_, finished, err := t.stateOf(ctx, to)
+// accepts returns an error if the log must not be copied to a store.
+func (t *transfer) accepts(ctx context.Context, to ledger.Store, name string) error {
+	head, err := to.Head(ctx)
 	if err != nil {
 		return err
 	}
-	if t.fresh && finished {
+	source, err := t.from.Head(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := proof.OpenCheckpoint(head.Checkpoint, t.verifier)
+	if t.fresh && err == nil && c.Size == head.Size && !bytes.Equal(head.Checkpoint, source.Checkpoint) {
 		return fmt.Errorf("%s holds a log already: name one that is empty", name)
 	}
 	if is, err := isSource(ctx, to); err != nil || is {
 		return errors.Join(err, fmt.Errorf("%s is the old store: use --to to name another", name))
 	}
-	if err := t.copyKeys(from, folder); err != nil {
-		return err
-	}
-	if err := t.run(ctx, to); err != nil || t.ahead {
-		return err
-	}
-	if _, err := os.Stat(filepath.Join(folder, ledger.CheckpointName)); err != nil {
-		if err := saveCheckpoint(ctx, to, folder); err != nil {
-			return err
-		}
-	}
-	return t.end(ctx, to)
+	return nil
 }

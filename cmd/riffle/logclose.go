@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"riffle/internal/journal"
+	"riffle/internal/keycommand"
 	"riffle/internal/ledger"
 )
 
@@ -63,7 +64,7 @@ func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 
 // open opens the log to write to it, unless a service does.
 func (k *logClose) open(ctx context.Context) (*journal.Journal, error) {
-	seedKeys, err := k.seedKeys("")
+	seedKeys, err := k.seedKeys(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,9 @@ func (k *logClose) open(ctx context.Context) (*journal.Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := ledger.Open(ctx, store, ledger.Options{Folder: k.folder(), KeyFile: k.keyFile(), SeedKeys: seedKeys, MustExist: true})
+	log, err := ledger.Open(ctx, store, ledger.Options{
+		Folder: k.folder(), KeyFile: k.keyFile(), SeedKeys: seedKeys, ReadKey: keycommand.Reader(ctx, k.keyCommand()), MustExist: true,
+	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), store.Close())
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,12 +20,12 @@ import (
 type logCopy struct {
 	logSource
 	To    string `required:"" placeholder:"URL|DIR" help:"An empty PostgreSQL database, postgres://..., or a data folder without a log for a new SQLite file."`
-	Ahead bool   `help:"Copy what is there by now, while the service runs, so that it needs to be stopped for seconds only. No service starts on the copy before the rest was copied without --ahead."`
+	Ahead bool   `help:"Copy what is there by now, while the service runs, and check it, so that it needs to be stopped for seconds only. No service starts on the copy before the rest was copied without --ahead."`
 }
 
 // Help is the longer text of riffle log copy --help.
 func (*logCopy) Help() string {
-	return `Record for record, from SQLite to PostgreSQL or back: same origin, key and checkpoints. Commitments, shoes and retries go on in the new store. A copy that was interrupted goes on, also one that --ahead began.
+	return `Record for record, from SQLite to PostgreSQL or back: same origin, key and checkpoints. Commitments, shoes and retries go on in the new store. What is copied is checked; the last record follows then, so no service starts before. A copy that was interrupted goes on when it is repeated, also one that --ahead began.
 
 Stop the service first; a store that it writes to is refused. Afterwards the old store takes no more records, since two stores that go on would fork the log. Start the service on the new one, with the same data folder if the new store is a database.`
 }
@@ -44,7 +45,7 @@ func (k *logCopy) Run(ctx context.Context, c *console) error {
 
 // copyOne copies one log, and reports whether another one follows it.
 func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location string) (followed bool, err error) {
-	from, name, moving, err := k.open(ctx)
+	from, name, moving, err := k.open(ctx, storeName(folder, location))
 	if err != nil {
 		return false, err
 	}
@@ -67,13 +68,22 @@ func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location stri
 	return t.isFollowed(ctx, from)
 }
 
-// open opens the old store to read it, and unless --ahead is set also as the one that ends.
-func (k *logCopy) open(ctx context.Context) (from ledger.Reader, name string, moving ledger.Store, err error) {
+// open opens the old store to read it, and unless --ahead is set also as the one that ends. One that has
+// ended is still copied to the store for which it did.
+func (k *logCopy) open(ctx context.Context, target string) (from ledger.Reader, name string, moving ledger.Store, err error) {
 	from, name, err = openStore(ctx, k.folder(), k.location())
 	if err != nil || k.Ahead || name == archive.Folder(k.folder()) {
 		return from, name, nil, err
 	}
-	if err = from.Close(); err == nil {
+	_, moved, err := from.StoredVersion(ctx)
+	if moved {
+		to, _ := os.ReadFile(filepath.Join(k.folder(), movedName))
+		if strings.TrimSpace(string(to)) != movedTo(target) {
+			err = fmt.Errorf("%s was moved to %s: a second copy would fork the log", name, cmp.Or(strings.TrimSpace(string(to)), "another store"))
+		}
+		return from, name, nil, err
+	}
+	if err = errors.Join(err, from.Close()); err == nil {
 		moving, name, err = k.openAlone(ctx)
 	}
 	if errors.Is(err, ledger.ErrInUse) {
@@ -131,17 +141,29 @@ func openUnused(ctx context.Context, location string) (ledger.Store, error) {
 	return store, nil
 }
 
-// end has the old store take no more records, and copies any that were written until then.
-func (t *transfer) end(ctx context.Context, to ledger.Store) error {
+// movedName is the file in the data folder of a store that was moved. It has the name of the new one.
+const movedName = "moved-to"
+
+// movedTo returns the name of a store, which is absolute for a file.
+func movedTo(name string) string {
+	if path, err := filepath.Abs(name); err == nil && !strings.Contains(name, "://") {
+		return path
+	}
+	return name
+}
+
+// end has the old store take no more records, so that only the store with a name can go on.
+func (t *transfer) end(ctx context.Context, name string) error {
 	if t.moving == nil {
 		return nil
 	}
-	if err := t.moving.Raise(ctx, ledger.Moved); err != nil {
+	err := replaceFile(filepath.Join(t.source.folder(), movedName), []byte(movedTo(name)+"\n"))
+	if err == nil {
+		err = t.moving.Raise(ctx, ledger.Moved)
+	}
+	if err != nil {
 		return fmt.Errorf("ending the old store: %w", err)
 	}
-	if err := t.run(ctx, to); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(t.out, "moved        the old store takes no more records: start the service on the copy")
+	_, err = fmt.Fprintln(t.out, "moved        the old store takes no more records")
 	return err
 }

@@ -67,7 +67,7 @@ func (k *logExport) write(ctx context.Context, t *transfer, folder string) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	if err := t.run(ctx, to); err != nil {
+	if err := t.run(ctx, to, false); err != nil {
 		return err
 	}
 	head, err := to.Head(ctx)
@@ -81,7 +81,7 @@ func (k *logExport) write(ctx context.Context, t *transfer, folder string) (err 
 	if err := to.WriteTiles(ctx, checkpoint); err != nil {
 		return err
 	}
-	if err := t.check(ctx, to, ledger.CheckState{}); err != nil {
+	if err := t.conclude(ctx, to, 0); err != nil {
 		return err
 	}
 	return to.Finish(ctx)
@@ -197,7 +197,7 @@ func (t *transfer) copyArchive(ctx context.Context, from, folder string) error {
 	if err := t.checkArchive(ctx, target); err != nil {
 		return err
 	}
-	return saveCheckpoint(ctx, t.from, folder)
+	return t.saveCheckpoint(ctx, t.from, folder)
 }
 
 // checkArchive checks a whole archive, and that it has all records of the source.
@@ -217,5 +217,5 @@ func (t *transfer) checkArchive(ctx context.Context, folder string) error {
 	if written.WithoutSeeds() {
 		t.checker.Decrypt = nil
 	}
-	return t.check(ctx, written, ledger.CheckState{})
+	return t.conclude(ctx, written, 0)
 }

@@ -181,7 +181,7 @@ func firstDifference(ctx context.Context, a, b ledger.Reader, size uint64) (uint
 
 // open begins the new log, or opens it if it has no records.
 func (k *newLog) open(ctx context.Context) (*journal.Journal, error) {
-	store, _, err := openTarget(ctx, k.NewData, k.NewStore)
+	store, err := openTarget(ctx, k.NewData, k.NewStore)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
+	"riffle/internal/keycommand"
 	"riffle/internal/ledger"
 )
 
@@ -25,6 +26,7 @@ type logSource struct {
 	Key     string  `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The log's verifier key, as GET /log/key answers it, or its private key, of which only the public half is used. Default log.key in the data folder."`
 	number  int     // of the log among those that follow each other in the folder; 0 for the first
 	SeedKey string  `placeholder:"FILE" env:"RIFFLE_SEED_KEY_FILE" help:"The key that encrypts seeds; RIFFLE_SEED_KEY may hold the key itself. Default seed.key beside the log's key."`
+	Command string  `name:"key-command" placeholder:"COMMAND" env:"RIFFLE_KEY_COMMAND" help:"A command that prints a key in place of the files, such as 'cat /keys/{}'; {} becomes log.key or seed.key. There is no shell."`
 }
 
 func (s *logSource) folder() string { return ledger.SuccessorFolder(s.Log.folder(s.Data), s.number) }
@@ -32,6 +34,9 @@ func (s *logSource) folder() string { return ledger.SuccessorFolder(s.Log.folder
 func (s *logSource) location() string {
 	return ledger.SuccessorStore(s.Log.setting(s.Store, "RIFFLE_STORE"), s.number)
 }
+
+// keyCommand returns the command that prints the keys; empty for files.
+func (s *logSource) keyCommand() string { return s.Log.setting(s.Command, "RIFFLE_KEY_COMMAND") }
 
 // each calls do for the log, and for those that follow it in its folder as long as do says that one does.
 func (s *logSource) each(do func() (followed bool, err error)) error {
@@ -59,9 +64,16 @@ func (s *logSource) keyFile() string {
 	return cmp.Or(s.Log.setting(s.Key, "RIFFLE_KEY_FILE"), filepath.Join(s.folder(), ledger.KeyName))
 }
 
-// seedKeys reads the keys that encrypt seeds: from --seed-key, RIFFLE_SEED_KEY, or beside the log's key
-// or in the data folder. The error for a missing file ends with what else one can do.
-func (s *logSource) seedKeys(otherwise string) (ledger.SeedKeys, error) {
+// seedKeys reads the keys that encrypt seeds: from --key-command, --seed-key, RIFFLE_SEED_KEY, or beside the
+// log's key or in the data folder. The error for a missing file ends with what else one can do.
+func (s *logSource) seedKeys(ctx context.Context, otherwise string) (ledger.SeedKeys, error) {
+	if command := s.keyCommand(); command != "" {
+		text, err := keycommand.Run(ctx, command, ledger.SeedKeyName)
+		if err != nil {
+			return nil, err
+		}
+		return ledger.ParseSeedKeys(text)
+	}
 	named := s.Log.setting(s.SeedKey, "RIFFLE_SEED_KEY_FILE")
 	if text := os.Getenv("RIFFLE_SEED_KEY"); text != "" && named == "" && !s.Log.named() {
 		keys, err := ledger.ParseSeedKeys(text)
@@ -84,9 +96,15 @@ func (s *logSource) seedKeys(otherwise string) (ledger.SeedKeys, error) {
 
 // readVerifier reads the key that verifies the log's checkpoints. A log that follows another one in its
 // folder has that one's key under another name.
-func (s *logSource) readVerifier() (note.Verifier, error) {
-	key, err := readVerifierKey(s.keyFile())
-	if folder := filepath.Clean(s.folder()); err == nil && filepath.Dir(s.keyFile()) != folder {
+func (s *logSource) readVerifier(ctx context.Context) (note.Verifier, error) {
+	text, key := "", ""
+	var err error
+	if command := s.keyCommand(); command == "" {
+		key, err = readVerifierKey(s.keyFile())
+	} else if text, err = keycommand.Run(ctx, command, ledger.KeyName); err == nil {
+		key, err = verifierKey(text, "what --key-command printed")
+	}
+	if folder := filepath.Clean(s.folder()); err == nil && (text != "" || filepath.Dir(s.keyFile()) != folder) {
 		key, err = ledger.SuccessorKey(key, folder)
 	}
 	if err != nil {
@@ -103,13 +121,18 @@ func readVerifierKey(path string) (string, error) {
 	} else if err != nil {
 		return "", fmt.Errorf("reading the key file: %w", err)
 	}
-	text := strings.TrimSpace(strings.TrimPrefix(string(data), "\ufeff"))
+	return verifierKey(string(data), "the key file "+path)
+}
+
+// verifierKey returns the verifier key in a text that is one or a private key. source names it in errors.
+func verifierKey(text, source string) (string, error) {
+	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
 	if _, err := note.NewVerifier(text); err == nil {
 		return text, nil
 	}
 	key, err := ledger.ParseKey(text)
 	if err != nil {
-		return "", fmt.Errorf("the key file %s has neither the verifier key nor the private key of a log, or holds a damaged one", path)
+		return "", fmt.Errorf("%s has neither the verifier key nor the private key of a log, or holds a damaged one", source)
 	}
 	return key.Public, nil
 }

@@ -19,6 +19,9 @@ import (
 	"riffle/internal/ledger/sqlite"
 )
 
+// checkedName is the file in a copy's folder that tells how far its check came. See [checkState].
+const checkedName = "checked"
+
 // A transfer copies a log from one store to another, and checks what it has written.
 type transfer struct {
 	*console
@@ -28,12 +31,13 @@ type transfer struct {
 	source   *logSource
 	moving   ledger.Store // from, if it is to take no more records; otherwise nil
 	ahead    bool         // see ledger.Copy
-	fresh    bool         // the target must have no log that is finished
+	fresh    bool         // the target must have no other log
+	checked  checkState   // of the copy; the zero value for one that is checked whole
 }
 
 // newTransfer returns a transfer from an open store.
 func newTransfer(ctx context.Context, c *console, s *logSource, from ledger.Reader) (*transfer, error) {
-	verifier, err := s.readVerifier()
+	verifier, err := s.readVerifier(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +47,7 @@ func newTransfer(ctx context.Context, c *console, s *logSource, from ledger.Read
 	}
 	keys := ledger.SeedKeys{make([]byte, ledger.SeedKeySize)} // any key, for a store without encrypted seeds
 	if len(head.SeedKey) > 0 {
-		if keys, err = s.seedKeys(""); err != nil {
+		if keys, err = s.seedKeys(ctx, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -58,13 +62,13 @@ func newTransfer(ctx context.Context, c *console, s *logSource, from ledger.Read
 	return t, nil
 }
 
-// run brings a store up to date.
-func (t *transfer) run(ctx context.Context, to ledger.Store) error {
+// run brings a store up to date, but for the last record if ahead is set.
+func (t *transfer) run(ctx context.Context, to ledger.Store, ahead bool) error {
 	before, err := to.Head(ctx)
 	if err != nil {
 		return err
 	}
-	c := ledger.Copy{Verifier: t.verifier, Visit: t.checker.Visit, Ahead: t.ahead, Progress: t.showing("records copied", before.Size)}
+	c := ledger.Copy{Verifier: t.verifier, Visit: t.checker.Visit, Ahead: ahead, Progress: t.showing("records copied", before.Size)}
 	err = c.Run(ctx, t.from, to)
 	t.clear()
 	if errors.Is(err, proof.ErrSignature) {
@@ -75,50 +79,75 @@ func (t *transfer) run(ctx context.Context, to ledger.Store) error {
 	return err
 }
 
-// check checks the records of a store after those that were there before, and prints the outcome.
-func (t *transfer) check(ctx context.Context, store ledger.Reader, before ledger.CheckState) error {
-	result, err := ledger.Check{Verifier: t.verifier, Visit: t.checker.Visit, Except: t.checker.Unchecked(), From: before, Progress: t.showing("records checked", before.Size)}.Run(ctx, store)
+// resume reads how far an earlier check of the copy with a name came, in the folder of that copy.
+func (t *transfer) resume(folder, name string) {
+	t.checked = checkState{path: filepath.Join(folder, checkedName), Origin: t.verifier.Name() + " in " + name, Seeds: true}
+	_ = t.checked.read() // of another copy, or damaged: the check begins anew
+}
+
+// check checks the records of a store that no earlier check of this copy has covered. It prints what is
+// wrong.
+func (t *transfer) check(ctx context.Context, store ledger.Reader, ahead bool) (*ledger.CheckResult, error) {
+	head, err := store.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t.checked.Size > head.Size { // the copy was made anew
+		t.checked.CheckState = ledger.CheckState{}
+	}
+	result, err := ledger.Check{
+		Verifier: t.verifier, Visit: t.checker.Visit, Except: t.checker.Unchecked(), From: t.checked.CheckState, Ahead: ahead,
+		Progress: t.showing("records checked", t.checked.Size), Save: t.checked.saveSometimes,
+	}.Run(ctx, store)
 	t.clear()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, finding := range result.Findings {
 		_, _ = fmt.Fprintf(t.out, "records      WRONG: %s\n", finding)
 	}
 	if len(result.Findings) > 0 {
-		return fmt.Errorf("the copy was checked, and %w", errFindings)
+		return nil, fmt.Errorf("the copy was checked, and %w", errFindings)
 	}
-	c := result.Checkpoint
-	_, err = fmt.Fprintf(t.out, "records      all %d match the signed root, and are found by id, reference and claim; %d are new\n\norigin       %s\nsize         %d\nroot         %s\n",
-		c.Size, c.Size-before.Size, c.Origin, c.Size, c.Root)
+	t.checked.CheckState = result.State
+	return result, t.checked.save(result.State)
+}
+
+// conclude checks the rest of a copy and prints the outcome, with the number of records that were checked
+// before.
+func (t *transfer) conclude(ctx context.Context, store ledger.Reader, before uint64) error {
+	result, err := t.check(ctx, store, false)
+	if err != nil {
+		return err
+	}
+	c, rest := result.Checkpoint, ""
+	which := fmt.Sprintf("all %d", c.Size)
+	if before > 0 {
+		which = fmt.Sprintf("%d new ones", c.Size-before)
+		rest = fmt.Sprintf("; the %d before were checked when they were copied, and not read again", before)
+	}
+	_, err = fmt.Fprintf(t.out, "records      %s match the signed root, and are found by id, reference and claim%s\n\norigin       %s\nsize         %d\nroot         %s\n",
+		which, rest, c.Origin, c.Size, c.Root)
 	return err
 }
 
-// stateOf returns the state of a store that was checked, or of an empty one if there is no log or its
-// copy is not finished.
-func (t *transfer) stateOf(ctx context.Context, store ledger.Reader) (s ledger.CheckState, finished bool, err error) {
-	head, claims, err := store.Snapshot(ctx, "")
-	if err != nil {
-		return s, false, err
+// openTarget opens or creates a store to write to: a database at a URL, or a file in a folder.
+func openTarget(ctx context.Context, folder, location string) (ledger.Store, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("the folder of the copy: %w", err)
 	}
-	if c, err := proof.OpenCheckpoint(head.Checkpoint, t.verifier); err != nil || c.Size != head.Size {
-		return s, false, nil //nolint:nilerr // the copy finds out
+	if location != "" {
+		return postgres.Open(ctx, location)
 	}
-	return ledger.CheckState{Size: head.Size, Edge: head.Edge, Claims: claims}, true, nil
+	return sqlite.Open(ctx, storeName(folder, location))
 }
 
-// openTarget opens or creates a store to write to: a database at a URL, or a file in a folder.
-func openTarget(ctx context.Context, folder, location string) (ledger.Store, string, error) {
+// storeName returns the name of a store for messages.
+func storeName(folder, location string) string {
 	if location != "" {
-		store, err := postgres.Open(ctx, location)
-		return store, nameOf(location), err
+		return nameOf(location)
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, "", fmt.Errorf("the folder of the copy: %w", err)
-	}
-	name := filepath.Join(folder, "riffle.db")
-	store, err := sqlite.Open(ctx, name)
-	return store, name, err
+	return filepath.Join(folder, "riffle.db")
 }
 
 // copyKeys copies the keys in a data folder to another, and prints which are there.
@@ -162,13 +191,29 @@ func allKeys(text, others []byte) []byte {
 	return text
 }
 
-// saveCheckpoint writes the checkpoint of a store into a data folder.
-func saveCheckpoint(ctx context.Context, store ledger.Reader, folder string) error {
+// saveCheckpoint writes the checkpoint of a store into a folder, unless a newer one is there.
+func (t *transfer) saveCheckpoint(ctx context.Context, store ledger.Reader, folder string) error {
+	if err := t.isNewest(ctx, store, folder); err != nil {
+		return err
+	}
 	head, err := store.Head(ctx)
 	if err != nil {
 		return err
 	}
 	return replaceFile(filepath.Join(folder, ledger.CheckpointName), head.Checkpoint)
+}
+
+// isNewest returns an error if the checkpoint in a folder has records that a store lacks.
+func (t *transfer) isNewest(ctx context.Context, store ledger.Reader, folder string) error {
+	path := filepath.Join(folder, ledger.CheckpointName)
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err = ledger.CheckRollback(ctx, store, t.verifier, ledger.Anchor{Source: path, Note: text}); errors.Is(err, ledger.ErrCorrupt) {
+		return fmt.Errorf("%w: %w", errFindings, err)
+	}
+	return err
 }
 
 // replaceFile replaces a file that only its owner can read. It is durable, and never in part.

@@ -115,7 +115,8 @@ func TestBackupFollows(t *testing.T) {
 	}
 	s.proceeds()
 	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", s.data) // while it grows
-	follower, _ := follow(t, s.data, folder)
+	follower, output := follow(t, s.data, folder)
+	until(t, "the follower reads", func() bool { return strings.Contains(output.String(), "following") })
 	s.proceeds()
 	load.stop()
 	until(t, "the backup has all records", func() bool { return sizeOf(t, folder) == sizeOf(t, s.data) })
@@ -123,7 +124,7 @@ func TestBackupFollows(t *testing.T) {
 	require.NoError(t, follower.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, follower.Wait())
 	s.kill()
-	follower, output := follow(t, s.data, folder)
+	follower, output = follow(t, s.data, folder)
 	until(t, "the follower reads", func() bool { return strings.Contains(output.String(), "following") })
 	require.NoError(t, os.Rename(filepath.Join(s.data, "riffle.db"), filepath.Join(s.data, "moved.db")))
 	require.Error(t, follower.Wait())
@@ -132,7 +133,7 @@ func TestBackupFollows(t *testing.T) {
 
 	restored := filepath.Join(t.TempDir(), "restored")
 	wantRiffle(t, 0, "match the signed root", "restore", "--from", folder, "--data", restored)
-	wantRiffle(t, 2, "holds a log already", "restore", "--from", folder, "--data", restored)
+	wantRiffle(t, 0, "records      all ", "restore", "--from", folder, "--data", restored) // checks it again
 	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", restored)
 	again := launch{data: restored}.start(t)
 	l.goOn(again)
@@ -141,10 +142,10 @@ func TestBackupFollows(t *testing.T) {
 		require.Less(t, d.LogIndex, sizeOf(t, folder))
 	}
 	again.stop()
-	wantRiffle(t, 2, "the target has other records than the source: it has", "backup", "--data", s.data, "--to", restored)
+	wantRiffle(t, 1, "the store lost records, or comes from an older backup", "backup", "--data", s.data, "--to", restored)
 }
 
-// TestBackupKilledAtAnyWrite kills a backup and a restore at their writes. They go on when they are
+// TestBackupKilledAtAnyWrite kills a backup, a restore and a copy at their writes. They go on when they are
 // repeated, and nothing starts on what they left.
 func TestBackupKilledAtAnyWrite(t *testing.T) {
 	t.Parallel()
@@ -154,36 +155,44 @@ func TestBackupKilledAtAnyWrite(t *testing.T) {
 		s.shuffle(largeShuffle)
 	}
 	s.stop()
-	ns := []int{1, 7, 30}
+	faults := []string{"pwrite64:signal=KILL:when=1", "pwrite64:signal=KILL:when=7", "pwrite64:signal=KILL:when=30", "renameat:signal=KILL:when=3", "renameat:signal=KILL:when=4"}
 	if everyFault {
-		ns = sequence(1, 150, 1)
+		for _, n := range sequence(1, 150, 1) {
+			faults = append(faults, fmt.Sprintf("pwrite64:signal=KILL:when=%d", n), fmt.Sprintf("write:signal=KILL:when=%d", n))
+		}
 	}
 	killed := 0
-	for _, n := range ns {
-		folder, restored := filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
+	for _, fault := range faults {
+		folder, restored, moved := filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored"), filepath.Join(t.TempDir(), "moved")
 		for _, args := range [][]string{
 			{"backup", "--data", s.data, "--to", folder},
 			{"restore", "--from", folder, "--data", restored},
+			{"log", "copy", "--data", restored, "--to", moved},
 		} {
-			under, _ := strace(t, fmt.Sprintf("pwrite64:signal=KILL:when=%d", n))
-			if code, _ := riffle(t, under, args...); code != 0 {
+			under, _ := strace(t, fault)
+			if code, output := riffle(t, under, args...); code != 0 {
 				killed++
-				if _, err := os.Stat(filepath.Join(args[4], "log.key")); err == nil {
-					launch{data: args[4], args: []string{"-create=never"}}.refused(t)
+				checked, _ := os.ReadFile(filepath.Join(args[len(args)-1], "checked"))
+				whole := strings.Contains(output, "match the signed root") || args[0] != "backup" && bytes.Contains(checked, fmt.Appendf(nil, `"size":%d,`, sizeOf(t, s.data)-1))
+				if _, err := os.Stat(filepath.Join(args[len(args)-1], "log.key")); err == nil && !whole {
+					launch{data: args[len(args)-1], args: []string{"-create=never"}}.refused(t)
 				}
-			} else if args[0] == "restore" {
+			} else if args[0] != "backup" {
 				continue
 			}
 			wantRiffle(t, 0, "match the signed root", args...)
 		}
-		again := launch{data: restored}.start(t)
+		launch{data: restored}.refused(t, "the log was moved to another store")
+		wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", restored)
+		wantRiffle(t, 2, "was moved to "+filepath.Join(moved, "riffle.db")+": a second copy would fork the log", "log", "copy", "--data", restored, "--to", t.TempDir())
+		again := launch{data: moved}.start(t)
 		l.goOn(again)
 		again.stop()
 		for _, draw := range l.draws[13:] { // the next copy does not have them
 			draw.first = nil
 		}
 	}
-	assert.Greater(t, killed, len(ns), "the number of kills")
+	assert.Greater(t, killed, 2*len(faults), "the number of kills")
 }
 
 // TestBackupsAcrossAChangeOfTheSeedKey backs up before and after the key is changed, into one folder. What
@@ -256,8 +265,8 @@ func moveLog(t *testing.T, shoe string, followed bool) {
 	}
 	wantRiffle(t, 0, "moved        the old store takes no more records", move...)
 	launch{data: s.data}.refused(t, "the log was moved to another store")
-	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", s.data)
 	wantRiffle(t, 0, "", "log", "copy", "--data", s.data, "--to", db.url, "--ahead") // which has all
+	wantRiffle(t, 0, "match the signed root", move...)                               // again
 
 	one, two := moved.start(t), db.replica()
 	two.args, two.data = []string{"-key", filepath.Join(s.data, "log.key")}, t.TempDir()
@@ -268,6 +277,7 @@ func moveLog(t *testing.T, shoe string, followed bool) {
 	l.goOn(one)
 	l.goOn(other)
 	other.shuffle(smallShuffle)
+	wantRiffle(t, 0, "not compared: the log was moved", "log", "check", "--data", s.data, "--anchor", filepath.Join(s.data, "checkpoint"))
 	one.stop()
 	folder := filepath.Join(t.TempDir(), "back")
 	back := []string{"log", "copy", "--data", s.data, "--store", db.url, "--to", folder}
@@ -294,9 +304,9 @@ func TestBackupRefuses(t *testing.T) {
 	}
 	other.stop()
 	folder := filepath.Join(t.TempDir(), "backup")
-	wantRiffle(t, 0, "3 are new", "backup", "--data", s.data, "--to", folder)
+	wantRiffle(t, 0, "all 3 match", "backup", "--data", s.data, "--to", folder)
 	s.shuffle(smallShuffle)
-	wantRiffle(t, 0, "1 are new", "backup", "--data", s.data, "--to", folder)
+	wantRiffle(t, 0, "1 new ones match the signed root, and are found by id, reference and claim; the 3 before were checked when they were copied", "backup", "--data", s.data, "--to", folder)
 	wantRiffle(t, 2, "is the key of another log", "backup", "--data", other.data, "--to", folder)
 	wantRiffle(t, 2, "is the data folder", "backup", "--data", s.data, "--to", s.data)
 	wantRiffle(t, 2, "there is no store at", "backup", "--data", t.TempDir(), "--to", folder)
@@ -308,20 +318,34 @@ func TestBackupRefuses(t *testing.T) {
 	wantRiffle(t, 2, "there is no seed key at", "restore", "--from", folder, "--data", t.TempDir())
 	wantRiffle(t, 0, "4 match", "restore", "--from", folder, "--data", t.TempDir(), "--seed-key", filepath.Join(s.data, "seed.key"))
 
-	// A backup that was changed.
+	// A backup that was changed, which shows when the record is read again, and when it is restored.
 	path := filepath.Join(folder, "riffle.db")
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	at := bytes.LastIndex(text, []byte(`"fault"`))
 	text[at+1] ^= 1
 	require.NoError(t, os.WriteFile(path, text, 0o600))
+	wantRiffle(t, 0, "0 new ones match", "backup", "--data", s.data, "--to", folder, "--seed-key", filepath.Join(s.data, "seed.key"))
+	wantRiffle(t, 1, "does not have its hash", "backup", "--data", s.data, "--to", folder, "--seed-key", filepath.Join(s.data, "seed.key"), "--verify")
 	wantRiffle(t, 1, "does not have its hash", "restore", "--from", folder, "--data", t.TempDir(), "--seed-key", filepath.Join(s.data, "seed.key"))
 	// An older backup beside a checkpoint of more records.
 	fresh := filepath.Join(t.TempDir(), "fresh")
-	wantRiffle(t, 0, "4 are new", "backup", "--data", s.data, "--to", fresh)
+	wantRiffle(t, 0, "all 4 match", "backup", "--data", s.data, "--to", fresh)
 	s.shuffle(smallShuffle)
 	s.stop()
 	require.NoError(t, os.Remove(filepath.Join(s.data, "riffle.db")))
 	wantRiffle(t, 0, "4 match", "restore", "--from", fresh, "--data", s.data)
 	launch{data: s.data}.refused(t, "the store has 4 records", "is a signed checkpoint of 5")
+	// A backup, and a data folder, that lack records of a checkpoint beside the backup.
+	checkpoint, err := os.ReadFile(filepath.Join(s.data, "checkpoint"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(fresh, "checkpoint"), checkpoint, 0o600))
+	for _, args := range [][]string{
+		{"restore", "--from", fresh, "--data", filepath.Join(t.TempDir(), "none")}, {"backup", "--data", s.data, "--to", fresh},
+	} {
+		wantRiffle(t, 1, "the store has 4 records, and "+filepath.Join(fresh, "checkpoint")+" is a signed checkpoint of 5", args...)
+	}
+	kept, err := os.ReadFile(filepath.Join(fresh, "checkpoint"))
+	require.NoError(t, err)
+	assert.Equal(t, checkpoint, kept)
 }

@@ -203,8 +203,14 @@ func TestKeyCommand(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(s.data, "log.key"))
 	assert.NoFileExists(t, filepath.Join(s.data, "seed.key"))
 
-	with("cat "+vault+"/missing/{}").refused(t, "key-command for log.key: exit status 1: cat: ", "No such file")
-	with(vault+"/none {}").refused(t, "key-command for log.key: ", "no such file or directory")
+	backup, command := filepath.Join(t.TempDir(), "backup"), "cat "+vault+"/{}"
+	wantRiffle(t, 0, "all 2 match the signed root", "backup", "--data", s.data, "--to", backup, "--key-command", command)
+	wantRiffle(t, 0, "every seed opens", "log", "check", "--data", backup, "--key-command", command)
+	wantRiffle(t, 0, "all 2 match the signed root", "restore", "--from", backup, "--data", t.TempDir(), "--key-command", command)
+	wantRiffle(t, 2, "riffle: key-command /none for log.key: ", "log", "check", "--data", backup, "--key-command", "/none {}")
+	wantRiffle(t, 2, "what --key-command printed has neither the verifier key nor the private key", "log", "check", "--data", backup, "--key-command", "echo {}")
+	with("cat "+vault+"/missing/{}").refused(t, "key-command cat for log.key: exit status 1: cat: ", "No such file")
+	with(vault+"/none {}").refused(t, "key-command "+vault+"/none for log.key: ", "no such file or directory")
 	with("echo secret {}").refused(t, "the key of the log: ")
 	with("cat "+vault).refused(t, "--key-command must have {} in it, which becomes log.key or seed.key")
 	with("cat "+vault+"/{}", "--key", vault+"/log.key").refused(t, "--key-command prints both keys; leave out key and seed-key")

@@ -55,7 +55,7 @@ func (k Copy) Run(ctx context.Context, from Reader, to Store) error {
 
 // begin returns the tree of the target, which it begins and raises to the source's version.
 func (k Copy) begin(ctx context.Context, from Reader, to Store, head Head, c proof.Checkpoint) (tree Tree, err error) {
-	version, err := from.StoredVersion(ctx)
+	version, _, err := from.StoredVersion(ctx)
 	if err != nil {
 		return tree, err
 	}

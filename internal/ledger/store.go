@@ -71,8 +71,8 @@ type Reader interface {
 	// with a prefix, unless that is empty.
 	Snapshot(ctx context.Context, except string) (h Head, claims uint64, err error)
 
-	// StoredVersion returns the version that the store has by now, without Moved.
-	StoredVersion(ctx context.Context) (Version, error)
+	// StoredVersion returns the version that the store has by now, and whether the log was moved from it.
+	StoredVersion(ctx context.Context) (v Version, moved bool, err error)
 
 	// Hashes returns at most n hashes of a level, from index on: entry hashes at level 0, node
 	// hashes above. ErrCorrupt: a hash is missing.

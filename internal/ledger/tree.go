@@ -127,13 +127,15 @@ func openHead(h Head, verifier note.Verifier) (t Tree, c proof.Checkpoint, err e
 	return t, c, nil
 }
 
-// checkFinished returns an error if a [Copy] to the store was not finished.
+// errUnfinished means that a [Copy] to the store was not finished.
+var errUnfinished = errors.New("it is a copy that is not finished, so run the command that makes it again")
+
+// checkFinished returns errUnfinished if a [Copy] to the store was not finished.
 func checkFinished(h Head, c proof.Checkpoint) error {
 	if c.Size <= h.Size {
 		return nil
 	}
-	return fmt.Errorf("%w: the store has %d of the %d records that its checkpoint was signed for: it is a copy that is not finished, so run the command that makes it again",
-		ErrCorrupt, h.Size, c.Size)
+	return fmt.Errorf("%w: the store has %d of the %d records that its checkpoint was signed for: %w", ErrCorrupt, h.Size, c.Size, errUnfinished)
 }
 
 // hashReader returns a reader of the store's tree that checks every hash against the checkpoint.

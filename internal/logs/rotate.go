@@ -12,6 +12,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/journal"
+	"riffle/internal/keycommand"
 	"riffle/internal/ledger"
 )
 
@@ -245,7 +246,7 @@ func (l *served) extend(ctx context.Context, chain []*ledger.Log, anchors []ledg
 func (l *served) openOne(ctx context.Context, chain []*ledger.Log, anchors []ledger.Anchor) (*ledger.Log, error) {
 	one := l.after(len(chain))
 	options := ledger.Options{
-		ReadKey: l.readKey(ctx), KeyFile: l.Key, SeedKeys: l.SeedKeys, SeedKeyFile: l.SeedKeyFile,
+		ReadKey: keycommand.Reader(ctx, l.KeyCommand), KeyFile: l.Key, SeedKeys: l.SeedKeys, SeedKeyFile: l.SeedKeyFile,
 		Origin: l.Origin, ReadOnly: l.Retired, MustExist: l.Create == CreateNever || l.Retired || l.seen != nil,
 		Queue: l.set.Queue, Patience: l.set.Patience, Observe: l.metrics.Commit,
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"riffle/internal/anchor"
+	"riffle/internal/keycommand"
 	"riffle/internal/ledger"
 )
 
@@ -81,7 +82,7 @@ func (s *Settings) Check(reject func(setting, rule string)) {
 	if s.Deadline < time.Second || s.Deadline > 30*24*time.Hour {
 		reject("deadline", fmt.Sprintf("must be from 1s to 720h, got %v", s.Deadline))
 	}
-	if s.KeyCommand != "" && !strings.Contains(s.KeyCommand, keyPlaceholder) {
+	if s.KeyCommand != "" && !strings.Contains(s.KeyCommand, keycommand.Placeholder) {
 		reject("key-command", "must have {} in it, which becomes log.key or seed.key")
 	}
 	if s.KeyCommand != "" && (s.Key != "" || s.SeedKeyFile != "" || s.SeedKeys != nil) {

@@ -75,15 +75,16 @@ func (read Reader) Snapshot(ctx context.Context, except string) (h ledger.Head, 
 }
 
 // StoredVersion implements [ledger.Store].
-func (read Reader) StoredVersion(ctx context.Context) (ledger.Version, error) {
-	var v int64
-	err := read(ctx, func(row Row) error { return row.Scan(&v) }, "SELECT max(version_id) FROM goose_db_version WHERE version_id < $1", int64(ledger.Moved))
-	return ledger.Version(v), err
+func (read Reader) StoredVersion(ctx context.Context) (v ledger.Version, moved bool, err error) {
+	const query = "SELECT max(version_id) FILTER (WHERE version_id < $1), max(version_id) FROM goose_db_version"
+	var known, newest int64
+	err = read(ctx, func(row Row) error { return row.Scan(&known, &newest) }, query, int64(ledger.Moved))
+	return ledger.Version(known), ledger.Version(newest) == ledger.Moved, err
 }
 
 // CheckTables returns an error if a program cannot read the tables whose migrations lead to a version.
 func (read Reader) CheckTables(ctx context.Context, tables ledger.Version) error {
-	have, err := read.StoredVersion(ctx)
+	have, _, err := read.StoredVersion(ctx)
 	if err == nil && have < tables {
 		return fmt.Errorf("the tables have version %d, and this program reads version %d: start the service on the store once, which brings them up to date", have, tables)
 	}
