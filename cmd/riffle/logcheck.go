@@ -180,7 +180,7 @@ func (r *logReport) checkAnchor(store ledger.Reader, place anchor.Place) error {
 		return fmt.Errorf("the anchor %s cannot be read: %w", place.Name, err)
 	}
 	if len(note) == 0 {
-		r.step("anchor", "%s is empty, so records missing at the end of the log would not show", place.Name)
+		r.step("anchor", "%s does not exist, so records missing at the end of the log would not show", place.Name)
 		return nil
 	}
 	a := ledger.Anchor{Source: place.Name, Note: note}

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -97,6 +99,42 @@ func TestOldFolderIsNoticed(t *testing.T) {
 	}
 }
 
+// TestLostAnchor loses each kind of anchor of a log that has records, in two ways.
+func TestLostAnchor(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	file, objects := filepath.Join(folder, "anchor"), &bucket{}
+	web := httptest.NewServer(objects)
+	t.Cleanup(web.Close)
+	db := newDatabase(t)
+	exec := func(statement string) {
+		conn, err := pgx.Connect(t.Context(), db.url)
+		require.NoError(t, err)
+		_, err = conn.Exec(t.Context(), statement)
+		assert.NoError(t, errors.Join(err, conn.Close(t.Context())))
+	}
+	for location, lose := range map[string][2]func(){ // to nothing, and to nothing of 0 bytes
+		file:    {func() { _ = os.Remove(file) }, func() { _ = os.Truncate(file, 0) }},
+		web.URL: {func() { objects.object = nil }, func() { objects.object = []byte{} }},
+		db.url:  {func() { exec("DELETE FROM riffle_anchor") }, func() { exec("UPDATE riffle_anchor SET checkpoint = ''") }},
+	} {
+		l := launch{args: []string{"--anchor", location}, data: filepath.Join(t.TempDir(), "data")}
+		s := l.start(t)
+		s.shuffle(smallShuffle)
+		s.stop()
+		lose[1]()
+		l.refused(t, "it is there and empty, so its checkpoint was lost", "start again once one answers")
+		lose[0]()
+		l.refused(t, "the log has records, and no anchor exists", "only if it is new, start once with --anchor-create")
+		again := l
+		again.args = append(again.args, "--anchor-create")
+		s = again.start(t)
+		s.shuffle(smallShuffle)
+		s.stop()
+		l.start(t).stop()
+	}
+}
+
 // TestForkEndsTheLog starts an old copy beside the running service, with one anchor that the copy does
 // not have at its start. The first of them that sees the records of the other ends.
 func TestForkEndsTheLog(t *testing.T) {
@@ -107,8 +145,8 @@ func TestForkEndsTheLog(t *testing.T) {
 	s.stop()
 	fork := filepath.Join(t.TempDir(), "fork")
 	require.NoError(t, os.CopyFS(fork, os.DirFS(s.data)))
-	first := launch{data: s.data, args: []string{"--anchor", place}}.start(t)
-	second := launch{data: fork, args: []string{"--anchor", place}}.start(t)
+	first := launch{data: s.data, args: []string{"--anchor", place, "--anchor-create"}}.start(t)
+	second := launch{data: fork, args: []string{"--anchor", place, "--anchor-create"}}.start(t)
 	first.shuffle(smallShuffle)
 	second.shuffle(smallShuffle)
 	select {
@@ -159,7 +197,7 @@ func TestFailingAnchor(t *testing.T) {
 			web := httptest.NewServer(b)
 			t.Cleanup(web.Close)
 			file := filepath.Join(t.TempDir(), "anchor")
-			one, two := launch{args: []string{"--anchor", web.URL}}, launch{args: []string{"--anchor", web.URL + "," + file}}
+			one, two := launch{args: []string{"--anchor", web.URL}}, launch{args: []string{"--anchor", web.URL + "," + file, "--anchor-create"}}
 			s := one.start(t)
 			b.set(fault)
 			s.shuffle(smallShuffle)

@@ -154,6 +154,7 @@ func addLogFlags(f *flag.FlagSet, l *logs.Settings) {
 	f.StringVar(&l.SeedKeyFile, "seed-key", "", "`file` of the key that encrypts seeds, created with the log; all replicas of a log need it. RIFFLE_SEED_KEY holds the key itself, 64 hex digits (default seed.key beside the log's key)")
 	f.StringVar(&l.KeyCommand, "key-command", "", "`command` that prints the log's key or the seed key, in place of files, such as 'cat /run/credentials/riffle.service/{}'; {} becomes log.key or seed.key. There is no shell")
 	f.TextVar(&l.Anchors, "anchor", anchor.Places{}, "`places` that hold the log's last checkpoint too, separated by commas: an absolute path, https://host/path, s3://bucket/key?endpoint=https://host or postgres://user@host/database; see docs/operations/anchors.md")
+	f.BoolVar(&l.NewAnchors, "anchor-create", false, "start although the log has records and no anchor has its checkpoint, for the first start with --anchor")
 	f.TextVar(&l.Rotation, "rotate", logs.Rotation{}, "`when` the log ends and another one follows it in the same folder: day, month, year, or a number of records (default never)")
 	f.StringVar(&l.Origin, "origin", "", "`name` of a new log in its checkpoints, such as riffle.example/poker (default riffle/ and random digits)")
 	f.DurationVar(&l.Deadline, "deadline", dealer.DefaultDeadline, "time to live of a commitment; an unused one is then void")

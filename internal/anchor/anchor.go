@@ -18,6 +18,9 @@ import (
 // ErrReplaced is the error of a checkpoint that another process has replaced.
 var ErrReplaced = errors.New("another process has replaced the checkpoint")
 
+// errEmpty is the error of a place with no bytes in it. No log writes that.
+var errEmpty = errors.New("it is there and empty, so its checkpoint was lost: put it back, or remove it")
+
 // maxNote is the length of the longest checkpoint, in bytes.
 const maxNote = 64 << 10
 

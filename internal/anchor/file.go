@@ -25,6 +25,9 @@ func (f file) Read(context.Context) (note []byte, tag string, err error) {
 		return nil, "", err
 	}
 	note, err = io.ReadAll(io.LimitReader(in, maxNote))
+	if err == nil && len(note) == 0 {
+		err = errEmpty
+	}
 	return note, string(note), errors.Join(err, in.Close())
 }
 

@@ -35,6 +35,8 @@ func (o *object) Read(ctx context.Context) (note []byte, tag string, err error) 
 		return nil, "", nil
 	case status != http.StatusOK:
 		return nil, "", fmt.Errorf("it answered %d", status)
+	case len(note) == 0:
+		return nil, "", errEmpty
 	case header.Get("ETag") == "":
 		return nil, "", errors.New("it answered without an ETag, so it cannot be replaced safely")
 	}

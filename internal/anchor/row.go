@@ -20,8 +20,11 @@ func (r row) Read(ctx context.Context) (note []byte, tag string, err error) {
 			return err
 		}
 		err := db.QueryRow(ctx, "SELECT checkpoint FROM riffle_anchor").Scan(&tag)
-		if errors.Is(err, pgx.ErrNoRows) {
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
 			return nil
+		case err == nil && tag == "":
+			return errEmpty
 		}
 		return err
 	})

@@ -95,7 +95,7 @@ func CheckRollback(ctx context.Context, store Reader, verifier note.Verifier, an
 	} else if err != nil {
 		return fmt.Errorf("%s cannot be read: %w. It protects against starting with an older backup of the store. "+
 			"Find out elsewhere how many records the log must have (a monitor, a replica, a proof); "+
-			"only if the store has them, and `riffle log check` finds nothing wrong, remove the file and start again", anchor.Source, err)
+			"only if the store has them, and `riffle log check` finds nothing wrong, remove it and start again (an anchor with --anchor-create)", anchor.Source, err)
 	}
 	head, err := store.Head(ctx)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"riffle/internal/anchor"
@@ -17,7 +18,8 @@ const (
 	anchorTimeout = 2 * time.Second
 )
 
-// readAnchors returns the checkpoints of the log's anchors. One that can be read suffices.
+// readAnchors returns the checkpoints of the log's anchors, empty for those that do not exist. One that can be
+// read suffices.
 func (l *served) readAnchors(ctx context.Context) (anchors []ledger.Anchor, err error) {
 	var errs []error
 	for _, place := range l.Anchors {
@@ -27,7 +29,7 @@ func (l *served) readAnchors(ctx context.Context) (anchors []ledger.Anchor, err 
 			continue
 		}
 		if len(note) == 0 {
-			l.logger.Warn("the anchor is empty, so the store is not compared with it; it protects the log from now on", "anchor", place.Name)
+			l.logger.Warn("the anchor does not exist, so the store is not compared with it; it protects the log from now on", "anchor", place.Name)
 		}
 		anchors = append(anchors, ledger.Anchor{Source: "the anchor " + place.Name, Note: note})
 	}
@@ -41,6 +43,17 @@ func (l *served) readAnchors(ctx context.Context) (anchors []ledger.Anchor, err 
 		l.logger.Warn("an anchor is not compared with the store", "error", err)
 	}
 	return anchors, nil
+}
+
+// checkAnchored returns an error if none of the log's anchors exists, and the log has records.
+func (l *served) checkAnchored(anchors []ledger.Anchor, chain []*ledger.Log) error {
+	exists := slices.ContainsFunc(anchors, func(a ledger.Anchor) bool { return len(a.Note) > 0 })
+	hasRecords := slices.ContainsFunc(chain, func(log *ledger.Log) bool { size, _ := log.Sizes(); return size > 0 })
+	if len(l.Anchors) == 0 || l.NewAnchors || exists || !hasRecords {
+		return nil
+	}
+	return fmt.Errorf("the log has records, and no anchor exists (%s): its volume may not be mounted, or it was lost, so an older copy of the store cannot be told. "+
+		"Put it back; only if it is new, start once with --anchor-create", l.Anchors[0].Name)
 }
 
 func readAnchor(ctx context.Context, place anchor.Place) (note []byte, tag string, err error) {

@@ -170,7 +170,13 @@ func (l *served) openChain(ctx context.Context) ([]*ledger.Log, error) {
 		return nil, err
 	}
 	anchors = append(anchors, ledger.Anchor{Source: "what this process last signed or saw", Note: l.seen})
-	return l.extend(ctx, nil, anchors)
+	chain, err := l.extend(ctx, nil, anchors)
+	if err == nil {
+		if err = l.checkAnchored(anchors, chain); err != nil {
+			err = errors.Join(err, closeAll(chain))
+		}
+	}
+	return chain, err
 }
 
 // checkNames returns an error if an anchor names none of the logs.

@@ -29,6 +29,7 @@ type Settings struct {
 	Origin      string
 	Deadline    time.Duration // time to live of a commitment
 	Anchors     anchor.Places // besides the checkpoint file
+	NewAnchors  bool          // the log has records, and its anchors are new
 	Rotation    Rotation      // when the log ends and another one follows it
 	Decks       string        // folder of the operator's deck types; empty for none
 }
