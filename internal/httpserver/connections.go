@@ -175,6 +175,7 @@ func (c *connections) pause(until time.Time) bool {
 // seconds for the client.
 func (c *connections) close(old *connection) {
 	old.closed = true
+	c.metrics.closed.Inc()
 	_ = transport(old.conn).Close() // net/http reports the error
 	c.remove(old)
 }

@@ -48,7 +48,10 @@ type Options struct {
 }
 
 // Metrics count the connections of all servers in the process.
-type Metrics struct{ open, http2 prometheus.Gauge }
+type Metrics struct {
+	open, http2 prometheus.Gauge
+	closed      prometheus.Counter
+}
 
 // NewMetrics registers the metrics. The capacity is the public server's MaxConnections.
 func NewMetrics(registry prometheus.Registerer, capacity int) *Metrics {
@@ -58,8 +61,12 @@ func NewMetrics(registry prometheus.Registerer, capacity int) *Metrics {
 		return g
 	}
 	gauge("riffle_connections_capacity", "Connections that may be open; a peer may have as many as are left for others.").Set(float64(capacity))
+	closed := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "riffle_connections_closed_total", Help: "Connections closed to make room for others: idle ones, and those that reconnect faster than they can be answered.",
+	})
+	registry.MustRegister(closed)
 	return &Metrics{
-		open:  gauge("riffle_connections", "Open connections, idle ones included."),
+		closed: closed, open: gauge("riffle_connections", "Open connections, idle ones included."),
 		http2: gauge("riffle_http2_connections", fmt.Sprintf("Open connections that may use HTTP/2; each takes the room of %d.", http2Streams)),
 	}
 }
