@@ -31,7 +31,7 @@ test: tools ## run every test, against the real binary, real databases, signals 
 # databases take long and have no races of their own. Of the program's tests, the concurrent ones run, in CI
 # without those that wait for databases and disks, which .ci/nightly runs.
 SEQUENTIAL := /(audit|config|deck|fairness|httperror|picture|plan|proof|rng|shoe|shuffle|suggest|web|failovertest)(/|$$)
-REPETITIVE := MutatedBodies|TestStore/HashesByLevel|ElementsOf|StaysBounded|After20Findings|SecretsAreNotPublished|OnlyDocumentedNames|TesseraClient|MatchTheContract|SharedCaches|FullDiskRecovers|AndBundles|MigrationBuilds|Tampered|DamagedCheckpoint
+REPETITIVE := TestStore/HashesByLevel|ElementsOf|StaysBounded|After20Findings|SecretsAreNotPublished|OnlyDocumentedNames|TesseraClient|MatchTheContract|SharedCaches|FullDiskRecovers|AndBundles|MigrationBuilds|Tampered|DamagedCheckpoint
 CONCURRENT := UnderLoad|Concurrent|Shutdown|Stopping|Reload|Spans|ManyReaders$(if $(CI),,|Replica|Lost|SlowDisk)
 
 # CI has two processors: each test runs in it once, with the race detector or without.

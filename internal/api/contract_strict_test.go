@@ -17,9 +17,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -27,157 +27,126 @@ import (
 	"riffle/internal/dealer"
 )
 
-// The only places where a response can change and still match the contract, as JSON pointers.
+// The only places where a response can change and still match the contract: a schema and its member.
 var (
 	// members that may be missing
-	optional = regexp.MustCompile(`/(errors|pointer|parameter|parameters|hands|dead_wall|default_by|sizes|each|players|players_from|client_seed|reference|reveal|cut|cut_reached|cut_range)$`)
-	// values that may be anything: cards, items and parameters
-	unconstrained = regexp.MustCompile(`^/(items|rest|hands/\d+|shuffles/\d+)/\d+|/parameters/[a-z]+$|/cards/\d+/item$`)
-	// objects that may have other members
-	openObjects = regexp.MustCompile(`/attributes$|/parameters$|/piles$`)
+	optional = regexp.MustCompile(`/(errors|pointer|parameter|parameters|hands|dead_wall|default_by|sizes|each|players|players_from|` +
+		`client_seed|reference|items_digest|reveal|cut|cut_reached|cut_range|salt|path|successor|logs)$|Record/expires$|` +
+		`^(AddRecord/cards|DrawRecord/put|Problem/audit_id|S[a-z]+Record/commitment_id|ShoeRecord/root)$`)
+	// strings that may have any text
+	freeText = regexp.MustCompile(`/(detail|title|name|en|zh|glyph|parameter|players_from|attributes/\*|logs/\*/status|predecessor|successor|checkpoint)$|^ShoeProof$`)
 )
 
-// TestContractCheckRejectsMutatedBodies tests the contract and contract.check: an example of a
-// response that is changed anywhere must no longer pass.
-func TestContractCheckRejectsMutatedBodies(t *testing.T) {
-	c := loadContract(t)
-	var mutants atomic.Int64
-	shared := map[string]bool{}
-	t.Cleanup(func() {
-		t.Logf("%d mutants", mutants.Load())
-		if mutants.Load() < 1000 {
-			t.Errorf("%d mutants are too few to be all", mutants.Load())
-		}
-	})
-	for operation, op := range c.operations {
-		for text, response := range op.Operation.Responses.Map() {
-			if shared[response.Ref] {
-				continue
-			}
-			shared[response.Ref] = response.Ref != ""
-			status, err := strconv.Atoi(text)
-			require.NoError(t, err)
-			for name, example := range c.examples(operation, status) {
-				if _, isText := example.(string); isText {
-					continue
+// TestResponseSchemasAreStrict checks that a response that matches the contract has every member, no other
+// one, and values of the documented form.
+func TestResponseSchemasAreStrict(t *testing.T) {
+	s := &strictness{t: t, seen: map[string]bool{}}
+	for operation, op := range loadContract(t).operations {
+		for status, response := range op.Operation.Responses.Map() {
+			for media, content := range response.Value.Content {
+				if strings.HasSuffix(media, "json") {
+					s.check(content.Schema, operation+"/"+status)
 				}
-				text, err := json.Marshal(example)
-				require.NoError(t, err)
-				t.Run(fmt.Sprint(operation, " ", status, " ", name), func(t *testing.T) {
-					t.Parallel()
-					example := decodeExample(t, text) // others may share the contract's
-					answer := responseFor(t, c, operation, status)
-					passes := func(v any) bool {
-						body, err := json.Marshal(v)
-						require.NoError(t, err)
-						return c.check(operation, answer, body) == nil
-					}
-					require.True(t, passes(example), "it does not pass unchanged")
-					mutate(example, "", func(pointer, what string) {
-						mutants.Add(1)
-						assert.Falsef(t, passes(example), "it passes with %s at %s", what, pointer)
-					})
-				})
 			}
 		}
 	}
 }
 
-// decodeExample decodes JSON into the types that the contract's examples have.
-func decodeExample(t *testing.T, text []byte) (v any) {
-	t.Helper()
-	require.NoError(t, json.Unmarshal(text, &v))
-	return v
+// A strictness has the places that were checked: names of schemas and of their members.
+type strictness struct {
+	t    *testing.T
+	seen map[string]bool
 }
 
-// mutate makes one change after the other to a JSON value, calls mutated after each, and reverts
-// it. Of the elements of an array that have the same shape it changes only the first.
-func mutate(v any, pointer string, mutated func(pointer, what string)) {
-	if unconstrained.MatchString(pointer) {
+// check checks a schema at a place, and the schemas in it.
+func (s *strictness) check(ref *openapi3.SchemaRef, at string) {
+	if _, name, named := strings.Cut(ref.Ref, "#/components/schemas/"); named {
+		at = name
+	}
+	schema := ref.Value
+	if s.seen[at] || at == "Item" || schema.Always != nil {
 		return
 	}
-	replace := func(set func(any), was any, at string) {
-		if unconstrained.MatchString(at) {
-			return
-		}
-		wrongs := []any{map[string]any{"unexpected": true}}
-		if !freeText.MatchString(at) {
-			wrongs = append(wrongs, "unexpected \n")
-		}
-		switch was.(type) {
-		case []any: // another array may be valid
-		case float64:
-			wrongs = append(wrongs, -1, 0.5)
-		default:
-			wrongs = append(wrongs, []any{[]any{true}})
-		}
-		for _, wrong := range wrongs {
-			set(wrong)
-			mutated(at, fmt.Sprintf("%T", wrong))
-		}
-		set(was)
+	s.seen[at] = true
+	for i, part := range slices.Concat(schema.OneOf, schema.AllOf) {
+		s.check(part, fmt.Sprintf("%s(%d)", at, i))
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			at, was := pointer+"/"+name, v[name]
-			if !optional.MatchString(at) && !optionalIn(v, name) && !openObjects.MatchString(pointer) {
-				delete(v, name)
-				mutated(at, "nothing")
-				v[name] = was
-			}
-			replace(func(w any) { v[name] = w }, was, at)
-			mutate(was, at, mutated)
-		}
-		if !openObjects.MatchString(pointer) {
-			v["unexpected"] = "member"
-			mutated(pointer, "another member")
-			delete(v, "unexpected")
-		}
-	case []any:
-		seen := map[string]bool{}
-		for i := range v {
-			members := shape(v[i])
-			if seen[members] {
-				continue
-			}
-			seen[members] = true
-			at, was := pointer+"/"+strconv.Itoa(i), v[i]
-			replace(func(w any) { v[i] = w }, was, at)
-			mutate(was, at, mutated)
+	for name, member := range schema.Properties {
+		s.check(member, at+"/"+name)
+	}
+	few := schema.Enum != nil || schema.Const != nil
+	wrong := ""
+	switch is := schema.Type; {
+	case is == nil && !few && len(schema.OneOf)+len(schema.AllOf) == 0 && !strings.HasSuffix(at, ")"):
+		wrong = "may be anything"
+	case is.Includes("object"):
+		s.checkMembers(schema, at)
+	case is.Includes("array"):
+		s.check(schema.Items, at+"/*")
+	case is.Includes("string") && !few && schema.Pattern == "" && schema.Format == "" && !freeText.MatchString(at):
+		wrong = "may have any text"
+	case is.Includes("integer") && !few && schema.Min == nil:
+		wrong = "may be negative"
+	case is.Includes("number"):
+		wrong = "may be a fraction"
+	}
+	if wrong != "" {
+		s.t.Errorf("%s %s", at, wrong)
+	}
+}
+
+// checkMembers checks which members an object has.
+func (s *strictness) checkMembers(schema *openapi3.Schema, at string) {
+	others := schema.AdditionalProperties
+	if others.Schema != nil {
+		s.check(others.Schema, at+"/*")
+	} else if others.Has == nil || *others.Has {
+		s.t.Errorf("%s may have other members", at)
+	}
+	required := schema.Required
+	for _, one := range schema.OneOf {
+		required = slices.Concat(required, one.Value.Required)
+	}
+	for name := range schema.Properties {
+		if place := at + "/" + name; !slices.Contains(required, name) && !optional.MatchString(place) {
+			s.t.Errorf("%s may be missing", place)
 		}
 	}
 }
 
-// optionalIn reports whether a member that other objects require may be missing from this one.
-func optionalIn(v map[string]any, name string) bool {
-	_, isProblem := v["title"]
-	return name == "audit_id" && isProblem || name == "commitment_id" && v["kind"] == "shuffle" ||
-		name == "expires" && v["kind"] != nil || name == "put" && v["kind"] == "draw" || name == "cards" && v["kind"] == "add" || name == "root" && v["kind"] == "shoe"
-}
-
-// shape describes the types and the members of a value, recursively.
-func shape(v any) string {
-	switch v := v.(type) {
-	case map[string]any:
-		var members []string
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			members = append(members, name+shape(v[name]))
-		}
-		return fmt.Sprint(members)
-	case []any:
-		var elements []string
-		for _, e := range v {
-			elements = append(elements, shape(e))
-		}
-		slices.Sort(elements)
-		return fmt.Sprint(slices.Compact(elements))
+// TestContractCheckRejectsMutatedBodies changes a response in every way that its schemas forbid.
+func TestContractCheckRejectsMutatedBodies(t *testing.T) {
+	c := loadContract(t)
+	answer := responseFor(t, c, "getAudit", http.StatusOK)
+	passes := func(change func(audit, record map[string]any)) bool {
+		text, err := json.Marshal(c.examples("getAudit", http.StatusOK)["drawRecord"])
+		require.NoError(t, err)
+		audit := decodeJSON(t, text).(map[string]any)
+		change(audit, audit["record"].(map[string]any))
+		text, err = json.Marshal(audit)
+		require.NoError(t, err)
+		return c.check("getAudit", answer, text) == nil
 	}
-	return fmt.Sprintf("%T", v)
+	require.True(t, passes(func(_, _ map[string]any) {}), "it does not pass unchanged")
+	for what, change := range map[string]func(audit, record map[string]any){
+		"a member that is missing":   func(audit, _ map[string]any) { delete(audit, "revealed") },
+		"another member":             func(audit, _ map[string]any) { audit["unexpected"] = "member" },
+		"null":                       func(audit, _ map[string]any) { audit["revealed"] = nil },
+		"a number for a text":        func(_, record map[string]any) { record["spec"] = 1 },
+		"an object for a text":       func(audit, _ map[string]any) { audit["audit_id"] = map[string]any{} },
+		"an id of another form":      func(audit, _ map[string]any) { audit["audit_id"] = "unexpected \n" },
+		"a negative number":          func(audit, _ map[string]any) { audit["log_index"] = -1 },
+		"a fraction":                 func(audit, _ map[string]any) { audit["log_index"] = 0.5 },
+		"a seed of another form":     func(audit, _ map[string]any) { audit["seed"] = "unexpected \n" },
+		"a time of another form":     func(_, record map[string]any) { record["time"] = "2026-11-26T01:02:03Z" },
+		"another kind":               func(_, record map[string]any) { record["kind"] = "unexpected" },
+		"a member of another kind":   func(_, record map[string]any) { record["root"] = record["commitment"] },
+		"a member of another choice": func(_, record map[string]any) { record["taken"] = "top" },
+		"a choice without a member":  func(_, record map[string]any) { delete(record, "input") },
+	} {
+		assert.Falsef(t, passes(change), "a response with %s passes", what)
+	}
 }
-
-// freeText matches the pointers of strings that may have any text.
-var freeText = regexp.MustCompile(`/(detail|title|name|en|zh|glyph|parameter|players_from|client_seed|attributes/[a-z_]+)$`)
 
 // responseFor returns a response with the headers that the contract requires.
 func responseFor(t *testing.T, c *contract, operation string, status int) *http.Response {
