@@ -112,9 +112,8 @@ func TestShortRunWritesPage(t *testing.T) {
 		for _, unwanted := range []string{"%!", "no value"} {
 			assert.NotContains(t, text, unwanted, "the page")
 		}
-		if n := strings.Count(text, "\n"); n > 80 {
-			t.Errorf("the page has %d lines, want at most 80", n)
-		}
+		n := strings.Count(text, "\n")
+		assert.Truef(t, n <= 80, "the page has %d lines, want at most 80", n)
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -122,9 +121,8 @@ func TestShortRunWritesPage(t *testing.T) {
 }
 
 func TestArithmetic(t *testing.T) {
-	if a, b := median([]float64{3, 1, 2}), median([]float64{4, 1, 2, 3}); a != 2 || b != 2.5 || !math.IsNaN(median(nil)) {
-		t.Errorf("medians %g and %g, want 2 and 2.5", a, b)
-	}
+	a, b := median([]float64{3, 1, 2}), median([]float64{4, 1, 2, 3})
+	assert.Truef(t, a == 2 && b == 2.5 && math.IsNaN(median(nil)), "medians %g and %g, want 2 and 2.5", a, b)
 	assert.Equal(t, "1.00 (0.50 to 3.00)", ratios([]float64{1, 6, 4}, []float64{2, 2, 4}).String(), "ratios")
 }
 
@@ -139,9 +137,7 @@ func TestAttack(t *testing.T) {
 	p := &process{addr: server.Listener.Addr().String()}
 	seen := 0
 	m, err := attack(t.Context(), deck52.targeter(p), 1, times(3), 0, func(*vegeta.Result) { seen++ })
-	if err != nil || m.Requests != 3 || seen != 3 {
-		t.Fatalf("%v; saw %d results, %v, want 3", m, seen, err)
-	}
+	require.Truef(t, err == nil && m.Requests == 3 && seen == 3, "%v; saw %d results, %v, want 3", m, seen, err)
 	_, err = attack(t.Context(), deck52.targeter(p), 1, times(1), 0, nil)
 	assert.Error(t, err, "a run with a failed request passes")
 }
@@ -158,9 +154,8 @@ func TestUsualHandlerShuffles(t *testing.T) {
 	assert.False(t, slices.Equal(first, second), "two orders are equal, or the order of the request")
 	assert.False(t, slices.Equal(first, cards()), "two orders are equal, or the order of the request")
 	slices.Sort(first)
-	if want := slices.Sorted(slices.Values(cards())); !slices.Equal(first, want) || len(want) != 52 {
-		t.Errorf("items %v, want %v", first, want)
-	}
+	want := slices.Sorted(slices.Values(cards()))
+	assert.Truef(t, slices.Equal(first, want) && len(want) == 52, "items %v, want %v", first, want)
 }
 
 // TestProfile checks the profile that go build uses, because the compiler silently ignores

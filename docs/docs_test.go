@@ -176,9 +176,8 @@ func TestInlineTestsExist(t *testing.T) {
 
 func TestReadmeIsShort(t *testing.T) {
 	const most = 200
-	if lines := strings.Count(readFile(t, filepath.Join(repository, "README.md")), "\n"); lines > most {
-		t.Errorf("README.md has %d lines, want at most %d: move details to a guide", lines, most)
-	}
+	lines := strings.Count(readFile(t, filepath.Join(repository, "README.md")), "\n")
+	assert.Truef(t, lines <= most, "README.md has %d lines, want at most %d: move details to a guide", lines, most)
 }
 
 // anchor returns the fragment under which GitHub serves a heading.
@@ -227,9 +226,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 func TestThreatsAreShownByTests(t *testing.T) {
 	tests := testFiles(t, repository, true)
 	names := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(readFile(t, "threats.md"), -1)
-	if len(names) < 40 {
-		t.Errorf("docs/threats.md names %d tests, want at least 40", len(names))
-	}
+	assert.Truef(t, len(names) >= 40, "docs/threats.md names %d tests, want at least 40", len(names))
 	for _, name := range names {
 		assert.Containsf(t, tests, "\nfunc "+name[1]+"(", "docs/threats.md names %s, which does not exist", name[1])
 	}

@@ -132,9 +132,7 @@ func (s *service) send(t *testing.T, r *http.Request, body string, times int) {
 		clear(w.header)
 		w.status = http.StatusOK // the default of net/http
 		s.handler.ServeHTTP(w, r)
-		if w.status != http.StatusOK {
-			t.Fatalf("%s: status %d", r.URL, w.status)
-		}
+		require.Truef(t, w.status == http.StatusOK, "%s: status %d", r.URL, w.status)
 		if (i+1)%settleEvery == 0 {
 			s.settle(t)
 		}

@@ -30,9 +30,7 @@ func request(target string, headers ...string) *http.Request {
 
 func TestTokens(t *testing.T) {
 	a, b := NewToken(), NewToken()
-	if a == b || len(a) != 47 || !isToken(string(a)) {
-		t.Errorf("tokens are %s and %s", a, b)
-	}
+	assert.Truef(t, a != b && len(a) == 47 && isToken(string(a)), "tokens are %s and %s", a, b)
 	// Digest computed with sha256sum.
 	const token, want = Token("rfl_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), "5d729c0acb45d8e442f565ec3f80fa9002cf2e9ee261c2535501bb71a1bc186d"
 	d := token.Digest()
@@ -164,9 +162,8 @@ func TestLimits(t *testing.T) {
 	assert.Equal(t, 2600*time.Millisecond, l.take(now, true), "after 35 records of 10 a second the next one waits")
 	assert.EqualValues(t, 0, l.take(now, false), "a read waits")
 	l.charge(now, 0, 5_000_000)
-	if wait := l.take(now, false); wait < 4998*time.Second || wait > 5001*time.Second {
-		t.Errorf("after 5 MB of 1 kB a second the next one waits %s", wait)
-	}
+	wait := l.take(now, false)
+	assert.Truef(t, wait >= 4998*time.Second && wait <= 5001*time.Second, "after 5 MB of 1 kB a second the next one waits %s", wait)
 	assert.Equal(t, (Remaining{}), l.remaining(now), "without a limit for requests, left")
 	assert.Equal(t, 1, take(newLimiter(Rates{Requests: 0.1}), 3, true),
 		"a rate below one does not let one request through at once")

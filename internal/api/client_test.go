@@ -99,9 +99,8 @@ func (s *service) sendCanceled(t testing.TB, r *http.Request) {
 func ask[T any](t testing.TB, s *service, r *http.Request) (answer T) {
 	t.Helper()
 	got := s.send(t, r)
-	if err := json.Unmarshal([]byte(got.body), &answer); err != nil || got.status != http.StatusOK {
-		t.Fatalf("%s %s: %d %.500s (%v)", r.Method, r.RequestURI, got.status, got.body, err)
-	}
+	err := json.Unmarshal([]byte(got.body), &answer)
+	require.Truef(t, err == nil && got.status == http.StatusOK, "%s %s: %d %.500s (%v)", r.Method, r.RequestURI, got.status, got.body, err)
 	return answer
 }
 
@@ -164,9 +163,8 @@ func mustCommit(t testing.TB, s *service, request string) commitmentResult {
 func commitmentID(t testing.TB, body string) string {
 	t.Helper()
 	var made commitmentResult
-	if err := json.Unmarshal([]byte(body), &made); err != nil || made.CommitmentID == "" {
-		t.Fatalf("%v: %s", err, body)
-	}
+	err := json.Unmarshal([]byte(body), &made)
+	require.Truef(t, err == nil && made.CommitmentID != "", "%v: %s", err, body)
 	return made.CommitmentID
 }
 
@@ -268,9 +266,8 @@ func (a *shoeState) pileSizes() string {
 func (s *service) mustShoe(t testing.TB, r *http.Request) (a shoeState) {
 	t.Helper()
 	got := s.send(t, r)
-	if err := json.Unmarshal([]byte(got.body), &a); err != nil || got.status != http.StatusOK {
-		t.Fatalf("%s %s: %d %.500s (%v)", r.Method, r.RequestURI, got.status, got.body, err)
-	}
+	err := json.Unmarshal([]byte(got.body), &a)
+	require.Truef(t, err == nil && got.status == http.StatusOK, "%s %s: %d %.500s (%v)", r.Method, r.RequestURI, got.status, got.body, err)
 	if tag := got.header.Get("Etag"); tag != fmt.Sprintf(`"%d"`, a.Version) || got.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%s %s: version %d has the ETag %s", r.Method, r.RequestURI, a.Version, tag)
 	}

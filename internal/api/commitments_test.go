@@ -33,21 +33,16 @@ func TestCommittedShuffleHasTheCommittedForm(t *testing.T) {
 	} {
 		c := mustCommit(t, s, v.request)
 		before := getCommitment(t, s, c.CommitmentID)
-		if before.Status != "open" || before.AuditID != "" || before.commitmentResult != c {
-			t.Errorf("%s: the new commitment is %+v, want it open", name, before)
-		}
+		assert.Truef(t, before.Status == "open" && before.AuditID == "" && before.commitmentResult == c, "%s: the new commitment is %+v, want it open", name, before)
 		got := s.send(t, useCommitment(t, c, v.members))
 		var made struct {
 			shuffleResult
 			Commitment string
 		}
 		var members map[string]json.RawMessage
-		if err := errors.Join(json.Unmarshal([]byte(got.body), &members), json.Unmarshal([]byte(got.body), &made)); err != nil || got.status != http.StatusOK {
-			t.Fatalf("%s: %d %s (%v)", name, got.status, got.body, err)
-		}
-		if members[v.want] == nil {
-			t.Errorf("%s: the answer has no %s: %s", name, v.want, got.body)
-		}
+		err := errors.Join(json.Unmarshal([]byte(got.body), &members), json.Unmarshal([]byte(got.body), &made))
+		require.Truef(t, err == nil && got.status == http.StatusOK, "%s: %d %s (%v)", name, got.status, got.body, err)
+		assert.NotNilf(t, members[v.want], "%s: the answer has no %s: %s", name, v.want, got.body)
 		hash := sha256.Sum256([]byte(before.Statement + "seed " + made.Seed + "\n"))
 		if made.Commitment != c.Commitment || hex.EncodeToString(hash[:]) != c.Commitment || made.LogIndex <= c.LogIndex {
 			t.Errorf("%s: the seed does not open the commitment %+v: %s", name, before, got.body)
@@ -75,9 +70,8 @@ func TestUnknownCommitmentIDsAreRejected(t *testing.T) {
 		`"` + made[:35] + `"`: 404, `"\u0000"`: 404, `"` + strings.Repeat("a", 4000) + `"`: 404, `null`: 400,
 	} {
 		got := s.send(t, post(t, "/shuffle", `{"size":3,"client_seed":"x","commitment_id":`+id+`}`))
-		if pointer, _ := got.problem(t); got.status != status || pointer != "/commitment_id" {
-			t.Errorf("%.100s: %d %s, want %d", id, got.status, got.body, status)
-		}
+		pointer, _ := got.problem(t)
+		assert.Truef(t, got.status == status && pointer == "/commitment_id", "%.100s: %d %s, want %d", id, got.status, got.body, status)
 	}
 	assert.Equalf(t, size, s.logSize(), "rejected requests made %d records", s.logSize()-size)
 }
@@ -111,9 +105,8 @@ func TestCommitmentsArePaged(t *testing.T) {
 					Commitments []commitmentState
 					Next        *string
 				}
-				if err := json.Unmarshal(body, &page); err != nil || page.Commitments == nil {
-					t.Fatalf("%v: %s", err, body)
-				}
+				err := json.Unmarshal(body, &page)
+				require.Truef(t, err == nil && page.Commitments != nil, "%v: %s", err, body)
 				for _, shown := range page.Commitments {
 					if shown != getCommitment(t, s, shown.CommitmentID) || status != "" && shown.Status != status {
 						t.Errorf("status %q lists %+v", status, shown)

@@ -90,9 +90,7 @@ func (s *strictness) check(ref *openapi3.SchemaRef, at string) {
 	case is.Includes("number"):
 		wrong = "may be a fraction"
 	}
-	if wrong != "" {
-		s.t.Errorf("%s %s", at, wrong)
-	}
+	assert.Truef(s.t, wrong == "", "%s %s", at, wrong)
 }
 
 // checkMembers checks which members an object has.

@@ -46,9 +46,8 @@ func TestCutCard(t *testing.T) {
 				t.Errorf("after %d cards: %d %v, want %d", drawn, *round.Cut, *round.AtCut, cut(first))
 			}
 		}
-		if back := ask(at+"/return", `{"put":"top"}`); !*back.AtCut {
-			t.Error("the cut card is back in the deck with the cards that were returned")
-		}
+		back := ask(at+"/return", `{"put":"top"}`)
+		assert.True(t, *back.AtCut, "the cut card is back in the deck with the cards that were returned")
 		cut(ask(at+"/reshuffle", `{"cards":"all"}`))
 	}
 	assert.EqualValues(t, 103, *ask(at+"/reshuffle", `{"cards":"all","cut":103}`).Cut, "the cut")
@@ -60,13 +59,11 @@ func TestCutCard(t *testing.T) {
 		t.Errorf("the cut card lies behind %d of 100 cards, want 50", *fits.Cut)
 	}
 	piled := ask(at+"/draw", `{"count":50,"to":"discard"}`)
-	if again := ask(at+"/piles/discard/shuffle", `{}`); !*piled.AtCut || !*again.AtCut || *again.Cut != 50 {
-		t.Errorf("the cut card after a shuffle of a pile: %+v", again)
-	}
+	again := ask(at+"/piles/discard/shuffle", `{}`)
+	assert.Truef(t, *piled.AtCut && *again.AtCut && *again.Cut == 50, "the cut card after a shuffle of a pile: %+v", again)
 	ask(at+"/draw", `{"count":49}`)
-	if one := ask(at+"/reshuffle", `{}`); one.Cut != nil || one.AtCut != nil {
-		t.Errorf("one card has a cut card: %+v", one)
-	}
+	one := ask(at+"/reshuffle", `{}`)
+	assert.Truef(t, one.Cut == nil && one.AtCut == nil, "one card has a cut card: %+v", one)
 	ask(at+"/close", `{}`)
 	verifyCuts(t, s, at)
 }
@@ -79,9 +76,7 @@ func verifyCuts(t *testing.T, s *service, at string) {
 	require.NoError(t, err)
 	proof := readBody(t, s.do(get(t, at+"/proof")))
 	result := prooffile.VerifyShoe(prooffile.Split(proof), &prooffile.Given{Decks: decks})
-	if result.Failed() != nil || !result.Closed {
-		t.Errorf("the proof does not verify: %+v", result.Steps)
-	}
+	assert.Truef(t, result.Failed() == nil && result.Closed, "the proof does not verify: %+v", result.Steps)
 	cuts := 0
 	for _, line := range prooffile.Split(proof) {
 		var file struct{ Record string }

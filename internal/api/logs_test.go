@@ -228,9 +228,8 @@ func TestRetiredLog(t *testing.T) {
 	s.waitPublished(t)
 	require.NoError(t, s.log.Close())
 	s = open(true)
-	if again := s.send(t, shuffle()); again.status != http.StatusOK || again.body != first.body {
-		t.Errorf("a retry: %d %s, want %s", again.status, again.body, first.body)
-	}
+	again := s.send(t, shuffle())
+	assert.Truef(t, again.status == http.StatusOK && again.body == first.body, "a retry: %d %s, want %s", again.status, again.body, first.body)
 	for _, path := range []string{"/shoes/" + shoe.ShoeID, "/audits/" + shoe.AuditID, "/audits/" + shoe.AuditID + "/proof", "/commitments/" + committed.CommitmentID, "/log/checkpoint", "/readyz"} {
 		a := s.send(t, get(t, "/logs/old"+path))
 		assert.Equalf(t, http.StatusOK, a.status, "%s: %d %s", path, a.status, a.body)

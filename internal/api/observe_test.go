@@ -188,9 +188,8 @@ func TestCallerLeavesDuringCommit(t *testing.T) {
 		t.Errorf("a caller who left is answered %d", answer.StatusCode)
 	}
 	<-answered
-	if line := lastLogged(t, output.String()); line.Status != 499 || line.AuditID == "" || s.logSize() != 1 {
-		t.Errorf("the log has %d records, and the request is logged as %+v", s.logSize(), line)
-	}
+	line := lastLogged(t, output.String())
+	assert.Truef(t, line.Status == 499 && line.AuditID != "" && s.logSize() == 1, "the log has %d records, and the request is logged as %+v", s.logSize(), line)
 	assert.Equal(t, http.StatusTooManyRequests, s.send(t, authorized(post(t, "/shuffle", `{"size":5}`), token)).status,
 		"the next record of the caller")
 	s.checkMetrics(t, `riffle_http_request_duration_seconds_count{log="main",method="POST",route="/shuffle",status="499"} 1`)

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/picture"
 )
 
@@ -19,9 +22,7 @@ func TestEveryCardHasAPicture(t *testing.T) {
 		}
 		for name, want := range pictures {
 			got := s.send(t, get(t, "/cards/"+kind.Name+"/"+name+".svg"))
-			if got.status != http.StatusOK || got.body != string(want) {
-				t.Errorf("%s %s: %d %.200s, want %.200s", kind.Name, name, got.status, got.body, want)
-			}
+			assert.Truef(t, got.status == http.StatusOK && got.body == string(want), "%s %s: %d %.200s, want %.200s", kind.Name, name, got.status, got.body, want)
 			if h := got.header; h.Get("Content-Type") != "image/svg+xml" || h.Get("X-Content-Type-Options") != "nosniff" ||
 				!strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") {
 				t.Errorf("%s %s: %v", kind.Name, name, h)
@@ -38,9 +39,8 @@ func TestEveryDeckHasASheet(t *testing.T) {
 		if got.status != http.StatusOK || got.body != string(picture.Deck(kind)) || got.header.Get("Content-Type") != "image/svg+xml" {
 			t.Errorf("%s: %d %v %.200s", kind.Name, got.status, got.header, got.body)
 		}
-		if most := picture.MaxDeckSize(kind); len(got.body) > most {
-			t.Errorf("%s: %d bytes, more than the %d charged for", kind.Name, len(got.body), most)
-		}
+		most := picture.MaxDeckSize(kind)
+		assert.Truef(t, len(got.body) <= most, "%s: %d bytes, more than the %d charged for", kind.Name, len(got.body), most)
 	}
 }
 
@@ -49,9 +49,8 @@ func TestPicturesHaveTags(t *testing.T) {
 	s := start(t, setup{})
 	for _, path := range []string{"/cards/standard52/AS.svg", "/cards/hanafuda48"} {
 		tag := s.send(t, get(t, path)).header.Get("ETag")
-		if other := s.send(t, get(t, "/cards/standard52/back.svg")).header.Get("ETag"); tag == "" || tag == other {
-			t.Fatalf("%s has the tag %q, and the back of a card %q", path, tag, other)
-		}
+		other := s.send(t, get(t, "/cards/standard52/back.svg")).header.Get("ETag")
+		require.Truef(t, tag != "" && tag != other, "%s has the tag %q, and the back of a card %q", path, tag, other)
 		for _, c := range []struct {
 			named  []string
 			status int

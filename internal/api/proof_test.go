@@ -33,14 +33,11 @@ func fetchProof(t *testing.T, s *service, id string) (file proofFile) {
 	t.Helper()
 	answer := s.do(get(t, "/audits/"+id+"/proof"))
 	body := readBody(t, answer)
-	if answer.StatusCode != http.StatusOK || answer.Header.Get("Cache-Control") != "no-store" {
-		t.Fatalf("%d %v %s", answer.StatusCode, answer.Header, body)
-	}
+	require.Truef(t, answer.StatusCode == http.StatusOK && answer.Header.Get("Cache-Control") == "no-store", "%d %v %s", answer.StatusCode, answer.Header, body)
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&file); err != nil || file.Spec != "riffle/1" || file.ClientSeed == nil {
-		t.Fatalf("%v: %s", err, body)
-	}
+	err := d.Decode(&file)
+	require.Truef(t, err == nil && file.Spec == "riffle/1" && file.ClientSeed != nil, "%v: %s", err, body)
 	return file
 }
 
@@ -80,9 +77,7 @@ func TestProofsVerifyOffline(t *testing.T) {
 	}
 	checkReplay := func(file proofFile, made shuffleResult) {
 		t.Helper()
-		if file.Seed == nil || *file.Seed != made.Seed {
-			t.Fatalf("the seed is %v, want %s", file.Seed, made.Seed)
-		}
+		require.Truef(t, file.Seed != nil && *file.Seed == made.Seed, "the seed is %v, want %s", file.Seed, made.Seed)
 		seed, err := hex.DecodeString(*file.Seed)
 		require.NoError(t, err)
 		v, _ := audit.Verify([]byte(file.Record), seed, 0, nil)
@@ -91,9 +86,7 @@ func TestProofsVerifyOffline(t *testing.T) {
 
 	made := mustShuffle(t, s, `{"deck":"standard52","client_seed":"Nora & Erik ♥ <\u2028>","reference":"table 7"}`)
 	unrevealed, _ := prove(made)
-	if unrevealed.Seed != nil {
-		t.Fatal("the seed is shown before it is revealed")
-	}
+	require.Nil(t, unrevealed.Seed, "the seed is shown before it is revealed")
 	answer := s.do(post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`))
 	body := readBody(t, answer)
 	require.Equalf(t, http.StatusOK, answer.StatusCode, "%d %s", answer.StatusCode, body)

@@ -46,9 +46,8 @@ func TestSaltHidesItems(t *testing.T) {
 			`{"items_salt":"` + itemsSalt + `","items":["4711","0815"]}`:           {salted, "salted/1"},
 			`{"items_salt":"\u0063` + itemsSalt[1:] + `","items":["4711","0815"]}`: {salted, "salted/1"},
 		} {
-			if input, rule := inputInRecord(t, s, create(body)); input != want[0] || rule != want[1] {
-				t.Errorf("POST %s %s: the record has the input %s and the rule %q, want %q", path, body, input, rule, want)
-			}
+			input, rule := inputInRecord(t, s, create(body))
+			assert.Truef(t, input == want[0] && rule == want[1], "POST %s %s: the record has the input %s and the rule %q, want %q", path, body, input, rule, want)
 		}
 	}
 }

@@ -284,9 +284,7 @@ func (p *publication) shuffle() {
 		}
 	}
 	found := p.secrets[before:]
-	if !found[0].in(answers) || !found[len(found)-1].in(answers) {
-		t.Fatal("the search does not find a seed and an order in the answers that have them")
-	}
+	require.True(t, found[0].in(answers) && found[len(found)-1].in(answers), "the search does not find a seed and an order in the answers that have them")
 	seed, err := hex.DecodeString(p.made[0].Seed)
 	require.NoError(t, err)
 	for shift := range 3 {
@@ -490,9 +488,8 @@ func (p *publication) readEverything() {
 		p.fetch(fmt.Sprintf("/log/tile/0/000.p/%d", width+1))
 		records = bytes.Count(p.fetch(fmt.Sprintf("/log/tile/entries/000.p/%d", width+1)), []byte(`"spec":`))
 	}
-	if want := len(p.made) + 1 + 3 + 1 + len(p.shoeRecords); uint64(want) != size || records != want {
-		t.Fatalf("the log has %d records of %d, want %d", records, size, want)
-	}
+	want := len(p.made) + 1 + 3 + 1 + len(p.shoeRecords)
+	require.Truef(t, uint64(want) == size && records == want, "the log has %d records of %d, want %d", records, size, want)
 	for _, c := range []commitmentResult{p.void, p.open, p.used} {
 		p.fetch("/commitments/" + c.CommitmentID)
 		p.fetchAudit(c.CommitmentID)
@@ -572,7 +569,5 @@ func (p *publication) searchFiles(want string) {
 		}
 		return err
 	})
-	if err != nil || files < 4 || !found {
-		t.Errorf("the search does not find the records in %s: %d files, %v", want, files, err)
-	}
+	assert.Truef(t, err == nil && files >= 4 && found, "the search does not find the records in %s: %d files, %v", want, files, err)
 }

@@ -185,9 +185,8 @@ func (s *service) logSize() uint64 {
 // expireCommitments records late commitments as void and checks how many there were.
 func (s *service) expireCommitments(t testing.TB, want int) {
 	t.Helper()
-	if n, err := s.Dealer.ExpireCommitments(t.Context()); n != want || err != nil {
-		t.Fatalf("voided %d commitments, want %d: %v", n, want, err)
-	}
+	n, err := s.Dealer.ExpireCommitments(t.Context())
+	require.Truef(t, n == want && err == nil, "voided %d commitments, want %d: %v", n, want, err)
 }
 
 // dropExpectedStacks removes the stack traces of panics that a test has caused.

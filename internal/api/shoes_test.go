@@ -72,9 +72,7 @@ func TestShoeLifecycle(t *testing.T) {
 	expect(s.mustShoe(t, post(t, at+"/draw", `{"count":9,"to":"carol"}`)), 303, 0, "alice 0, bob 0, carol 9, discard 0")
 	again := s.mustShoe(t, post(t, at+"/reshuffle", `{"cards":"all","algorithm":"inside-out"}`))
 	expect(again, 312, 0, "")
-	if again.Size != 312 || again.Root == made.Root || again.Commitment == made.Commitment {
-		t.Errorf("the new order is sealed by %+v", again.shoeResult)
-	}
+	assert.Truef(t, again.Size == 312 && again.Root != made.Root && again.Commitment != made.Commitment, "the new order is sealed by %+v", again.shoeResult)
 	all := s.mustShoe(t, post(t, at+"/draw", `{"count":312}`))
 	expect(all, 0, 312, "")
 	copies := map[string][]int{}
@@ -232,9 +230,8 @@ func TestShoeProof(t *testing.T) {
 			record, err := audit.ParseRecord(file.Record)
 			require.NoErrorf(t, err, "line %d is of %v, want", i, record)
 			assert.Equalf(t, id, record.ID.String(), "line %d is of %v, want", i, record)
-			if r := prooffile.VerifyRecord([]byte(lines[i]), &prooffile.Given{}); r.Failed() != nil {
-				t.Errorf("line %d: %+v", i, r.Failed())
-			}
+			r := prooffile.VerifyRecord([]byte(lines[i]), &prooffile.Given{})
+			assert.Nilf(t, r.Failed(), "line %d: %+v", i, r.Failed())
 			public := change.path == "/close" || record.Taken == "random"
 			assert.Equalf(t, (public && record.Deals()), (file.Seed != nil),
 				"after %s line %d has the seed %x", change.path, i, file.Seed)
@@ -250,9 +247,8 @@ func TestIfMatch(t *testing.T) {
 	rejected := func(r *http.Request, status int, words string) {
 		t.Helper()
 		before := s.logSize()
-		if got := s.send(t, r); got.status != status || !strings.Contains(got.body, words) || s.logSize() != before {
-			t.Errorf("%d, want %d: %s", got.status, status, got.body)
-		}
+		got := s.send(t, r)
+		assert.Truef(t, got.status == status && strings.Contains(got.body, words) && s.logSize() == before, "%d, want %d: %s", got.status, status, got.body)
 	}
 	s.mustShoe(t, ifMatch(post(t, at+"/draw", `{}`), `"1"`))
 	s.mustShoe(t, ifMatch(post(t, at+"/draw", `{}`), ` "2" `))
@@ -422,9 +418,8 @@ func TestCardsHaveOneCodeInAnswers(t *testing.T) {
 	s := start(t, setup{})
 	at := mustCreateShoe(t, s, `{"deck":"standard52"}`).path()
 	s.mustShoe(t, post(t, at+"/draw", `{"count":52}`))
-	if got := s.mustShoe(t, post(t, at+"/piles/a/add", `{"cards":["10S","AS"]}`)); got.Cards[0].Code != "TS" || got.Cards[1].Code != "AS" {
-		t.Errorf("10S and AS are %+v", got.Cards)
-	}
+	got := s.mustShoe(t, post(t, at+"/piles/a/add", `{"cards":["10S","AS"]}`))
+	assert.Truef(t, got.Cards[0].Code == "TS" && got.Cards[1].Code == "AS", "10S and AS are %+v", got.Cards)
 }
 
 // The largest answers are complete, and replayed byte for byte.
@@ -473,15 +468,13 @@ func TestShoeExpiry(t *testing.T) {
 	c := &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 123456789, time.UTC)}
 	s := start(t, setup{now: c.Now})
 	made := s.mustShoe(t, post(t, "/shoes", `{"size":9,"expires_in":60}`))
-	if want := time.Date(2026, 11, 21, 12, 1, 0, 123456000, time.UTC); made.Expires == nil || !made.Expires.Equal(want) {
-		t.Fatalf("the shoe expires at %v, want %v", made.Expires, want)
-	}
+	want := time.Date(2026, 11, 21, 12, 1, 0, 123456000, time.UTC)
+	require.Truef(t, made.Expires != nil && made.Expires.Equal(want), "the shoe expires at %v, want %v", made.Expires, want)
 	rejected := func(r *http.Request, status int, audit string) {
 		t.Helper()
 		got := s.send(t, r)
-		if _, id := got.problem(t); got.status != status || id != audit {
-			t.Errorf("%s %s: %d %s, want %d because of %q", r.Method, r.URL.Path, got.status, got.body, status, audit)
-		}
+		_, id := got.problem(t)
+		assert.Truef(t, got.status == status && id == audit, "%s %s: %d %s, want %d because of %q", r.Method, r.URL.Path, got.status, got.body, status, audit)
 	}
 	c.Set(made.Expires.Add(-time.Microsecond))
 	s.mustShoe(t, post(t, made.path()+"/draw", `{}`))

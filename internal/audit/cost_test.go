@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/rng"
@@ -42,9 +43,8 @@ func BenchmarkStep(b *testing.B) {
 		record, seed := recordOf(b, s)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if v, err := audit.Verify(record, seed, 0, nil); err != nil || !v.OK {
-					b.Fatalf("%+v, %v", v, err)
-				}
+				v, err := audit.Verify(record, seed, 0, nil)
+				require.Truef(b, err == nil && v.OK, "%+v, %v", v, err)
 			}
 			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(s.Cost()), "ns/step")
 		})
@@ -56,9 +56,8 @@ func TestCostOfForgedRecordsDoesNotOverflow(t *testing.T) {
 		{Algorithm: shuffle.AlgorithmDurstenfeld, Size: audit.MaxSize, Draw: 1024, Repeat: math.MaxUint64},
 		{Algorithm: shuffle.AlgorithmFisherYates, Size: audit.MaxSize, Draw: audit.MaxSize, Repeat: 1 << 40},
 	} {
-		if cost := s.Cost(); cost != math.MaxUint64 {
-			t.Errorf("%+v costs %d", s, cost)
-		}
+		cost := s.Cost()
+		assert.Truef(t, cost == math.MaxUint64, "%+v costs %d", s, cost)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
@@ -29,17 +30,15 @@ func TestDrawCut(t *testing.T) {
 			at := audit.DrawCut(&c, stream)
 			reference, err := rng.NewReference(keys, 1)
 			require.NoError(t, err)
-			if want := audit.DrawCut(&c, reference); at != want || at < c.From || at > c.To {
-				t.Fatalf("the cut from %d to %d is %d, want %d", c.From, c.To, at, want)
-			}
+			want := audit.DrawCut(&c, reference)
+			require.Truef(t, at == want && at >= c.From && at <= c.To, "the cut from %d to %d is %d, want %d", c.From, c.To, at, want)
 			drawn[at-c.From]++
 		}
 		square := 0.0 // chi-square, of n-1 degrees of freedom
 		for _, count := range drawn {
 			square += float64((count-each)*(count-each)) / each
 		}
-		if limit := float64(n-1) + 5*math.Sqrt(2*float64(n-1)); square > limit {
-			t.Errorf("from %d to %d: chi-square is %.1f, above %.1f: %v", c.From, c.To, square, limit, drawn)
-		}
+		limit := float64(n-1) + 5*math.Sqrt(2*float64(n-1))
+		assert.Truef(t, square <= limit, "from %d to %d: chi-square is %.1f, above %.1f: %v", c.From, c.To, square, limit, drawn)
 	}
 }

@@ -234,9 +234,8 @@ func checkRejected(t *testing.T, record, old, new, reason string) {
 	t.Helper()
 	changed := strings.Replace(record, old, new, 1)
 	require.NotEqualf(t, record, changed, "%s is not in", old)
-	if got, err := audit.ParseRecord([]byte(changed)); err == nil || !strings.Contains(err.Error(), reason) {
-		t.Errorf("%s for %s: %+v, %v; want an error with %q", new, old, got, err, reason)
-	}
+	got, err := audit.ParseRecord([]byte(changed))
+	assert.Truef(t, err != nil && strings.Contains(err.Error(), reason), "%s for %s: %+v, %v; want an error with %q", new, old, got, err, reason)
 }
 
 func TestInvalidCommitmentsAndVoidsAreRejected(t *testing.T) {
@@ -285,9 +284,8 @@ func TestCheckCommitted(t *testing.T) {
 	} {
 		c, u := commitment, used
 		change(&c, &u)
-		if err := u.CheckCommitted(&c); err == nil || !strings.Contains(err.Error(), reason) {
-			t.Errorf("%v, want an error with %q", err, reason)
-		}
+		err := u.CheckCommitted(&c)
+		assert.Truef(t, err != nil && strings.Contains(err.Error(), reason), "%v, want an error with %q", err, reason)
 	}
 }
 
@@ -344,9 +342,7 @@ func FuzzParseRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r, err := audit.ParseRecord(text)
 		if err != nil {
-			if r != nil || err.Error() == "" {
-				t.Fatalf("%+v with the error %q", r, err)
-			}
+			require.Truef(t, r == nil && err.Error() != "", "%+v with the error %q", r, err)
 			return
 		}
 		if r.Kind == audit.KindShuffle || r.Kind == audit.KindCommitment {

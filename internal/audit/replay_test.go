@@ -186,9 +186,8 @@ func TestInvalidSeedFailsAtTheKeys(t *testing.T) {
 	} {
 		r := fixedRecord(t)
 		r.Statement = audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: 5, Draw: 5, Repeat: 1, Input: audit.RangeInput, Seed: seed}
-		if v := verify(t, committed(r), seed, 100); v.OK || stepNames(v) != "record seed commitment keys" {
-			t.Errorf("%s: %+v", name, v.Steps)
-		}
+		v := verify(t, committed(r), seed, 100)
+		assert.Truef(t, !v.OK && stepNames(v) == "record seed commitment keys", "%s: %+v", name, v.Steps)
 	}
 }
 
@@ -196,9 +195,7 @@ func TestOnlyShufflesReplay(t *testing.T) {
 	r := fixedRecord(t)
 	r.Kind = audit.KindReveal
 	v := verify(t, string(r.Append(nil)), testSeed(1), 100)
-	if v.OK || v.Steps[len(v.Steps)-1].Name != "record" || !strings.Contains(v.Steps[len(v.Steps)-1].Detail, "reveal") {
-		t.Errorf("%+v", v.Steps)
-	}
+	assert.Truef(t, !v.OK && v.Steps[len(v.Steps)-1].Name == "record" && strings.Contains(v.Steps[len(v.Steps)-1].Detail, "reveal"), "%+v", v.Steps)
 }
 
 func TestVerifyReturnsNoMorePositionsThanAsked(t *testing.T) {
@@ -242,9 +239,8 @@ func TestReplaysKeepWhatWasDrawn(t *testing.T) {
 		record := committed(r)
 		before := heap()
 		v := verify(t, record, testSeed(1), repeat)
-		if kept := heap() - before; !v.OK || len(v.Orders) != repeat || kept > 8*size {
-			t.Errorf("%s: %d orders of one of %d keep %d bytes", alg, len(v.Orders), size, kept)
-		}
+		kept := heap() - before
+		assert.Truef(t, v.OK && len(v.Orders) == repeat && kept <= 8*size, "%s: %d orders of one of %d keep %d bytes", alg, len(v.Orders), size, kept)
 		runtime.KeepAlive(v)
 	}
 }
@@ -262,9 +258,8 @@ func TestHugeClaimsAreNotReplayed(t *testing.T) {
 	r := fixedRecord(t)
 	r.Statement = audit.Statement{Algorithm: shuffle.AlgorithmDurstenfeld, Size: audit.MaxSize, Draw: audit.MaxSize, Repeat: audit.MaxSize, Input: audit.RangeInput}
 	r.Kind = audit.KindShuffle
-	if v := verify(t, string(r.Append(nil)), testSeed(1), ^uint64(0)); v.OK || stepNames(v) != "record seed commitment" {
-		t.Errorf("%+v", v.Steps)
-	}
+	v := verify(t, string(r.Append(nil)), testSeed(1), ^uint64(0))
+	assert.Truef(t, !v.OK && stepNames(v) == "record seed commitment", "%+v", v.Steps)
 }
 
 // A record may commit to what no memory holds.
@@ -277,9 +272,8 @@ func TestReplaysBeyondMemoryFailAtTheOrder(t *testing.T) {
 		s.Input, s.Seed = audit.RangeInput, testSeed(1)
 		r := fixedRecord(t)
 		r.Statement = s
-		if v := verify(t, committed(r), s.Seed, 1); v.OK || stepNames(v) != "record seed commitment keys order" {
-			t.Errorf("%+v", v.Steps)
-		}
+		v := verify(t, committed(r), s.Seed, 1)
+		assert.Truef(t, !v.OK && stepNames(v) == "record seed commitment keys order", "%+v", v.Steps)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/audit"
@@ -273,8 +274,7 @@ func TestRecordsOfShoesRoundTrip(t *testing.T) {
 			r.Cards = shoe.List(refs)
 		}
 		text := r.Append(nil)
-		if got, err := audit.ParseRecord(text); err != nil || !reflect.DeepEqual(got, &r) {
-			t.Fatalf("%s\nreads as %+v, %v, want %+v", text, got, err, &r)
-		}
+		got, err := audit.ParseRecord(text)
+		require.Truef(t, err == nil && reflect.DeepEqual(got, &r), "%s\nreads as %+v, %v, want %+v", text, got, err, &r)
 	}
 }

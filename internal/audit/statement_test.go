@@ -145,13 +145,10 @@ func TestStatementTextsAreUnique(t *testing.T) {
 			t.Fatalf("%+v and %+v have the same text:\n%s", s, other, text)
 		}
 		texts[text] = s
-		if got, err := readStatement(text); err != nil || !same(got, &s) {
-			t.Fatalf("%+v\nreads as %+v, %v, from\n%s", s, got, err, text)
-		}
+		got, err := readStatement(text)
+		require.Truef(t, err == nil && same(got, &s), "%+v\nreads as %+v, %v, from\n%s", s, got, err, text)
 	}
-	if len(texts) < 2000 {
-		t.Errorf("only %d different statements were possible", len(texts))
-	}
+	assert.Truef(t, len(texts) >= 2000, "only %d different statements were possible", len(texts))
 	t.Logf("%d different statements", len(texts))
 }
 

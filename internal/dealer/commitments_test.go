@@ -47,9 +47,7 @@ func TestCommittedShuffle(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if c.Status != StatusOpen || c.Statement.Seed != nil || c.LogIndex != s.Size(t)-1 {
-			t.Errorf("%s: the commitment is %+v", name, c)
-		}
+		assert.Truef(t, c.Status == StatusOpen && c.Statement.Seed == nil && c.LogIndex == s.Size(t)-1, "%s: the commitment is %+v", name, c)
 		if a, err := shown.Audit(t.Context(), c.ID); err != nil || a.Seed != nil {
 			t.Errorf("%s: the audit of the commitment is %+v, %v", name, a, err)
 		}
@@ -73,9 +71,7 @@ func TestCommittedShuffle(t *testing.T) {
 			t.Errorf("%s: the replay is %+v, %v", name, v, err)
 		}
 		got, err := d.Commitment(t.Context(), c.ID)
-		if err != nil || got.Status != StatusUsed || got.ClosedBy != made.AuditID {
-			t.Errorf("%s: afterwards the commitment is %+v, %v", name, got, err)
-		}
+		assert.Truef(t, err == nil && got.Status == StatusUsed && got.ClosedBy == made.AuditID, "%s: afterwards the commitment is %+v, %v", name, got, err)
 		var settled *CommitmentClosedError
 		if _, err := d.Shuffle(t.Context(), request); !errors.As(err, &settled) || settled.Status != StatusUsed || settled.ClosedBy != made.AuditID {
 			t.Errorf("%s: used again: %v", name, err)
@@ -188,9 +184,7 @@ func TestCommitmentExpires(t *testing.T) {
 		require.Equalf(t, StatusVoid, got.Status, "the commitment is %+v", got)
 		void, err := d.journal.ByID(t.Context(), got.ClosedBy)
 		require.NoError(t, err)
-		if void.Kind != audit.KindVoid || void.CommitmentID != c.ID || void.Commitment != c.Hash {
-			t.Errorf("the void is %s", void.Bytes)
-		}
+		assert.Truef(t, void.Kind == audit.KindVoid && void.CommitmentID == c.ID && void.Commitment == c.Hash, "the void is %s", void.Bytes)
 	}
 	if err := use(t, d, made[2]); !errors.As(err, &settled) || settled.Status != StatusVoid {
 		t.Errorf("used when it is void: %v", err)

@@ -141,9 +141,7 @@ func TestNoRandomnessNoShuffle(t *testing.T) {
 	for n := int64(0); n < needed; n += 1 + n/8 {
 		d.journal.Random = io.MultiReader(io.LimitReader(rand.Reader, n), iotest.ErrReader(broken))
 		made, err := d.Shuffle(t.Context(), ask(plan.Request{Deck: "standard52"}))
-		if !errors.Is(err, broken) || made != nil {
-			t.Fatalf("after %d bytes: %v, %v", n, made, err)
-		}
+		require.Truef(t, errors.Is(err, broken) && made == nil, "after %d bytes: %v, %v", n, made, err)
 		require.EqualValuesf(t, 0, s.Size(t), "after %d bytes", n)
 	}
 	d.journal.Random = io.LimitReader(rand.Reader, needed)
@@ -367,9 +365,7 @@ func TestTwoShufflesNeverShareASeed(t *testing.T) {
 	for range 200 {
 		made := mustShuffle(t, d, ask(plan.Request{Size: ptr(100)}))
 		for block := range slices.Chunk(made.Statement.Seed, rng.BlockSize) {
-			if seen[string(block)] {
-				t.Fatal("a seed block came twice")
-			}
+			require.False(t, seen[string(block)], "a seed block came twice")
 			seen[string(block)] = true
 		}
 	}

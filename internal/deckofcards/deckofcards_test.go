@@ -137,9 +137,8 @@ func (s *site) get(t *testing.T, format string, args ...any) *reply {
 	path := fmt.Sprintf(format, args...)
 	w := s.send(t, http.MethodGet, path, "", "")
 	var r reply
-	if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil || w.Code != http.StatusOK {
-		t.Errorf("%s: %d %s %v", path, w.Code, w.Body, err)
-	}
+	err := json.Unmarshal(w.Body.Bytes(), &r)
+	assert.Truef(t, err == nil && w.Code == http.StatusOK, "%s: %d %s %v", path, w.Code, w.Body, err)
 	return &r
 }
 
@@ -352,9 +351,8 @@ func TestAnswers(t *testing.T) {
 		}
 		assert.Equal(t, row.status, w.Code, row.request)
 		assert.Equal(t, cardsIn(row.want), got, row.request)
-		if h := w.Header(); h.Get("Content-Type") != "application/json" || h.Get("Access-Control-Allow-Origin") != "*" {
-			t.Errorf("%s: %v", row.request, h)
-		}
+		h := w.Header()
+		assert.Truef(t, h.Get("Content-Type") == "application/json" && h.Get("Access-Control-Allow-Origin") == "*", "%s: %v", row.request, h)
 	}
 }
 
@@ -379,9 +377,8 @@ func TestParameters(t *testing.T) {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 			continue
 		}
-		if drawn := s.get(t, "/api/deck/%s/draw/?count=4", id[1]); !slices.Equal(drawn.codes(), []string{"AS", "0S", "AS", "0S"}) || drawn.Remaining != 0 {
-			t.Errorf("%s: %+v", name, drawn)
-		}
+		drawn := s.get(t, "/api/deck/%s/draw/?count=4", id[1])
+		assert.Truef(t, slices.Equal(drawn.codes(), []string{"AS", "0S", "AS", "0S"}) && drawn.Remaining == 0, "%s: %+v", name, drawn)
 	}
 	for body, contentType := range map[string]string{
 		"[1]": "application/json", "{": "application/json", `{"cards":"AS",}`: "application/json", `{"x":[}`: "application/json", "x": "multipart/form-data; boundary=x", "": "multipart/form-data",
@@ -531,9 +528,7 @@ func TestRetries(t *testing.T) {
 	id := idOfDeck.FindStringSubmatch(first.Body.String())[1]
 	var drawn reply
 	require.NoError(t, json.Unmarshal(first.Body.Bytes(), &drawn))
-	if s.size() != before || len(drawn.Cards) != 5 || drawn.Remaining != 47 {
-		t.Errorf("%d records are %d, for %+v", before, s.size(), drawn)
-	}
+	assert.Truef(t, s.size() == before && len(drawn.Cards) == 5 && drawn.Remaining == 47, "%d records are %d, for %+v", before, s.size(), drawn)
 	for i, path := range []string{
 		"/draw/?count=3", "/draw/?count=50", "/pile/empty/add/?cards=", "/pile/a/add/?cards=" + strings.Join(drawn.codes(), ","), "/pile/a/draw/?count=2", "/pile/a/shuffle/",
 		"/return/", "/shuffle/?jokers_enabled=true", "/shuffle/",

@@ -23,9 +23,7 @@ func TestIssue80ConcurrentDraws(t *testing.T) {
 			for {
 				r := processes[client%2].get(t, "/api/deck/%s/draw/%s", made.DeckID, []string{"", "bottom/", "random/"}[client%3])
 				if !r.Success {
-					if len(r.Cards) > 0 || r.Remaining > 0 || r.Error != "Not enough cards remaining to draw 1 additional" {
-						t.Errorf("%+v", r)
-					}
+					assert.Truef(t, len(r.Cards) == 0 && r.Remaining == 0 && r.Error == "Not enough cards remaining to draw 1 additional", "%+v", r)
 					return
 				}
 				mu.Lock()
@@ -135,9 +133,7 @@ func TestIssue127DeckEnds(t *testing.T) {
 	}
 	r := s.get(t, "/api/deck/%s/draw/random/?count=40", made.DeckID)
 	codes := r.codes()
-	if slices.Equal(codes, sorted[:40]) || len(codes) != 40 || r.Remaining != 9 {
-		t.Errorf("%+v", r)
-	}
+	assert.Truef(t, !slices.Equal(codes, sorted[:40]) && len(codes) == 40 && r.Remaining == 9, "%+v", r)
 	if r := s.get(t, "/api/deck/%s/draw/random/?count=10", made.DeckID); r.Success || len(r.Cards) != 9 || r.Error != "Not enough cards remaining to draw 10 additional" {
 		t.Errorf("%+v", r)
 	}

@@ -19,12 +19,9 @@ func TestPictures(t *testing.T) {
 	for _, name := range slices.Concat(sorted, []string{"back", "aceDiamonds", "10H", "10S", "TC", "XX"}) {
 		w := s.send(t, "GET", "/static/img/"+name+".png", "", "", "Origin", "http://localhost:4200")
 		decoded, err := png.Decode(bytes.NewReader(w.Body.Bytes()))
-		if err != nil || decoded.Bounds().Dx() != 226 || decoded.Bounds().Dy() != 314 {
-			t.Errorf("%s.png: %d %v", name, w.Code, err)
-		}
-		if h := w.Header(); h.Get("Content-Type") != "image/png" || h.Get("Access-Control-Allow-Origin") != "*" {
-			t.Errorf("%s.png: %v", name, h)
-		}
+		assert.Truef(t, err == nil && decoded.Bounds().Dx() == 226 && decoded.Bounds().Dy() == 314, "%s.png: %d %v", name, w.Code, err)
+		h := w.Header()
+		assert.Truef(t, h.Get("Content-Type") == "image/png" && h.Get("Access-Control-Allow-Origin") == "*", "%s.png: %v", name, h)
 		if len(name) == 2 && places[name] > 0 {
 			assert.Equalf(t, "", drawn[w.Body.String()], "%s.png", name)
 			drawn[w.Body.String()] = name

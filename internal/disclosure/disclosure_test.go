@@ -83,9 +83,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 		_, err := s.Reveal(t.Context(), made.AuditID, seed, nil)
 		assert.ErrorIsf(t, err, disclosure.ErrWrongSeed, "revealing with %x", seed)
 	}
-	if shown() != nil || s.store.Size(t) != 1 {
-		t.Error("a wrong seed revealed something")
-	}
+	assert.True(t, shown() == nil && s.store.Size(t) == 1, "a wrong seed revealed something")
 	done := make(chan error)
 	processes := []*service{s, newServiceOn(t, s.store)}
 	for i := range 8 {
@@ -99,9 +97,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 	}
 	assert.Equal(t, made.Statement.Seed, shown(), "the seed is not shown after the reveal")
 	audits, err := s.Audits(t.Context(), s.journal.Log, "table 1", 0, 10)
-	if err != nil || len(audits) != 2 || s.store.Size(t) != 2 {
-		t.Fatalf("%d audits of the reference, %v, want the shuffle and one reveal", len(audits), err)
-	}
+	require.Truef(t, err == nil && len(audits) == 2 && s.store.Size(t) == 2, "%d audits of the reference, %v, want the shuffle and one reveal", len(audits), err)
 	if !bytes.Equal(audits[0].Seed, made.Statement.Seed) || audits[1].Seed != nil {
 		t.Errorf("listed with the shuffle is %x, with the reveal %x", audits[0].Seed, audits[1].Seed)
 	}
@@ -114,9 +110,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 	_, _, err = s.Verify(t.Context(), audits[1].ID, 0, nil)
 	assert.ErrorIs(t, err, disclosure.ErrNoSeed, "verifying a reveal")
 	_, v, err = s.Verify(t.Context(), made.AuditID, 100, nil)
-	if err != nil || len(v.Orders) != 1 || v.OrderDigest == "" {
-		t.Errorf("verifying after the reveal: %+v, %v", v, err)
-	}
+	assert.Truef(t, err == nil && len(v.Orders) == 1 && v.OrderDigest != "", "verifying after the reveal: %+v, %v", v, err)
 	s.store.Check(t, s.journal)
 }
 
@@ -304,9 +298,8 @@ func TestRevealsAtOnceAreOne(t *testing.T) {
 	for range callers {
 		assert.NoError(t, <-others)
 	}
-	if n := len(appends); n > 0 || s.store.Size(t) != 2 {
-		t.Errorf("%d more appends were attempted; the log has %d records, want 2", n, s.store.Size(t))
-	}
+	n := len(appends)
+	assert.Truef(t, n == 0 && s.store.Size(t) == 2, "%d more appends were attempted; the log has %d records, want 2", n, s.store.Size(t))
 	a, err := s.Audit(t.Context(), made.AuditID)
 	require.NoError(t, err, "the seed is not shown after the reveal")
 	assert.Equal(t, made.Statement.Seed, a.Seed, "the seed is not shown after the reveal")

@@ -186,9 +186,7 @@ func TestVerifyFindsCardsThatWereNotSealed(t *testing.T) {
 	reshuffled := s.apply(t, made.Shoe.ID, liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.All})
 	for _, of := range []*liveshoes.Result{made, reshuffled} {
 		_, v, err := s.Verify(t.Context(), of.AuditID, 0, nil)
-		if err != nil || !v.OK || v.Steps[len(v.Steps)-1].Name != "root" {
-			t.Errorf("verifying a %s: %+v, %v", of.Record.Kind, v, err)
-		}
+		assert.Truef(t, err == nil && v.OK && v.Steps[len(v.Steps)-1].Name == "root", "verifying a %s: %+v, %v", of.Record.Kind, v, err)
 	}
 	for detail, change := range map[string]func([]uint32){
 		"do not have the root":              func(cards []uint32) { cards[0], cards[1] = cards[1], cards[0] },

@@ -48,9 +48,8 @@ func TestLaws(t *testing.T) {
 			ranks[fairness.Rank(order)] = true
 		})
 		for value, c := range seen {
-			if want := v.law[value] * 5040; math.Abs(float64(c)-want) > 1e-9 {
-				t.Errorf("%s: %d of the orders of seven have %d, want %v", v.name, c, value, want)
-			}
+			want := v.law[value] * 5040
+			assert.Truef(t, math.Abs(float64(c)-want) <= 1e-9, "%s: %d of the orders of seven have %d, want %v", v.name, c, value, want)
 		}
 		assert.Len(t, ranks, 5040)
 	}

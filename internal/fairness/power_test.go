@@ -76,9 +76,8 @@ func TestServedAlgorithmsAreNotCaught(t *testing.T) {
 				m = fairness.NewCyclicMeter(n)
 			}
 			findings := measure(m, runs, served(t, algorithm, label)).Findings()
-			if caught := fairness.Caught(findings, 0.001); len(caught) > 0 {
-				t.Errorf("%s: caught by %v", label, caught)
-			}
+			caught := fairness.Caught(findings, 0.001)
+			assert.Emptyf(t, caught, "%s: caught by %v", label, caught)
 			for _, f := range findings {
 				assert.Truef(t, f.Judged(), "%s: %v needs %d runs", label, f, f.Needed)
 			}

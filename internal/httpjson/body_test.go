@@ -44,9 +44,7 @@ func TestReadReturnsTheBody(t *testing.T) {
 						in = iotest.HalfReader(in)
 					}
 					got, err := Read(httptest.NewRecorder(), request(t, in, announced), 1<<20, lease)
-					if err != nil || !bytes.Equal(got, want) {
-						t.Errorf("a body of %d bytes, announced as %d: got %d, %v", length, announced, len(got), err)
-					}
+					assert.Truef(t, err == nil && bytes.Equal(got, want), "a body of %d bytes, announced as %d: got %d, %v", length, announced, len(got), err)
 					lease.Release()
 				}
 			}
@@ -62,9 +60,7 @@ func TestRoomFollowsWhatHasArrived(t *testing.T) {
 	room := int64(0)
 	for room <= announced {
 		next := roomAfter(room, announced)
-		if next <= room || next > max(2*room, firstRead) || next > announced+1 {
-			t.Fatalf("%d bytes are followed by room for %d", room, next)
-		}
+		require.Truef(t, next > room && next <= max(2*room, firstRead) && next <= announced+1, "%d bytes are followed by room for %d", room, next)
 		room = next
 	}
 	assert.EqualValues(t, announced+1, room, "the last room")
@@ -114,9 +110,7 @@ func TestUnreadableBodies(t *testing.T) {
 		}
 		_, err := Read(httptest.NewRecorder(), r, 10, budget.New(0).Lease(netip.MustParseAddr("192.0.2.1")))
 		e, ok := err.(*Error) //nolint:errorlint // it is returned unwrapped
-		if !ok || e.Status != c.want.Status || e.Detail == "" {
-			t.Errorf("%s: %#v", name, err)
-		}
+		assert.Truef(t, ok && e.Status == c.want.Status && e.Detail != "", "%s: %#v", name, err)
 	}
 }
 

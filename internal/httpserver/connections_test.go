@@ -53,9 +53,7 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 		if _, of := connect(); of.extra || !first[2].closed {
 			t.Error("the connection that was silent longest does not make room")
 		}
-		if first[0].closed || first[3].closed {
-			t.Error("a connection with a request in flight, or one that was silent for less time, was closed")
-		}
+		assert.True(t, !first[0].closed && !first[3].closed, "a connection with a request in flight, or one that was silent for less time, was closed")
 	})
 }
 
@@ -75,9 +73,8 @@ func TestAcceptingPauses(t *testing.T) {
 			return time.Since(began)
 		}
 		for range 1 + ExtraConnections {
-			if took := connect(); took > 0 {
-				t.Errorf("a connection with a place waits for %v", took)
-			}
+			took := connect()
+			assert.Truef(t, took == 0, "a connection with a place waits for %v", took)
 		}
 		go func() {
 			time.Sleep(time.Millisecond)

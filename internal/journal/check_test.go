@@ -30,9 +30,7 @@ func entry(t *testing.T, s *journaltest.Store, j *journal.Journal, id uuid.UUID)
 	list, err := s.Range(t.Context(), 0, 1000)
 	require.NoError(t, err)
 	at := slices.IndexFunc(list, func(e ledger.Stored) bool { return e.ID == id })
-	if at < 0 {
-		t.Fatalf("there is no record %s", id)
-	}
+	require.Truef(t, at >= 0, "there is no record %s", id)
 	list[at].Sidecar, err = j.Log.Sidecar(&list[at])
 	require.NoError(t, err)
 	return &list[at]

@@ -149,9 +149,7 @@ func TestOnceAppendsOneRecordHoweverManyAttemptIt(t *testing.T) {
 				t.Errorf("attempt %d: %v", i, err)
 			}
 		}
-		if first != 1 || s.Size(t) != uint64(round+1) {
-			t.Fatalf("%d attempts were the first, and there are %d records in round %d", first, s.Size(t), round)
-		}
+		require.Truef(t, first == 1 && s.Size(t) == uint64(round+1), "%d attempts were the first, and there are %d records in round %d", first, s.Size(t), round)
 	}
 }
 

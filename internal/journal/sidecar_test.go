@@ -34,9 +34,7 @@ func TestSidecarDecodesAsEncoded(t *testing.T) {
 				t.Errorf("%x of a %s decodes as %+v, %v, want %+v", text, kind, got, err, s)
 				continue
 			}
-			if string(got.encode()) != string(text) {
-				t.Errorf("the state of the %s decodes as %+v, want %+v", kind, got.Shoe, state)
-			}
+			assert.Truef(t, string(got.encode()) == string(text), "the state of the %s decodes as %+v, want %+v", kind, got.Shoe, state)
 		}
 	}
 	if text := (&Sidecar{}).encode(); text != nil {

@@ -28,9 +28,7 @@ func TestCheckFindsDamagedIndexes(t *testing.T) {
 			check := ledger.Check{Verifier: c.Verify, Visit: began(func(e *ledger.Stored) ([]ledger.Claim, error) { return entries[e.Index].Claims, nil })}
 			result, err := check.Run(t.Context(), &faultyStore{Store: s, index: "By" + index, to: to})
 			want := "record 1 is not found by its " + strings.ToLower(index)
-			if err != nil || !slices.Contains(result.Findings, want) {
-				t.Errorf("the check finds %q, %v, want %q", result.Findings, err, want)
-			}
+			assert.Truef(t, err == nil && slices.Contains(result.Findings, want), "the check finds %q, %v, want %q", result.Findings, err, want)
 		}
 	}
 }
@@ -87,9 +85,7 @@ func TestCheckVisitsEveryEntry(t *testing.T) {
 	require.NoError(t, err, "the check finds")
 	assert.Equal(t, []string{"record 1026: an invalid record"}, result.Findings, "the check finds")
 	slices.Sort(visited)
-	if len(visited) != 1030 || visited[1029] != 1029 {
-		t.Errorf("%d entries were visited, want all 1030 once", len(visited))
-	}
+	assert.Truef(t, len(visited) == 1030 && visited[1029] == 1029, "%d entries were visited, want all 1030 once", len(visited))
 	assert.Equal(t, []uint64{1024, 1030, 1030, 1030}, progress, "progress was reported as")
 }
 

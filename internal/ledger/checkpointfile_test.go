@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -121,9 +122,8 @@ func TestCheckpointFileIsWrittenBeforeAppendReturns(t *testing.T) {
 	for i, e := range ledgertest.Entries("copied", 120) {
 		appendEntry(t, l, e)
 		text := readFile(t, filepath.Join(folder, ledger.CheckpointName))
-		if c, err := proof.OpenCheckpoint(text, verifier(t, l)); err != nil || c.Size != uint64(i+1) {
-			t.Fatalf("after record %d was acknowledged the checkpoint file has %+v, %v", i, c, err)
-		}
+		c, err := proof.OpenCheckpoint(text, verifier(t, l))
+		require.Truef(t, err == nil && c.Size == uint64(i+1), "after record %d was acknowledged the checkpoint file has %+v, %v", i, c, err)
 	}
 }
 

@@ -55,12 +55,10 @@ func TestPatienceEndsAndBreaksTheLog(t *testing.T) {
 				began := time.Now()
 				_, err := l.Append(ledgertest.Entries("lost", 1)[0])
 				assert.ErrorIs(t, err, ledger.ErrBroken)
-				if took := time.Since(began); took < 5*time.Second || took > 7*time.Second {
-					t.Errorf("Append returned after %s, want about 5 s", took)
-				}
-				if attempts := before - f.lostBefore; attempts > 20 {
-					t.Errorf("there were %d attempts", attempts)
-				}
+				took := time.Since(began)
+				assert.Truef(t, took >= 5*time.Second && took <= 7*time.Second, "Append returned after %s, want about 5 s", took)
+				attempts := before - f.lostBefore
+				assert.Truef(t, attempts <= 20, "there were %d attempts", attempts)
 			})
 		})
 	}
@@ -71,9 +69,8 @@ func TestFullDiskAfterLostConnectionBreaksTheLog(t *testing.T) {
 	f := newStore(t)
 	f.lostAfter, f.lostLookups, f.before = 1, 1, ledger.ErrNoSpace
 	l := open(t, f, ledger.Options{})
-	if _, err := l.Append(ledgertest.Entries("unknown", 1)[0]); !errors.Is(err, ledger.ErrBroken) || errors.Is(err, ledger.ErrNoSpace) {
-		t.Errorf("%v, want ErrBroken and not ErrNoSpace", err)
-	}
+	_, err := l.Append(ledgertest.Entries("unknown", 1)[0])
+	assert.Truef(t, errors.Is(err, ledger.ErrBroken) && !errors.Is(err, ledger.ErrNoSpace), "%v, want ErrBroken and not ErrNoSpace", err)
 }
 
 func TestReconnectValidatesTheHead(t *testing.T) {

@@ -121,12 +121,10 @@ func TestOutageRejectsTheQueue(t *testing.T) {
 		var wait sync.WaitGroup
 		appendOne := func(e ledger.Entry, want error, after time.Duration) {
 			wait.Go(func() {
-				if _, err := l.Append(e); !errors.Is(err, want) || errors.Is(err, ledger.ErrBroken) {
-					t.Errorf("%v, want %v", err, want)
-				}
-				if took := time.Since(began); took < after || took > after+2*time.Second {
-					t.Errorf("it was answered after %s, want about %s", took, after)
-				}
+				_, err := l.Append(e)
+				assert.Truef(t, errors.Is(err, want) && !errors.Is(err, ledger.ErrBroken), "%v, want %v", err, want)
+				took := time.Since(began)
+				assert.Truef(t, took >= after && took <= after+2*time.Second, "it was answered after %s, want about %s", took, after)
 			})
 			synctest.Wait()
 		}

@@ -50,9 +50,8 @@ func TestRecordsOfOtherProcessesArePublished(t *testing.T) {
 		must(t, err)
 		appendEntry(t, first, ledgertest.Entries("others", 1)[0])
 		time.Sleep(1100 * time.Millisecond)
-		if committed, published := second.Sizes(); committed != 1 || published != 1 {
-			t.Errorf("the other log has %d records and has published %d, want 1 and 1", committed, published)
-		}
+		committed, published := second.Sizes()
+		assert.Truef(t, committed == 1 && published == 1, "the other log has %d records and has published %d, want 1 and 1", committed, published)
 		closeLog(t, second)
 		closeLog(t, first)
 		// Its checkpoint file has the published checkpoint, which another process signed.

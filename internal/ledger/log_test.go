@@ -31,9 +31,8 @@ func TestFullQueueReturnsErrBusy(t *testing.T) {
 		for _, e := range entries[:4] { // one is in flight, three are queued
 			appendOne(e, nil)
 		}
-		if depth, capacity := l.Queued(); depth != 3 || capacity != 3 {
-			t.Errorf("%d of %d are queued, want 3 of 3", depth, capacity)
-		}
+		depth, capacity := l.Queued()
+		assert.Truef(t, depth == 3 && capacity == 3, "%d of %d are queued, want 3 of 3", depth, capacity)
 		began := time.Now()
 		appendOne(entries[4], ledger.ErrBusy)
 		assert.EqualValues(t, 0, time.Since(began), "ErrBusy took")

@@ -28,9 +28,8 @@ func TestKeyFileIsMadeOnce(t *testing.T) {
 	first := readFile(t, path)
 	grow(t, folder, "second", 1)
 	assert.Equal(t, readFile(t, path), first, "the key file changed")
-	if drafts, _ := filepath.Glob(filepath.Join(folder, ".key-*")); len(drafts) > 0 {
-		t.Errorf("drafts of the key file were not removed: %q", drafts)
-	}
+	drafts, _ := filepath.Glob(filepath.Join(folder, ".key-*"))
+	assert.Emptyf(t, drafts, "drafts of the key file were not removed: %q", drafts)
 
 	must(t, os.Remove(path))
 	wantOpenError(t, folder, ledger.Options{}, "its key is not there", "backup")
@@ -76,9 +75,7 @@ func TestOriginCannotChange(t *testing.T) {
 	folder := t.TempDir()
 	l := open(t, openStore(t, folder), ledger.Options{Folder: folder, Origin: "shuffles.example.com/2026"})
 	c, err := proof.OpenCheckpoint(l.Checkpoint(t.Context()), verifier(t, l))
-	if err != nil || c.Origin != "shuffles.example.com/2026" || c.Size != 0 {
-		t.Errorf("the first checkpoint is %+v, %v", c, err)
-	}
+	assert.Truef(t, err == nil && c.Origin == "shuffles.example.com/2026" && c.Size == 0, "the first checkpoint is %+v, %v", c, err)
 	closeLog(t, l)
 	wantOpenError(t, folder, ledger.Options{Origin: "shuffles.example.com/2027"}, "the origin of a log cannot change")
 	for _, bad := range []string{"two words", "a+b", "line\nbreak", strings.Repeat("x", 129), "zero\x00"} {

@@ -64,9 +64,7 @@ func TestProofsTilesAndBundles(t *testing.T) {
 		require.Equal(t, e.Record, bundle[2:2+n], "the bundle")
 		bundle = bundle[2+n:]
 	}
-	if len(bundle) > 0 {
-		t.Errorf("the bundle has %d bytes too many", len(bundle))
-	}
+	assert.Emptyf(t, bundle, "the bundle has %d bytes too many", len(bundle))
 }
 
 func TestLongestRecord(t *testing.T) {

@@ -66,9 +66,8 @@ func TestReadersAreBounded(t *testing.T) {
 	}
 	// The log itself and calls that need no store do not wait.
 	appendEntry(t, l, ledgertest.Entries("another", 1)[0])
-	if size, _ := l.Sizes(); size != 2 || len(l.Checkpoint(t.Context())) == 0 {
-		t.Errorf("the log has %d records, want 2", size)
-	}
+	size, _ := l.Sizes()
+	assert.Truef(t, size == 2 && len(l.Checkpoint(t.Context())) != 0, "the log has %d records, want 2", size)
 	end()
 	go func() { <-entered; release <- struct{}{} }()
 	for name, read := range reads {

@@ -23,9 +23,8 @@ func TestSubkeyIsReplacedAfterItsLastUse(t *testing.T) {
 	for i := byte(1); i < 4; i++ {
 		encrypt(i)
 	}
-	if encrypted := v.encrypt(tlog.Hash{}, nil); encrypted != nil {
-		t.Errorf("no sidecar is encrypted as %x", encrypted)
-	}
+	encrypted := v.encrypt(tlog.Hash{}, nil)
+	assert.Nilf(t, encrypted, "no sidecar is encrypted as %x", encrypted)
 	for i := range list {
 		if sidecar, err := v.Decrypt(&list[i]); err != nil || !bytes.Equal(sidecar, []byte{byte(i)}) {
 			t.Errorf("sidecar %d is %x, %v", i, sidecar, err)

@@ -173,9 +173,8 @@ func TestReplicasShareTheSeedKey(t *testing.T) {
 	keyFile := filepath.Join(t.TempDir(), ledger.KeyName)
 	s.race = func() { open(t, s.Store, ledger.Options{KeyFile: keyFile}) }
 	other := bytes.Repeat([]byte{1}, ledger.SeedKeySize)
-	if _, err := ledger.Open(t.Context(), s, ledger.Options{Folder: t.TempDir(), KeyFile: keyFile, SeedKeys: ledger.SeedKeys{other}}); err == nil || !strings.Contains(err.Error(), "are encrypted under the key") {
-		t.Errorf("a second process with another seed key: %v", err)
-	}
+	_, err := ledger.Open(t.Context(), s, ledger.Options{Folder: t.TempDir(), KeyFile: keyFile, SeedKeys: ledger.SeedKeys{other}})
+	assert.Truef(t, err != nil && strings.Contains(err.Error(), "are encrypted under the key"), "a second process with another seed key: %v", err)
 }
 
 // Sidecars from before the seed key stay plain, and later ones are encrypted.

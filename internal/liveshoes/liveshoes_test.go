@@ -157,9 +157,8 @@ func TestShoeIsSealed(t *testing.T) {
 			t.Error("another card is proven")
 		}
 	}
-	if plain := apply(t, p, id, drawing(1)); plain.Cards[0].Opening != nil {
-		t.Error("an opening that was not asked for")
-	}
+	plain := apply(t, p, id, drawing(1))
+	assert.Nil(t, plain.Cards[0].Opening, "an opening that was not asked for")
 	apply(t, p, id, Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, Cards: named(numbersOf(hand.Cards)[0]), To: shoe.Deck, Put: shoe.Top})
 	other := p.other(t)
 	for _, position := range []uint64{4, 6, 51, 52} {
@@ -209,9 +208,7 @@ func TestRetriesOfAShoeAreReplayed(t *testing.T) {
 	other := p.other(t)
 	made := create(t, p, keyed("shoe", plan.Request{Deck: "mahjong136"}))
 	again := create(t, other, keyed("shoe", plan.Request{Deck: "mahjong136"}))
-	if again.Shoe.ID != made.Shoe.ID || again.AuditID != made.AuditID || again.LogIndex != made.LogIndex {
-		t.Errorf("%+v is not %+v", again, made)
-	}
+	assert.Truef(t, again.Shoe.ID == made.Shoe.ID && again.AuditID == made.AuditID && again.LogIndex == made.LogIndex, "%+v is not %+v", again, made)
 	c := opening(13)
 	c.Key = journal.NewKey("draw", nil)
 	first := apply(t, p, made.Shoe.ID, c)
@@ -229,9 +226,8 @@ func TestRetriesOfAShoeAreReplayed(t *testing.T) {
 	c.Key = journal.NewKey("draw", []byte("other"))
 	_, err := p.Apply(t.Context(), made.Shoe.ID, &c)
 	assert.ErrorIs(t, err, journal.ErrKeyReused)
-	if s := get(t, p, made.Shoe.ID); s.Remaining != 136 || s.Version != 4 {
-		t.Errorf("%+v", s)
-	}
+	s := get(t, p, made.Shoe.ID)
+	assert.Truef(t, s.Remaining == 136 && s.Version == 4, "%+v", s)
 	p.store.Check(t, p.journal)
 }
 
@@ -376,9 +372,7 @@ func TestReserveComesBeforeTheShoe(t *testing.T) {
 	}
 	_, createErr := p.Create(t.Context(), request)
 	_, replaceErr := p.Replace(t.Context(), made.Shoe.ID, request)
-	if !errors.Is(createErr, full) || !errors.Is(replaceErr, full) || calls != 2 {
-		t.Errorf("%v, %v after %d calls", createErr, replaceErr, calls)
-	}
+	assert.Truef(t, errors.Is(createErr, full) && errors.Is(replaceErr, full) && calls == 2, "%v, %v after %d calls", createErr, replaceErr, calls)
 	if s := get(t, p, made.Shoe.ID); s.First.ID != made.AuditID || p.store.Size(t) != 1 {
 		t.Errorf("the shoe is %+v, and there are %d records", s, p.store.Size(t))
 	}
@@ -386,9 +380,8 @@ func TestReserveComesBeforeTheShoe(t *testing.T) {
 	other := p.other(t)
 	full, calls = nil, 0
 	overtake(p, func() { apply(t, other, made.Shoe.ID, drawing(1)) })
-	if _, err := p.Replace(t.Context(), made.Shoe.ID, request); err != nil || calls != 1 {
-		t.Errorf("%v after %d calls", err, calls)
-	}
+	_, err := p.Replace(t.Context(), made.Shoe.ID, request)
+	assert.Truef(t, err == nil && calls == 1, "%v after %d calls", err, calls)
 }
 
 // A shoe expires at a fixed time, or some time after its last change. It can still be closed.
@@ -510,9 +503,8 @@ func TestExpireLeavesWhatOthersChanged(t *testing.T) {
 	wait.Wait()
 	require.NoErrorf(t, errors.Join(outcomes...), "%d expired", counts)
 	assert.Equalf(t, 19, counts[0]+counts[1], "%d expired", counts)
-	if s := get(t, p, made[0].Shoe.ID); s.Status != shoe.Open || s.Size != 6 {
-		t.Errorf("the shoe that was replaced is %+v", s)
-	}
+	s := get(t, p, made[0].Shoe.ID)
+	assert.Truef(t, s.Status == shoe.Open && s.Size == 6, "the shoe that was replaced is %+v", s)
 	assert.ErrorIs(t, p.expire(t.Context(), &ledger.Claim{Name: journal.ShoeClaim(made[0].AuditID)}), ledger.ErrClaimed,
 		"expiring a shoe that was replaced")
 	now = now.Add(time.Minute)
@@ -574,28 +566,21 @@ func TestDrawOfNothingLeavesTheCardsInOrder(t *testing.T) {
 	other := p.other(t)
 	made := create(t, p, ask(plan.Request{Deck: "standard52", Draw: ptr(0)}))
 	id := made.Shoe.ID
-	if made.Shoe.Shuffled || made.Record.Root != nil || made.Shoe.Remaining != 52 {
-		t.Errorf("the shoe is %+v, with the root %v", made.Shoe, made.Record.Root)
-	}
+	assert.Truef(t, !made.Shoe.Shuffled && made.Record.Root == nil && made.Shoe.Remaining == 52, "the shoe is %+v, with the root %v", made.Shoe, made.Record.Root)
 	c := opening(5)
 	hand := apply(t, p, id, c)
 	for i, card := range hand.Cards {
-		if card.Number != uint64(i) || card.Opening != nil {
-			t.Errorf("card %d is %+v", i, card)
-		}
+		assert.Truef(t, card.Number == uint64(i) && card.Opening == nil, "card %d is %+v", i, card)
 	}
 	if card, err := other.Card(t.Context(), id, uuid.Nil, 51); err != nil || card.Number != 51 || card.Opening != nil {
 		t.Errorf("a card that was not drawn is %+v, %v", card, err)
 	}
 	resealed := apply(t, other, id, Change{Kind: audit.KindReshuffle, From: shoe.Deck})
-	if !resealed.Shoe.Shuffled || resealed.Record.Root == nil {
-		t.Errorf("after a reshuffle it is %+v", resealed.Shoe)
-	}
+	assert.Truef(t, resealed.Shoe.Shuffled && resealed.Record.Root != nil, "after a reshuffle it is %+v", resealed.Shoe)
 	_, err := p.Card(t.Context(), id, uuid.Nil, 46)
 	assert.ErrorIs(t, err, ErrNotSeen, "a card that was not drawn since")
-	if drawn := apply(t, p, id, c); drawn.Cards[0].Opening == nil {
-		t.Error("a sealed card has no opening")
-	}
+	drawn := apply(t, p, id, c)
+	assert.NotNil(t, drawn.Cards[0].Opening, "a sealed card has no opening")
 	piled := create(t, p, ask(plan.Request{Deck: "standard52", Draw: ptr(0)})).Shoe.ID
 	apply(t, p, piled, Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: ptr(3), To: shoe.OnPile("a"), Put: shoe.Top})
 	shuffled := apply(t, p, piled, Change{Kind: audit.KindReshuffle, From: shoe.OnPile("a")})
@@ -692,9 +677,7 @@ func TestCutsAndEmptyPilesAreStored(t *testing.T) {
 			t.Errorf("the shoe is %+v with the cut card %+v, want %+v and an empty pile", shown, shown.Cut, cut)
 		}
 	}
-	if !apply(t, other, id, drawing(cut.At)).Shoe.AtCut || !get(t, p, id).AtCut {
-		t.Error("the cut card is not reached by the draw of all cards before it")
-	}
+	assert.True(t, apply(t, other, id, drawing(cut.At)).Shoe.AtCut && get(t, p, id).AtCut, "the cut card is not reached by the draw of all cards before it")
 	again := apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All})
 	if c := get(t, other, id).Cut; c == nil || c.From != 20 || c.To != 30 || *c != *again.Record.Cut {
 		t.Errorf("the cut card is %+v after a reshuffle, want %+v", c, again.Record.Cut)

@@ -80,9 +80,7 @@ func TestUpdateOfNothingRecordsNothing(t *testing.T) {
 		c := drawing(1)
 		return &c, nil
 	})
-	if err != nil || result.Shoe.Version != 4 || len(result.Cards) != 1 {
-		t.Errorf("%+v, %v", result, err)
-	}
+	assert.Truef(t, err == nil && result.Shoe.Version == 4 && len(result.Cards) == 1, "%+v, %v", result, err)
 }
 
 func TestUpdateIsReplayedWithoutAPlan(t *testing.T) {
@@ -175,9 +173,7 @@ func TestUpdateGivesUpWithItsCaller(t *testing.T) {
 		c := drawing(1)
 		return &c, nil
 	})
-	if !errors.Is(err, context.Canceled) || result != nil || plans != 5 {
-		t.Errorf("%+v, %v after %d plans", result, err, plans)
-	}
+	assert.Truef(t, errors.Is(err, context.Canceled) && result == nil && plans == 5, "%+v, %v after %d plans", result, err, plans)
 	s := get(t, other, id)
 	assert.EqualValuesf(t, 47, s.Remaining, "the shoe is %+v", s)
 }
@@ -194,9 +190,8 @@ func TestReplace(t *testing.T) {
 	if next.Shoe.ID != id || next.Shoe.Size != 54 || next.Record.AuditID != made.AuditID || next.Shoe.First.ID != next.AuditID {
 		t.Fatalf("%+v", next.Shoe)
 	}
-	if drawn := apply(t, other, id, drawing(10)); drawn.Shoe.Remaining != 44 || drawn.Record.AuditID != next.AuditID {
-		t.Errorf("%+v", drawn)
-	}
+	drawn := apply(t, other, id, drawing(10))
+	assert.Truef(t, drawn.Shoe.Remaining == 44 && drawn.Record.AuditID == next.AuditID, "%+v", drawn)
 	if a, err := p.disclosed.Audit(t.Context(), made.AuditID); err != nil || a.Seed != nil {
 		t.Errorf("the seed of a shoe that was replaced is public: %+v, %v", a, err)
 	}

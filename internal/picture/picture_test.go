@@ -45,9 +45,7 @@ type drawing struct {
 // read parses the picture of a card and reports everything that is not allowed in one.
 func read(t *testing.T, name string, picture []byte) drawing {
 	t.Helper()
-	if len(picture) > limit {
-		t.Errorf("%s: %d bytes, more than %d", name, len(picture), limit)
-	}
+	assert.Truef(t, len(picture) <= limit, "%s: %d bytes, more than %d", name, len(picture), limit)
 	if !bytes.HasPrefix(picture, []byte(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 240 336" role="img">`)) {
 		t.Errorf("%s: does not open as a picture: %.120s", name, picture)
 	}
@@ -96,9 +94,7 @@ func parse(t *testing.T, name string, picture []byte) drawing {
 			case "svg g title":
 				d.cards = append(d.cards, string(token))
 			default:
-				if len(bytes.TrimSpace(token)) > 0 {
-					t.Errorf("%s: text %q", name, token)
-				}
+				assert.Emptyf(t, bytes.TrimSpace(token), "%s: text %q", name, token)
 			}
 		}
 	}
@@ -224,9 +220,8 @@ func TestContrast(t *testing.T) {
 	}
 	for name, p := range pairs {
 		// WCAG 2.2 asks 3 of large letters; all of these are.
-		if got := contrast(t, p.front, p.ground); got < 3 {
-			t.Errorf("%s: the contrast of %s on %s is %.2f, want 3", name, p.front, p.ground, got)
-		}
+		got := contrast(t, p.front, p.ground)
+		assert.Truef(t, got >= 3, "%s: the contrast of %s on %s is %.2f, want 3", name, p.front, p.ground, got)
 	}
 }
 
@@ -287,9 +282,7 @@ func TestDecks(t *testing.T) {
 		}
 		assert.Equal(t, kind.Title.English, d.title, kind.Name)
 		assert.Equal(t, want, d.cards, kind.Name)
-		if len(sheet) > MaxDeckSize(kind) {
-			t.Errorf("%s: %d bytes, more than %d", kind.Name, len(sheet), MaxDeckSize(kind))
-		}
+		assert.Truef(t, len(sheet) <= MaxDeckSize(kind), "%s: %d bytes, more than %d", kind.Name, len(sheet), MaxDeckSize(kind))
 	}
 }
 
@@ -306,9 +299,7 @@ func TestLargeDecks(t *testing.T) {
 	kind, _ := catalogue.Type("many")
 	sheet := Deck(kind)
 	assert.Len(t, parse(t, kind.Name, sheet).cards, maxFaces)
-	if len(sheet) > MaxDeckSize(kind) {
-		t.Errorf("%d bytes, more than %d", len(sheet), MaxDeckSize(kind))
-	}
+	assert.Truef(t, len(sheet) <= MaxDeckSize(kind), "%d bytes, more than %d", len(sheet), MaxDeckSize(kind))
 }
 
 func TestBacks(t *testing.T) {
@@ -418,9 +409,7 @@ func TestWrapKeepsWords(t *testing.T) {
 	} {
 		for n := 1; n <= 3; n++ {
 			lines := wrap(words, n)
-			if len(lines) == 0 || len(lines) > n {
-				t.Errorf("%q in %d lines: %q", words, n, lines)
-			}
+			assert.Truef(t, len(lines) != 0 && len(lines) <= n, "%q in %d lines: %q", words, n, lines)
 			got, want := strings.Fields(strings.Join(lines, " ")), strings.Fields(words)
 			assert.Equalf(t, want, got, "%q in %d lines loses words: %q", words, n, lines)
 		}

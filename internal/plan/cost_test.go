@@ -3,6 +3,8 @@ package plan
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"riffle/internal/audit"
 	"riffle/internal/shuffle"
 )
@@ -39,7 +41,5 @@ func TestNoShuffleIsAboveTheCostThatVerifiersReplay(t *testing.T) {
 			}
 		}
 	}
-	if most < bound/10*9 {
-		t.Errorf("the most expensive shuffle costs %d steps, and the bound is %d", most, uint64(bound))
-	}
+	assert.Truef(t, most >= bound/10*9, "the most expensive shuffle costs %d steps, and the bound is %d", most, uint64(bound))
 }

@@ -138,9 +138,7 @@ func TestCheckRefuses(t *testing.T) {
 	} {
 		p, err := rules.Check(&v.request, nil)
 		checkRefused(t, v.name, err, v.pointer, v.detail)
-		if p != nil {
-			t.Errorf("%s: a plan and an error: %+v", v.name, p)
-		}
+		assert.Nilf(t, p, "%s: a plan and an error: %+v", v.name, p)
 	}
 }
 
@@ -239,9 +237,7 @@ func TestDeckOfARecordHasTheCardsOfThatTime(t *testing.T) {
 		for range 2 { // the input line of a shared deck is cached
 			record := &audit.Record{Statement: p.Statement, Parameters: p.Parameters()}
 			cards, copies, err := rules.DeckOf(record)
-			if err != nil || copies != p.Copies || !slices.Equal(cards.Codes(), p.Deck.Codes()) {
-				t.Errorf("%s: %d copies of %v, %v", r.Deck, copies, cards, err)
-			}
+			assert.Truef(t, err == nil && copies == p.Copies && slices.Equal(cards.Codes(), p.Deck.Codes()), "%s: %d copies of %v, %v", r.Deck, copies, cards, err)
 		}
 	}
 	for _, input := range []string{audit.RangeInput, audit.ItemsInput([sha256.Size]byte{})} {

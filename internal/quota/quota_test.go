@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestNobodyTakesAll has one peer after the other take as much as it can. Each finds something, and
@@ -17,9 +18,8 @@ func TestNobodyTakesAll(t *testing.T) {
 		peer := netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})
 		for p.Take(peer, 1) {
 		}
-		if want := int64(amount >> (i + 1)); p.Held(peer) != want || p.Left() != want {
-			t.Fatalf("peer %d holds %d and leaves %d, want %d", i, p.Held(peer), p.Left(), want)
-		}
+		want := int64(amount >> (i + 1))
+		require.Truef(t, p.Held(peer) == want && p.Left() == want, "peer %d holds %d and leaves %d, want %d", i, p.Held(peer), p.Left(), want)
 		peers = append(peers, peer)
 	}
 	assert.False(t, p.Take(peers[1], 1), "a peer took more than it leaves")

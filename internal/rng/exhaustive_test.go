@@ -3,6 +3,9 @@ package rng
 import (
 	"fmt"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // A rule makes integers for a group of bounds from a word, or rejects the word.
@@ -68,9 +71,7 @@ func TestAllResultsAreEquallyLikely(t *testing.T) {
 		r := Reference{Bits: bits}
 		all := groups(bits)
 		for _, bounds := range all {
-			if err := enumerate(bits, bounds, r.serve); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, enumerate(bits, bounds, r.serve))
 		}
 		t.Logf("%d groups of bounds over all %d-bit words", len(all), bits)
 	}
@@ -128,9 +129,7 @@ func TestEnumerationCatchesMutants(t *testing.T) {
 				caught++
 			}
 		}
-		if caught == 0 {
-			t.Errorf("%s: not caught", name)
-		}
+		assert.Truef(t, caught != 0, "%s: not caught", name)
 		t.Logf("%s: caught by %d of %d groups", name, caught, len(all))
 	}
 }
@@ -142,9 +141,7 @@ func TestThresholdsOfTabledGroupsAreExact(t *testing.T) {
 	r := Reference{Bits: 64}
 	for from := uint64(3); from < tabled; from++ {
 		g := span(from, 2, ^uint64(0))
-		if g != descents[from] {
-			t.Fatalf("table entry %d is %v, want %v", from, descents[from], g)
-		}
+		require.Truef(t, g == descents[from], "table entry %d is %v, want %v", from, descents[from], g)
 		threshold := -g.product % g.product
 		if threshold >= g.product || g.product*((^uint64(0)-threshold+1)/g.product)+threshold != 0 {
 			t.Fatalf("bounds from %d: the number of accepted words is no multiple of %d", from, g.product)
@@ -153,8 +150,7 @@ func TestThresholdsOfTabledGroupsAreExact(t *testing.T) {
 		for b := from; len(bounds) < g.bounds; b-- {
 			bounds = append(bounds, b)
 		}
-		if _, ok := r.serve(0, bounds); ok != (threshold == 0) {
-			t.Fatalf("bounds %d: the word 0 is rejected: %v", bounds, !ok)
-		}
+		_, ok := r.serve(0, bounds)
+		require.Truef(t, ok == (threshold == 0), "bounds %d: the word 0 is rejected: %v", bounds, !ok)
 	}
 }

@@ -17,14 +17,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func unhex(t testing.TB, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return b
 }
 
@@ -42,27 +43,21 @@ func testSeed(k int, label string) Seed {
 func testKeys(t testing.TB, k int, label string) []byte {
 	t.Helper()
 	keys, err := Keys(testSeed(k, label), sha256.Sum256([]byte(label)), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return keys
 }
 
 func testStream(t testing.TB, keys []byte) *Stream {
 	t.Helper()
 	s, err := NewStream(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
 func testReference(t testing.TB, keys []byte, shuffle uint64) Reference {
 	t.Helper()
 	r, err := NewReference(keys, shuffle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
@@ -71,9 +66,7 @@ func testReference(t testing.TB, keys []byte, shuffle uint64) Reference {
 func TestAES256CTRVector(t *testing.T) {
 	// NIST SP 800-38A, F.5.5: the first counter block is f0f1..ff.
 	c, err := aes.NewCipher(unhex(t, "603deb1015ca71be2b73aef0857d7781 1f352c073b6108d72d9810a30914dff4"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out := make([]byte, 16)
 	c.Encrypt(out, unhex(t, "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"))
 	if want := unhex(t, "0bdf7df1591716335e9a8b15c860c502"); !bytes.Equal(out, want) {
@@ -81,9 +74,7 @@ func TestAES256CTRVector(t *testing.T) {
 	}
 	// FIPS 197, C.3.
 	c, err = aes.NewCipher(unhex(t, "000102030405060708090a0b0c0d0e0f 101112131415161718191a1b1c1d1e1f"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c.Encrypt(out, unhex(t, "00112233445566778899aabbccddeeff"))
 	if want := unhex(t, "8ea2b7ca516745bfeafc49904b496089"); !bytes.Equal(out, want) {
 		t.Errorf("cipher %x, want %x", out, want)
@@ -95,9 +86,8 @@ func TestStreamOfTheZeroKey(t *testing.T) {
 	// dc95c078a2408989ad48a21492842087.
 	s := testStream(t, make([]byte, 32))
 	for i, want := range []uint64{0xdc95c078a2408989, 0xad48a21492842087} {
-		if got := s.Uint64(); got != want {
-			t.Errorf("word %d is %016x, want %016x", i, got, want)
-		}
+		got := s.Uint64()
+		assert.Truef(t, got == want, "word %d is %016x, want %016x", i, got, want)
 	}
 }
 
@@ -109,9 +99,8 @@ func TestHMACVectors(t *testing.T) {
 	} {
 		mac := hmac.New(sha256.New, unhex(t, v.key))
 		mac.Write(unhex(t, v.data))
-		if got := hex.EncodeToString(mac.Sum(nil)); got != v.mac {
-			t.Errorf("HMAC-SHA-256 is %s, want %s", got, v.mac)
-		}
+		got := hex.EncodeToString(mac.Sum(nil))
+		assert.Truef(t, got == v.mac, "HMAC-SHA-256 is %s, want %s", got, v.mac)
 	}
 }
 
@@ -119,15 +108,12 @@ func TestKeysAreHMACOfTheSpecifiedMessage(t *testing.T) {
 	seed := testSeed(3, "keys")
 	commitment := sha256.Sum256([]byte("a statement"))
 	keys, err := Keys(seed, commitment, "client ♠")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range 3 {
 		mac := hmac.New(sha256.New, seed[32*i:32*i+32])
 		_, _ = io.WriteString(mac, "riffle/1 key\n"+string(commitment[:])+"client ♠")
-		if got, want := keys[32*i:32*i+32], mac.Sum(nil); !bytes.Equal(got, want) {
-			t.Errorf("key %d is %x, want %x", i, got, want)
-		}
+		got, want := keys[32*i:32*i+32], mac.Sum(nil)
+		assert.Equalf(t, got, want, "key %d is %x, want %x", i, got, want)
 	}
 }
 
@@ -218,9 +204,7 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("Blocks(%d, %d) = %d, want %d", v.n, v.m, got, v.k)
 		}
 	}
-	if math.Ceil(log2Factorial[57]) > 256 || log2Factorial[58] < 256 {
-		t.Error("256 bits cover all orders up to 57 items and no further")
-	}
+	assert.True(t, math.Ceil(log2Factorial[57]) <= 256 && log2Factorial[58] >= 256, "256 bits cover all orders up to 57 items and no further")
 }
 
 // The stream.
@@ -233,9 +217,8 @@ func TestStreamMatchesReference(t *testing.T) {
 			s.Seek(r)
 			ref := testReference(t, keys, r)
 			for i := range 700 { // over the head, and several parts of the bulk
-				if got, want := s.Uint64(), ref.Word(); got != want {
-					t.Fatalf("k = %d, shuffle %d, word %d: %016x, want %016x", k, r, i, got, want)
-				}
+				got, want := s.Uint64(), ref.Word()
+				require.Truef(t, got == want, "k = %d, shuffle %d, word %d: %016x, want %016x", k, r, i, got, want)
 			}
 		}
 	}
@@ -252,9 +235,8 @@ func TestSeekStartsTheShuffleAfresh(t *testing.T) {
 				s.Seek(r)
 				ref := testReference(t, keys, r)
 				for i := range words {
-					if got, want := s.Uint64(), ref.Word(); got != want {
-						t.Fatalf("k = %d, shuffle %d, word %d of %d: %016x, want %016x", k, r, i, words, got, want)
-					}
+					got, want := s.Uint64(), ref.Word()
+					require.Truef(t, got == want, "k = %d, shuffle %d, word %d of %d: %016x, want %016x", k, r, i, words, got, want)
 				}
 			}
 		}
@@ -276,9 +258,7 @@ func TestIntegersMatchReference(t *testing.T) {
 		}
 		for b := uint64(2); b <= n; {
 			got, want := s.Ascend(b, n), ref.Ascend(b, n)
-			if !slices.Equal(got, want) {
-				t.Fatalf("n = %d: Ascend(%d) = %d, want %d", n, b, got, want)
-			}
+			require.Truef(t, slices.Equal(got, want), "n = %d: Ascend(%d) = %d, want %d", n, b, got, want)
 			b += uint64(len(got))
 		}
 	}
@@ -315,15 +295,11 @@ func TestPairsOfGroupsMatchReference(t *testing.T) {
 			} else if b > uint64(len(got))+1 && drawn == before+1 {
 				second++
 			}
-			if !slices.Equal(got, want) {
-				t.Fatalf("shuffle %d: Descend(%d) = %d, want %d", r, b, got, want)
-			}
+			require.Truef(t, slices.Equal(got, want), "shuffle %d: Descend(%d) = %d, want %d", r, b, got, want)
 			b -= uint64(len(got))
 		}
 	}
-	if first == 0 || second == 0 {
-		t.Errorf("%d and %d words were rejected, want some of each", first, second)
-	}
+	assert.Truef(t, first != 0 && second != 0, "%d and %d words were rejected, want some of each", first, second)
 	t.Logf("rejected %d words in the first place of a pair, and %d in the second", first, second)
 }
 
@@ -465,9 +441,7 @@ func TestRekeyedStreamMatchesNewStream(t *testing.T) {
 			used.Uint64()
 		}
 		keys := testKeys(t, k, fmt.Sprint("next", i))
-		if err := used.Rekey(keys); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, used.Rekey(keys))
 		fresh := testStream(t, keys)
 		for number := range uint64(3) {
 			if number > 0 { // both start at 0
@@ -475,9 +449,8 @@ func TestRekeyedStreamMatchesNewStream(t *testing.T) {
 				fresh.Seek(number)
 			}
 			for place := range 300 {
-				if got, want := used.Uint64(), fresh.Uint64(); got != want {
-					t.Fatalf("%d keys: word %d of shuffle %d is %x, want %x", k, place, number, got, want)
-				}
+				got, want := used.Uint64(), fresh.Uint64()
+				require.Truef(t, got == want, "%d keys: word %d of shuffle %d is %x, want %x", k, place, number, got, want)
 			}
 		}
 	}
@@ -492,17 +465,14 @@ func TestAcquiredStreamMatchesNewStream(t *testing.T) {
 	for i, k := range []int{1, 7, 2, 3, 1, 5} {
 		keys := testKeys(t, k, fmt.Sprint("acquired", i))
 		acquired, err := AcquireStream(keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		fresh := testStream(t, keys)
 		for number := range uint64(3) {
 			acquired.Seek(number)
 			fresh.Seek(number)
 			for place := range 10 + 100*(i%2) {
-				if got, want := acquired.Uint64(), fresh.Uint64(); got != want {
-					t.Fatalf("%d keys: word %d of shuffle %d is %x, want %x", k, place, number, got, want)
-				}
+				got, want := acquired.Uint64(), fresh.Uint64()
+				require.Truef(t, got == want, "%d keys: word %d of shuffle %d is %x, want %x", k, place, number, got, want)
 			}
 		}
 		acquired.Release()
@@ -518,9 +488,7 @@ func TestReleasedStreamCannotBeRead(t *testing.T) {
 	s.Uint64()
 	s.Release()
 	defer func() {
-		if recover() == nil {
-			t.Error("a released stream was read")
-		}
+		assert.NotNil(t, recover(), "a released stream was read")
 	}()
 	s.Uint64()
 }

@@ -64,9 +64,8 @@ func TestShortJobsAreThroughBesideLongOnes(t *testing.T) {
 					go work(t, s, 1000)
 				}
 				time.Sleep(time.Second + unit/2)
-				if took := work(t, s, c.units); took > c.most+unit {
-					t.Errorf("it took %v, want at most %v", took, c.most)
-				}
+				took := work(t, s, c.units)
+				assert.Truef(t, took <= c.most+unit, "it took %v, want at most %v", took, c.most)
 				time.Sleep(time.Hour)
 				s.idle(t, 2, 1024)
 			})
@@ -92,9 +91,8 @@ func TestNewcomersDoNotStarveLongJobs(t *testing.T) {
 				}
 			})
 		}
-		if took := <-ended; took > 2*100*unit+slice {
-			t.Errorf("100 units took %v beside newcomers, want at most twice as long", took)
-		}
+		took := <-ended
+		assert.Truef(t, took <= 2*100*unit+slice, "100 units took %v beside newcomers, want at most twice as long", took)
 		stop()
 		group.Wait()
 		s.idle(t, 1, 1024)
@@ -198,9 +196,8 @@ func TestReleasingEarlyCostsNoShare(t *testing.T) {
 		}
 		j.Done()
 		// Five slices: four wait for 60 others. Each unit waits for less than a slice.
-		if took := time.Since(began); took > 4*60*slice/2+50*slice {
-			t.Errorf("50 units took %v", took)
-		}
+		took := time.Since(began)
+		assert.Truef(t, took <= 4*60*slice/2+50*slice, "50 units took %v", took)
 		time.Sleep(time.Hour)
 		s.idle(t, 2, 1024)
 	})

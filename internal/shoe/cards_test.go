@@ -64,9 +64,7 @@ func TestTextOfCardsIsCanonical(t *testing.T) {
 			c := List(list)
 			text := c.String()
 			require.Equalf(t, plainText(list), text, "%v", list)
-			if texts[text] {
-				t.Fatalf("two lists are %q", text)
-			}
+			require.Falsef(t, texts[text], "two lists are %q", text)
 			texts[text] = true
 			read, err := ParseCards(text)
 			if err != nil || !read.Equal(c) || !slices.Equal(read.Refs(), list) || read.Len() != uint64(len(list)) {

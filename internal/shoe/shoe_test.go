@@ -170,12 +170,9 @@ func TestMovesFollowTheRules(t *testing.T) {
 							want.piles[name] = append([]Ref{}, want.piles[name]...)
 						}
 						moves++
-						if !want.equal(next) || next.Version != l.Version+1 {
-							t.Fatalf("%+v of %+v results in %+v, want %+v", m, before, plainOf(next), want)
-						}
-						if all, _ := next.At(All); all.Len() != 4 || hasDuplicates(all.Refs()) {
-							t.Fatalf("%+v of %+v: %s", m, before, all)
-						}
+						require.Truef(t, want.equal(next) && next.Version == l.Version+1, "%+v of %+v results in %+v, want %+v", m, before, plainOf(next), want)
+						all, _ := next.At(All)
+						require.Truef(t, all.Len() == 4 && !hasDuplicates(all.Refs()), "%+v of %+v: %s", m, before, all)
 						if from != Deck {
 							continue
 						}
@@ -187,9 +184,7 @@ func TestMovesFollowTheRules(t *testing.T) {
 			})
 		}
 	}
-	if moves < 1000 || rejected < 1000 {
-		t.Errorf("only %d moves, and %d rejected", moves, rejected)
-	}
+	assert.Truef(t, moves >= 1000 && rejected >= 1000, "only %d moves, and %d rejected", moves, rejected)
 }
 
 // Cards are taken from an end outermost first.
@@ -206,9 +201,7 @@ func TestTakeAndPick(t *testing.T) {
 					case !there:
 						require.ErrorIsf(t, err, ErrNoPile, "%q", place)
 					case count > uint64(len(lying)):
-						if !errors.As(err, &short) || short.Have != uint64(len(lying)) || short.Want != count {
-							t.Fatalf("%d of %d: %v", count, len(lying), err)
-						}
+						require.Truef(t, errors.As(err, &short) && short.Have == uint64(len(lying)) && short.Want == count, "%d of %d: %v", count, len(lying), err)
 					default:
 						outermost := slices.Clone(lying)
 						if (place == Deck) != (end == Top) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/shuffle"
 )
 
@@ -58,9 +60,7 @@ func benchmarkDeck[T any](b *testing.B, a []T) {
 			a := decks.deck()
 			for i := len(a) - 1; i > 0; i-- {
 				integer, err := crand.Int(crand.Reader, big.NewInt(int64(i+1)))
-				if err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, err)
 				j := integer.Int64()
 				a[i], a[j] = a[j], a[i]
 			}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/fairness"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
@@ -88,13 +90,9 @@ func consecutiveSeeds() subject {
 			number++
 			binary.BigEndian.PutUint64(seed[rng.BlockSize-8:], number)
 			keys, err := rng.Keys(seed, commitment, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			s, err := rng.NewStream(keys)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return shuffle.Order(shuffle.AlgorithmFisherYates, a, m, s)
 		}
 	}}
@@ -166,9 +164,7 @@ func TestStatisticsOfSattoloAreOfSingleCycles(t *testing.T) {
 		for r := range uint64(2000 / thin) {
 			s.Seek(r)
 			order := shuffle.Order(shuffle.AlgorithmSattolo, pack(n), n, s)
-			if fairness.Cycles(order) != 1 || fairness.FixedPoints(order) != 0 {
-				t.Fatalf("%d is no single cycle", order)
-			}
+			require.Truef(t, fairness.Cycles(order) == 1 && fairness.FixedPoints(order) == 0, "%d is no single cycle", order)
 		}
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
 )
@@ -19,9 +22,7 @@ func TestGoldenOrders(t *testing.T) {
 		keys[i] = byte(i)
 	}
 	s, err := rng.NewStream(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for alg, want := range map[shuffle.Algorithm]string{
 		shuffle.AlgorithmFisherYates: "e1d273593083d19f66fb51bd428b1bdbb37a3808290d2fc5723af06999e45d09",
 		shuffle.AlgorithmDurstenfeld: "d9d4698280d4ebb8b58d7ecea8d6407ac4e9d5aceb22d7f8e026d38c0e822c6d",
@@ -41,8 +42,7 @@ func TestGoldenOrders(t *testing.T) {
 			}
 			fmt.Fprintln(digest)
 		}
-		if got := hex.EncodeToString(digest.Sum(nil)); got != want {
-			t.Errorf("%s: %s, want %s", alg, got, want)
-		}
+		got := hex.EncodeToString(digest.Sum(nil))
+		assert.Truef(t, got == want, "%s: %s, want %s", alg, got, want)
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"riffle/internal/fairness"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
@@ -21,18 +24,14 @@ func testKeys(t testing.TB, k int, label string) []byte {
 		seed = append(seed, block[:]...)
 	}
 	keys, err := rng.Keys(seed, sha256.Sum256([]byte(label)), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return keys
 }
 
 func testStream(t testing.TB, k int, label string) *rng.Stream {
 	t.Helper()
 	s, err := rng.NewStream(testKeys(t, k, label))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -141,9 +140,7 @@ func plainOrder(alg shuffle.Algorithm, n int, integers []uint64) []int {
 func plain(t testing.TB, alg shuffle.Algorithm, n int, keys []byte, r uint64) []int {
 	t.Helper()
 	ref, err := rng.NewReference(keys, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return plainOrder(alg, n, plainIntegers(ref.Word, plainBounds(alg, uint64(n))))
 }
 
@@ -166,18 +163,15 @@ func TestAlgorithmsMatchTheSpecifiedTable(t *testing.T) {
 				for k := 1; k <= 4; k++ {
 					keys := testKeys(t, k, fmt.Sprint(alg, n))
 					s, err := rng.NewStream(keys)
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 					for _, r := range []uint64{0, 1, 1 << 40} {
 						if n > 1100 && (k > 1 || r > 1) {
 							continue
 						}
 						s.Seek(r)
 						got := shuffle.Order(alg, ascending(n), n, s)
-						if want := plain(t, alg, n, keys, r); !slices.Equal(got, want) {
-							t.Fatalf("n = %d, %d keys, shuffle %d: %d, want %d", n, k, r, head(got), head(want))
-						}
+						want := plain(t, alg, n, keys, r)
+						require.Truef(t, slices.Equal(got, want), "n = %d, %d keys, shuffle %d: %d, want %d", n, k, r, head(got), head(want))
 					}
 				}
 			}
@@ -195,26 +189,18 @@ type oneByOne struct {
 }
 
 func (o *oneByOne) take(b uint64) []uint64 {
-	if b < 2 {
-		o.t.Errorf("asked for an integer below %d", b)
-	}
-	if len(o.integers) == 0 {
-		o.t.Fatalf("asked for an integer too many, below %d", b)
-	}
+	assert.Truef(o.t, b >= 2, "asked for an integer below %d", b)
+	require.NotEmptyf(o.t, o.integers, "asked for an integer too many, below %d", b)
 	one := o.integers[:1]
 	o.integers = o.integers[1:]
-	if one[0] >= b {
-		o.t.Errorf("asked for an integer below %d where the table does not", b)
-	}
+	assert.Truef(o.t, one[0] < b, "asked for an integer below %d where the table does not", b)
 	return one
 }
 
 func (o *oneByOne) Descend(from uint64) []uint64 { return o.take(from) }
 
 func (o *oneByOne) Ascend(from, last uint64) []uint64 {
-	if from > last {
-		o.t.Errorf("asked for an integer below %d, beyond %d", from, last)
-	}
+	assert.Truef(o.t, from <= last, "asked for an integer below %d, beyond %d", from, last)
 	return o.take(from)
 }
 
@@ -229,9 +215,7 @@ func TestEveryOrderHasExactlyOneRun(t *testing.T) {
 				if len(bounds) == 0 {
 					src := &oneByOne{t, integers}
 					order := shuffle.Order(alg, pack(n), n, src)
-					if len(src.integers) > 0 {
-						t.Fatalf("%s, n = %d: left %d unused", alg, n, src.integers)
-					}
+					require.Emptyf(t, src.integers, "%s, n = %d: left %d unused", alg, n, src.integers)
 					runs++
 					orders[string(order)]++
 					return
@@ -248,9 +232,7 @@ func TestEveryOrderHasExactlyOneRun(t *testing.T) {
 			if alg == shuffle.AlgorithmSattolo {
 				want /= max(1, n)
 			}
-			if runs != want || len(orders) != want {
-				t.Errorf("%s, n = %d: %d runs make %d orders, want %d", alg, n, runs, len(orders), want)
-			}
+			assert.Truef(t, runs == want && len(orders) == want, "%s, n = %d: %d runs make %d orders, want %d", alg, n, runs, len(orders), want)
 			for order := range orders {
 				if alg == shuffle.AlgorithmSattolo && n > 0 && fairness.Cycles([]uint8(order)) != 1 {
 					t.Errorf("%s makes %d, which is more than one cycle", alg, []uint8(order))
@@ -273,9 +255,8 @@ func TestDrawIsAPrefixOfTheWholeOrder(t *testing.T) {
 						continue
 					}
 					s.Seek(uint64(n))
-					if got := shuffle.Order(alg, ascending(n), m, s); !slices.Equal(got, whole[:m]) {
-						t.Fatalf("%d of %d: %d, want %d", m, n, head(got), head(whole[:m]))
-					}
+					got := shuffle.Order(alg, ascending(n), m, s)
+					require.Truef(t, slices.Equal(got, whole[:m]), "%d of %d: %d, want %d", m, n, head(got), head(whole[:m]))
 				}
 			}
 		})
@@ -287,9 +268,8 @@ func TestNothingDrawnMovesNothing(t *testing.T) {
 		a, none := ascending(n), &oneByOne{t: t}
 		shuffle.FisherYates(a, 0, none)
 		shuffle.Sattolo(a, 0, none)
-		if drawn := shuffle.StrikeOut(a, 0, none); len(drawn) > 0 || !slices.Equal(a, ascending(n)) {
-			t.Errorf("none of %d are %d, and leave %d", n, drawn, a)
-		}
+		drawn := shuffle.StrikeOut(a, 0, none)
+		assert.Truef(t, len(drawn) == 0 && slices.Equal(a, ascending(n)), "none of %d are %d, and leave %d", n, drawn, a)
 	}
 }
 
@@ -308,9 +288,7 @@ func TestDrawMakesNoMoreIntegersThanItNeeds(t *testing.T) {
 	keys := testKeys(t, 1, "needs")
 	reference := func() shuffle.Source { // which returns one group at a time
 		r, err := rng.NewReference(keys, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return r
 	}
 	for _, alg := range []shuffle.Algorithm{shuffle.AlgorithmFisherYates, shuffle.AlgorithmStrikeOut, shuffle.AlgorithmSattolo} {
@@ -319,16 +297,12 @@ func TestDrawMakesNoMoreIntegersThanItNeeds(t *testing.T) {
 		for m, want := range map[int]int{0: 0, 1: 1, 5: 1, 6: 2, 10: 2, 11: 3} {
 			src := &counted{Source: reference()}
 			shuffle.Order(alg, ascending(1000), m, src)
-			if src.groups != want {
-				t.Errorf("%s: %d of 1000 asks for %d groups, want %d", alg, m, src.groups, want)
-			}
+			assert.Truef(t, src.groups == want, "%s: %d of 1000 asks for %d groups, want %d", alg, m, src.groups, want)
 		}
 	}
 	src := &counted{Source: reference()}
 	shuffle.Sparse(1e9, 10, src)
-	if src.groups != 10 {
-		t.Errorf("10 of 1,000,000,000 asks for %d groups, want 10", src.groups)
-	}
+	assert.Truef(t, src.groups == 10, "10 of 1,000,000,000 asks for %d groups, want 10", src.groups)
 }
 
 func TestSparseMatchesFisherYates(t *testing.T) {
@@ -339,13 +313,9 @@ func TestSparseMatchesFisherYates(t *testing.T) {
 		want := shuffle.Order(shuffle.AlgorithmFisherYates, ascending(size), m, s)
 		s.Seek(uint64(size))
 		got := shuffle.Sparse(uint64(size), uint64(m), s)
-		if len(got) != m {
-			t.Fatalf("%d of %d are %d", m, size, len(got))
-		}
+		require.Truef(t, len(got) == m, "%d of %d are %d", m, size, len(got))
 		for i := range got {
-			if got[i] != uint64(want[i]) {
-				t.Fatalf("%d of %d: place %d holds %d, want %d", m, size, i, got[i], want[i])
-			}
+			require.Truef(t, got[i] == uint64(want[i]), "%d of %d: place %d holds %d, want %d", m, size, i, got[i], want[i])
 		}
 	}
 	for size := 0; size <= 60; size++ {
@@ -369,13 +339,9 @@ func TestSparseOfVeryMany(t *testing.T) {
 		const m = 1000
 		keys := testKeys(t, 3, "very many")
 		s, err := rng.NewStream(keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ref, err := rng.NewReference(keys, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var bounds []uint64
 		for i := range uint64(m) {
 			bounds = append(bounds, size-i)
@@ -392,9 +358,7 @@ func TestSparseOfVeryMany(t *testing.T) {
 					want = from
 				}
 			}
-			if got != want || seen[got] || got >= size {
-				t.Fatalf("size %d: number %d is %d, want %d", size, i, got, want)
-			}
+			require.Truef(t, got == want && !seen[got] && got < size, "size %d: number %d is %d, want %d", size, i, got, want)
 			seen[got] = true
 		}
 	}
@@ -403,29 +367,21 @@ func TestSparseOfVeryMany(t *testing.T) {
 func TestInsideOutLeavesItsInputUnchanged(t *testing.T) {
 	a := ascending(52)
 	shuffle.InsideOut(a, testStream(t, 2, "input"))
-	if !slices.Equal(a, ascending(52)) {
-		t.Errorf("the input is now %d", a)
-	}
+	assert.Truef(t, slices.Equal(a, ascending(52)), "the input is now %d", a)
 }
 
 func TestUnknownAlgorithmPanics(t *testing.T) {
 	for _, alg := range []shuffle.Algorithm{"", "naive", "Fisher-Yates", "fisher-yates "} {
-		if alg.Known() {
-			t.Errorf("%q is known", alg)
-		}
+		assert.Falsef(t, alg.Known(), "%q is known", alg)
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%q shuffles", alg)
-				}
+				assert.NotNilf(t, recover(), "%q shuffles", alg)
 			}()
 			shuffle.Order(alg, ascending(3), 3, testStream(t, 1, "unknown"))
 		}()
 	}
 	for _, alg := range shuffle.Algorithms() {
-		if !alg.Known() {
-			t.Errorf("%q is not known", alg)
-		}
+		assert.Truef(t, alg.Known(), "%q is not known", alg)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"riffle/internal/fairness"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
@@ -146,9 +148,7 @@ func TestStatisticsCatchMutants(t *testing.T) {
 					findings = append(findings, fairness.Finding{Name: st.name, P: st.p(mutant.make(t, label+st.name), st.samples)})
 				}
 				caught := fairness.Caught(findings, freshConfidence)
-				if len(caught) == 0 {
-					t.Errorf("not caught: %v", findings)
-				}
+				assert.NotEmptyf(t, caught, "not caught: %v", findings)
 				t.Logf("caught by %d of %d statistics: %v", len(caught), len(findings), caught)
 				mu.Lock()
 				defer mu.Unlock()
@@ -159,8 +159,6 @@ func TestStatisticsCatchMutants(t *testing.T) {
 		}
 	})
 	for _, st := range slices.Concat(suite, cycleSuite) {
-		if caughtBy[st.name] == 0 {
-			t.Errorf("%s: catches no mutant", st.name)
-		}
+		assert.Truef(t, caughtBy[st.name] != 0, "%s: catches no mutant", st.name)
 	}
 }

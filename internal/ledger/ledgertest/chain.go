@@ -56,9 +56,7 @@ func (c *Chain) Next(entries ...ledger.Entry) ledger.Batch {
 		entries[i].Hash = tlog.RecordHash(entries[i].Record)
 	}
 	batch, err := c.tree.NextBatch(entries, c.signer)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	if len(c.Entries) > 0 {
 		batch.Head.SeedKey, batch.Head.SeedsFrom = []byte{0, 1, 0xff}, 1<<40
 	}
@@ -70,27 +68,21 @@ func (c *Chain) Next(entries ...ledger.Entry) ledger.Batch {
 // Append appends the next batch to a store.
 func (c *Chain) Append(s ledger.Store, entries ...ledger.Entry) {
 	c.t.Helper()
-	if err := s.Append(c.t.Context(), c.Next(entries...)); err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, s.Append(c.t.Context(), c.Next(entries...)))
 }
 
 // CheckLog checks the whole store and compares its content with the chain.
 func (c *Chain) CheckLog(s ledger.Store) {
 	c.t.Helper()
 	size := CheckLog(c.t, s, c.Verify)
-	if size != uint64(len(c.Entries)) {
-		c.t.Fatalf("the log has %d records, want %d", size, len(c.Entries))
-	}
+	require.Truef(c.t, size == uint64(len(c.Entries)), "the log has %d records, want %d", size, len(c.Entries))
 	for method, head := range map[string]func(context.Context) (ledger.Head, error){"Head": s.Head, "Confirm": s.Confirm} {
 		if got, err := head(c.t.Context()); err != nil || fmt.Sprint(got) != fmt.Sprint(c.head) {
 			c.t.Fatalf("%s returns %+v, %v, want %+v", method, got, err, c.head)
 		}
 	}
 	list, err := s.Range(c.t.Context(), 0, len(c.Entries)+1)
-	if err != nil || len(list) != len(c.Entries) {
-		c.t.Fatalf("%d records, %v, want %d", len(list), err, len(c.Entries))
-	}
+	require.Truef(c.t, err == nil && len(list) == len(c.Entries), "%d records, %v, want %d", len(list), err, len(c.Entries))
 	records := 0
 	err = s.Records(c.t.Context(), 1, len(c.Entries), func(index uint64, record []byte, hash tlog.Hash) error {
 		records++
@@ -99,9 +91,7 @@ func (c *Chain) CheckLog(s ledger.Store) {
 		}
 		return nil
 	})
-	if err != nil || records != max(len(c.Entries)-1, 0) {
-		c.t.Fatalf("%d records from 1 on, %v", records, err)
-	}
+	require.Truef(c.t, err == nil && records == max(len(c.Entries)-1, 0), "%d records from 1 on, %v", records, err)
 	c.checkClaims(s)
 	for i, want := range c.Entries {
 		got := list[i]
@@ -141,8 +131,6 @@ func CheckLog(t *testing.T, s ledger.Store, verifier note.Verifier) uint64 {
 	t.Helper()
 	result, err := ledger.Check{Verifier: verifier}.Run(t.Context(), s)
 	require.NoError(t, err)
-	if len(result.Findings) > 0 {
-		t.Fatalf("the check of the log finds %q", result.Findings)
-	}
+	require.Emptyf(t, result.Findings, "the check of the log finds %q", result.Findings)
 	return result.Checkpoint.Size
 }

@@ -347,8 +347,6 @@ func TestErrorsDoNotContainThePassword(t *testing.T) {
 	}
 	for _, location := range []string{"postgres://riffle:" + escaped + "@localhost/riffle", "postgres://riffle@localhost/riffle?password=" + escaped} {
 		config, err := parseURL(location, true)
-		if err != nil || config.ConnConfig.Password != secret || config.ConnConfig.User != "riffle" {
-			t.Errorf("the parsed user or password is wrong (%v)", err)
-		}
+		assert.Truef(t, err == nil && config.ConnConfig.Password == secret && config.ConnConfig.User == "riffle", "the parsed user or password is wrong (%v)", err)
 	}
 }

@@ -53,9 +53,8 @@ func TestCountHosts(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 			continue
 		}
-		if n, limit := countHosts(config.ConnConfig), config.ConnConfig.ConnectTimeout; n != want || limit > timeout/time.Duration(want) {
-			t.Errorf("%s has %d hosts with %s for each, want %d", url, n, limit, want)
-		}
+		n, limit := countHosts(config.ConnConfig), config.ConnConfig.ConnectTimeout
+		assert.Truef(t, n == want && limit <= timeout/time.Duration(want), "%s has %d hosts with %s for each, want %d", url, n, limit, want)
 	}
 }
 
@@ -64,9 +63,7 @@ func TestFormerPrimaryIsGivenUp(t *testing.T) {
 	_, err := s.Head(t.Context())
 	require.NoError(t, err)
 	current := s.Reader.primary.timeline.Load()
-	if current < 1 {
-		t.Fatalf("the timeline is %d", current)
-	}
+	require.Truef(t, current >= 1, "the timeline is %d", current)
 	s.Reader.primary.timeline.Store(current + 1)
 	next := c.Next(ledgertest.Entries("next", 1)...)
 	_, errHead := s.Head(t.Context())

@@ -105,9 +105,8 @@ func wantNotConfirmed(t *testing.T, l *ledger.Log, id uuid.UUID) {
 	defer cancel()
 	e, err := l.ByID(ctx, id)
 	assert.ErrorIsf(t, err, ledger.ErrUnavailable, "a record that no standby has was read: %v", e)
-	if committed, published := l.Sizes(); committed != 0 || published != 0 {
-		t.Errorf("of a log whose only record no standby has, %d records are committed and %d published", committed, published)
-	}
+	committed, published := l.Sizes()
+	assert.Truef(t, committed == 0 && published == 0, "of a log whose only record no standby has, %d records are committed and %d published", committed, published)
 }
 
 // A visible commit without its standby is not answered, read or published.

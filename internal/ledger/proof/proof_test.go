@@ -65,9 +65,8 @@ func TestCheckpointOfEmptyTree(t *testing.T) {
 	const want = "example.com/log\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n— example.com/log "
 	assert.Truef(t, strings.HasPrefix(string(signed), want),
 		"the checkpoint is\n%s\nwant it to begin\n%s", signed, want)
-	if c, err := proof.OpenCheckpoint(signed, verifier); err != nil || c.Size != 0 || c.Origin != "example.com/log" {
-		t.Errorf("it opens as %+v, %v", c, err)
-	}
+	c, err := proof.OpenCheckpoint(signed, verifier)
+	assert.Truef(t, err == nil && c.Size == 0 && c.Origin == "example.com/log", "it opens as %+v, %v", c, err)
 }
 
 func TestOpenCheckpointRejects(t *testing.T) {

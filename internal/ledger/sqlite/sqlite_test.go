@@ -25,9 +25,7 @@ import (
 var engine = ledgertest.Engine{
 	New: func(t *testing.T) string {
 		folder := filepath.Join(t.TempDir(), "a folder ? with % signs")
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(folder, 0o700))
 		return filepath.Join(folder, "riffle.db")
 	},
 	Open: func(ctx context.Context, path string) (ledger.Store, error) { return Open(ctx, path) },
@@ -150,9 +148,8 @@ func TestCommitFitsIntoItsRoom(t *testing.T) {
 		require.NoError(t, s.Append(t.Context(), batch))
 		frames, err := s.wal(t.Context(), s.walSize)
 		require.NoError(t, err)
-		if took, room := uint64(frames)*frameSize, room(&batch); took > room {
-			t.Errorf("a batch of %d took %d bytes, and there was to be room for %d", n, took, room)
-		}
+		took, room := uint64(frames)*frameSize, room(&batch)
+		assert.Truef(t, took <= room, "a batch of %d took %d bytes, and there was to be room for %d", n, took, room)
 	}
 }
 
@@ -194,9 +191,8 @@ func TestOpenRejectsNewerStore(t *testing.T) {
 	path := newPath(t)
 	closeStore(t, open(t, path))
 	execute(t, openDB(t, path), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)")
-	if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "start a newer program") {
-		t.Errorf("a store of a newer version: %v", err)
-	}
+	_, err := Open(t.Context(), path)
+	assert.Truef(t, err != nil && strings.Contains(err.Error(), "start a newer program"), "a store of a newer version: %v", err)
 }
 
 // A store of version 1 has records and no tree.
@@ -238,9 +234,8 @@ func TestEmptyReferenceIsNotIndexed(t *testing.T) {
 	s, path, chain := newLog(t)
 	chain.Append(s, ledgertest.Entries("no reference", 3)...)
 	execute(t, openDB(t, path), "DELETE FROM entries WHERE reference IS NULL")
-	if list, err := s.Range(t.Context(), 0, 3); err != nil || len(list) != 0 {
-		t.Errorf("%d entries with an empty reference, %v, want none", len(list), err)
-	}
+	list, err := s.Range(t.Context(), 0, 3)
+	assert.Truef(t, err == nil && len(list) == 0, "%d entries with an empty reference, %v, want none", len(list), err)
 }
 
 func TestOnlyTheOwnerCanReadTheFiles(t *testing.T) {
@@ -260,11 +255,8 @@ func TestWriteAheadLogStaysBounded(t *testing.T) {
 	}
 	info, err := os.Stat(path + "-wal")
 	require.NoError(t, err)
-	if pages := info.Size() / frameSize; pages > 2*checkpointPages {
-		t.Errorf("the write-ahead log has grown to %d pages, and is to be checkpointed at %d", pages, checkpointPages)
-	}
+	pages := info.Size() / frameSize
+	assert.Truef(t, pages <= 2*checkpointPages, "the write-ahead log has grown to %d pages, and is to be checkpointed at %d", pages, checkpointPages)
 	file, err := os.Stat(path)
-	if err != nil || file.Size() < int64(size)*50 {
-		t.Errorf("the file has %v bytes (%v) after %d entries", file.Size(), err, size)
-	}
+	assert.Truef(t, err == nil && file.Size() >= int64(size)*50, "the file has %v bytes (%v) after %d entries", file.Size(), err, size)
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/ledger/postgres/postgrestest"
 )
@@ -86,20 +87,14 @@ func missing() (programs []string) {
 func startCluster(t *testing.T, patience patroniTimes, synchronous bool) *cluster {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "riffle-failover-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := &cluster{t: t, folder: folder}
 	c.guard()
 	binaries, err := postgrestest.Binaries()
-	if err := errors.Join(err, os.Chmod(folder, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(err, os.Chmod(folder, 0o755)))
 	mkdir := func(name string) string {
 		path := filepath.Join(folder, name)
-		if err := errors.Join(os.Mkdir(path, 0o700), postgrestest.Chown(path)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(os.Mkdir(path, 0o700), postgrestest.Chown(path)))
 		return path
 	}
 
@@ -248,12 +243,8 @@ for p in /proc/[0-9]*; do case "$(readlink $p/cwd)" in ` + c.folder + `/*) kill 
 sleep 0.2; rm -rf ` + c.folder
 	guard := exec.Command("setsid", "sh", "-c", script)
 	in, err := guard.StdinPipe()
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	if err := guard.Start(); err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
+	require.NoError(c.t, guard.Start())
 	c.t.Cleanup(func() {
 		if c.t.Failed() {
 			c.showLogs()
@@ -277,16 +268,12 @@ func (c *cluster) start(folder, name string, args ...string) *process {
 	c.t.Helper()
 	p := &process{log: filepath.Join(folder, name+".log"), exited: make(chan struct{})}
 	log, err := os.OpenFile(p.log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	defer func() { _ = log.Close() }()
 	p.Cmd = exec.Command("setpriv", append([]string{"--reuid=postgres", "--regid=postgres", "--clear-groups", name}, args...)...)
 	p.Dir, p.Stdout, p.Stderr = folder, log, log
 	p.Env = append(os.Environ(), "HOME="+folder)
-	if err := p.Start(); err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, p.Start())
 	go func() {
 		_ = p.Wait()
 		close(p.exited)
@@ -300,18 +287,14 @@ func (c *cluster) startPatroni(n *node) {
 
 func (c *cluster) write(path, text string) {
 	c.t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 // await waits until a condition holds.
 func (c *cluster) await(what string, condition func() bool) {
 	c.t.Helper()
 	for deadline := time.Now().Add(waitLimit); !condition(); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			c.t.Fatalf("waiting until %s took longer than %s", what, waitLimit)
-		}
+		require.Falsef(c.t, time.Now().After(deadline), "waiting until %s took longer than %s", what, waitLimit)
 	}
 }
 
@@ -368,17 +351,11 @@ func (c *cluster) standbys(synchronous bool) bool {
 func (c *cluster) expireLeader() {
 	c.t.Helper()
 	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodDelete, c.etcdURL+"/v2/keys/service/riffle/leader", nil)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	answer, err := shortClient.Do(request)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	_ = answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		c.t.Fatalf("removing the leader's key: %s", answer.Status)
-	}
+	require.Truef(c.t, answer.StatusCode == http.StatusOK, "removing the leader's key: %s", answer.Status)
 }
 
 func (c *cluster) syncStandby() *node {
@@ -393,13 +370,9 @@ func (c *cluster) syncStandby() *node {
 func (c *cluster) postmaster(n *node) int {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(n.folder, "data", "postmaster.pid"))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	pid, err := strconv.Atoi(strings.SplitN(string(text), "\n", 2)[0])
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	return pid
 }
 
@@ -442,9 +415,7 @@ func (c *cluster) query(port int, sql string, to ...any) error {
 func freePort(t *testing.T) int {
 	t.Helper()
 	port, err := postgrestest.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return port
 }
 

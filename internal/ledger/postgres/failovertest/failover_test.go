@@ -21,6 +21,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 var (
@@ -55,8 +58,8 @@ func build(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// require ends the test if programs are missing. In CI, where every test must run, it fails.
-func require(t *testing.T) {
+// requirePrograms ends the test if programs are missing. In CI, where every test must run, it fails.
+func requirePrograms(t *testing.T) {
 	t.Helper()
 	if programs := missing(); len(programs) > 0 && os.Getenv("CI") != "" {
 		t.Fatalf("missing: %s", strings.Join(programs, ", "))
@@ -145,19 +148,15 @@ func (c *cluster) switchover(from, to *node) {
 	body := fmt.Sprintf(`{"leader": %q, "candidate": %q}`, from.name, to.name)
 	long := &http.Client{Timeout: waitLimit}
 	answer, err := long.Post(fmt.Sprintf("http://127.0.0.1:%d/switchover", from.rest), "application/json", strings.NewReader(body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode != http.StatusOK {
-		c.t.Fatalf("switchover: %s", answer.Status)
-	}
+	require.Truef(c.t, answer.StatusCode == http.StatusOK, "switchover: %s", answer.Status)
 }
 
 // TestSynchronous inflicts faults on a cluster whose commits wait for a standby. No answered
 // shuffle may be lost, and the replicas must continue.
 func TestSynchronous(t *testing.T) {
-	require(t)
+	requirePrograms(t)
 	if *which == "asynchronous" {
 		t.Skip("not selected")
 	}
@@ -169,9 +168,7 @@ func TestSynchronous(t *testing.T) {
 	l := startLoad(t, c)
 	l.awaitAnswers(100)
 	names, err := regexp.Compile(*which)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range faults {
 		selected := *which == "all" || *which == "short" && f.short || names.MatchString(f.name)
 		for round := 0; selected && round < rounds && !t.Failed(); round++ {
@@ -255,7 +252,7 @@ func TestAsynchronous(t *testing.T) {
 	if *which == "short" {
 		t.Skip("not part of the short form")
 	}
-	require(t)
+	requirePrograms(t)
 	if *which != "all" && *which != "asynchronous" {
 		t.Skip("not selected")
 	}
@@ -281,13 +278,10 @@ func TestAsynchronous(t *testing.T) {
 	}
 	wait.Wait()
 	l.stop()
-	if lost, _ := l.check(); lost == 0 {
-		t.Error("nothing was lost, so this test shows nothing")
-	}
+	lost, _ := l.check()
+	assert.True(t, lost != 0, "nothing was lost, so this test shows nothing")
 	for _, r := range l.replicas {
-		if !bytes.Contains(r.log.Bytes(), []byte("it has gone back from")) {
-			t.Errorf("%s ended with:\n%s", r.name, r.log.String())
-		}
+		assert.Truef(t, bytes.Contains(r.log.Bytes(), []byte("it has gone back from")), "%s ended with:\n%s", r.name, r.log.String())
 		l.start(r)
 		select {
 		case <-r.exited:

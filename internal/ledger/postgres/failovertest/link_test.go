@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // A link forwards connections to a port. Cut, it discards data without closing connections, like a
@@ -24,9 +26,7 @@ type link struct {
 func newLink(t *testing.T, to int, cut func(sender func() string) bool) *link {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l := &link{port: listener.Addr().(*net.TCPAddr).Port, to: to, cut: cut}
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {

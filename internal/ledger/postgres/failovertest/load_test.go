@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -65,14 +66,10 @@ func startLoad(t *testing.T, c *cluster) *load {
 	t.Helper()
 	l := &load{t: t, cluster: c, replicas: map[string]*replica{}, indexes: map[uuid.UUID]uint64{}, checkpoints: map[string]bool{}, statuses: map[string]int{}}
 	l.keys = filepath.Join(c.folder, "keys")
-	if err := os.Mkdir(l.keys, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(l.keys, 0o700))
 	for name, url := range map[string]string{"haproxy": c.viaProxy(), "hosts": c.viaHosts(), "hosts2": c.viaHosts()} {
 		r := &replica{name: name, data: filepath.Join(c.folder, "replica-"+name), url: url + "&application_name=" + name, address: fmt.Sprint("127.0.0.1:", freePort(t))}
-		if err := os.Mkdir(r.data, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(r.data, 0o700))
 		l.replicas[name] = r
 		l.start(r)
 	}
@@ -83,9 +80,7 @@ func startLoad(t *testing.T, c *cluster) *load {
 	}
 	for _, r := range l.replicas {
 		c.await("the replica is ready", func() bool {
-			if !r.running() {
-				t.Fatalf("a replica has ended:\n%s", r.log.String())
-			}
+			require.Truef(t, r.running(), "a replica has ended:\n%s", r.log.String())
 			_, err := get("http://" + r.address + "/readyz")
 			return err == nil
 		})
