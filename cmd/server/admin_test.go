@@ -44,9 +44,8 @@ func TestAdminAddress(t *testing.T) {
 	for _, path := range []string{"/metrics", "/debug/pprof/heap"} {
 		a, err := admin.ask(http.MethodPost, path, "{}")
 		require.NoError(t, err)
-		if detail := a.problem(t, http.StatusMethodNotAllowed); !strings.HasSuffix(detail, "it takes GET.") || a.header.Get("Allow") != "GET, HEAD" {
-			t.Errorf("POST %s: %v, Allow: %s", path, a, a.header.Get("Allow"))
-		}
+		detail := a.problem(t, http.StatusMethodNotAllowed)
+		assert.Truef(t, strings.HasSuffix(detail, "it takes GET.") && a.header.Get("Allow") == "GET, HEAD", "POST %s: %v, Allow: %s", path, a, a.header.Get("Allow"))
 	}
 	assert.False(t, admin.answersUnder("evil.example"), "the admin address answers under any Host")
 	_, ok := s.logged("WARN", "anybody who can reach the admin address can read the metrics and profile the service: let it be localhost, or a network that only operators reach")
@@ -66,9 +65,8 @@ func TestAdminConnectionsAreBounded(t *testing.T) {
 	admin := s.admin()
 	before := s.descriptors()
 	admin.attack(200, "127.0.0.3", "GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-")
-	if open := s.descriptors() - before; open > 64+10 {
-		t.Errorf("%d connections are open, want at most 64", open)
-	}
+	open := s.descriptors() - before
+	assert.Truef(t, open <= 64+10, "%d connections are open, want at most 64", open)
 	a := admin.get("/readyz")
 	assert.Equalf(t, http.StatusOK, a.status, "health is answered %v", a)
 	until(t, "the connections are closed", func() bool { return s.descriptors() <= before+10 })

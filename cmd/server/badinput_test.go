@@ -98,9 +98,8 @@ func TestRejectsMalformedJSON(t *testing.T) {
 			next++
 		})
 	}
-	if after := s.memory("VmHWM"); after > before+96 {
-		t.Errorf("memory grew from %d to %d MiB", before, after)
-	}
+	after := s.memory("VmHWM")
+	assert.Truef(t, after <= before+96, "memory grew from %d to %d MiB", before, after)
 	a := s.post("/shuffle", "", "Content-Type", "application/json")
 	assert.Equalf(t, http.StatusBadRequest, a.status, "an empty body is answered %v", a)
 	a = s.post("/shuffle", `{"items": [`+nested(98)+`, 1]}`)
@@ -130,9 +129,7 @@ func TestLargestAnswerIsStreamed(t *testing.T) {
 		t.Errorf("%d bytes with %d closing brackets and %d commas, want 11 and %d; they end in %q", size, arrays, commas, want, end)
 	}
 	most := s.memory("VmHWM")
-	if most > 256 {
-		t.Errorf("an answer took %d MiB of memory and has %d MiB", most, size>>20)
-	}
+	assert.Truef(t, most <= 256, "an answer took %d MiB of memory and has %d MiB", most, size>>20)
 	t.Logf("an answer of %d MiB took at most %d MiB of memory", size>>20, most)
 }
 
@@ -173,13 +170,9 @@ func TestRejectsLongBodies(t *testing.T) {
 	if status != http.StatusRequestEntityTooLarge && status != 0 {
 		t.Errorf("an endless body is answered %d", status)
 	}
-	if total >= 1<<30 {
-		t.Error("the server reads an endless body")
-	}
+	assert.True(t, total < 1<<30, "the server reads an endless body")
 	after := s.memory("VmHWM")
-	if after > before+64 {
-		t.Errorf("memory grew from %d to %d MiB", before, after)
-	}
+	assert.Truef(t, after <= before+64, "memory grew from %d to %d MiB", before, after)
 	// A body at the limit is accepted and one byte more is not, either way.
 	for size, want := range map[int]int{1 << 20: http.StatusOK, 1<<20 + 1: http.StatusRequestEntityTooLarge} {
 		body := `{"size": 2` + strings.Repeat(" ", size-11) + "}"
@@ -206,9 +199,7 @@ func TestLongBodiesShareMemoryBudget(t *testing.T) {
 		t.Errorf("%d were answered, rejected %s, failed: %v", len(l.answered), formatCounts(l.rejected), l.failed)
 	}
 	after := s.memory("VmHWM")
-	if after > before+256 {
-		t.Errorf("memory grew from %d to %d MiB", before, after)
-	}
+	assert.Truef(t, after <= before+256, "memory grew from %d to %d MiB", before, after)
 	assert.Equal(t, len(l.answered), s.checkLog("fault", l.answered))
 	t.Logf("%d bodies of 4 MiB were answered, %d rejected; peak memory %d MiB before, %d MiB after", len(l.answered), l.rejected[http.StatusServiceUnavailable], before, after)
 }
@@ -221,14 +212,12 @@ func TestMemoryOfLongLists(t *testing.T) {
 	body := `{"items":["0123456789"` + strings.Repeat(`,"0123456789"`, 999_999) + `]}`
 	before := s.memory("VmHWM")
 	for range 8 {
-		if a := s.post("/shuffle", body); a.status != http.StatusOK || len(a.body) < len(body) {
-			t.Fatalf("%d bytes are answered with %d and %d bytes", len(body), a.status, len(a.body))
-		}
+		a := s.post("/shuffle", body)
+		require.Truef(t, a.status == http.StatusOK && len(a.body) >= len(body), "%d bytes are answered with %d and %d bytes", len(body), a.status, len(a.body))
 	}
 	after := s.memory("VmHWM")
-	if bodies := float64(after-before) / float64(len(body)>>20); bodies > 4 {
-		t.Errorf("memory grew from %d to %d MiB, by %.1f bodies", before, after, bodies)
-	}
+	bodies := float64(after-before) / float64(len(body)>>20)
+	assert.Truef(t, bodies <= 4, "memory grew from %d to %d MiB, by %.1f bodies", before, after, bodies)
 }
 
 // TestRejectsWrongContentLength sends bodies shorter or longer than declared, and malformed lengths
@@ -332,9 +321,8 @@ func (s *server) requireFraming(t *testing.T, name, text string, want func(statu
 			got = append(got, a.status)
 		}
 		assert.Truef(t, want(got), "answered %v", got)
-		if found := s.records(reference); len(found) > 0 {
-			t.Errorf("the second request was executed %d times", len(found))
-		}
+		found := s.records(reference)
+		assert.Emptyf(t, found, "the second request was executed %d times", len(found))
 	})
 }
 

@@ -146,9 +146,8 @@ func TestFailedFsyncStopsServer(t *testing.T) {
 			under, log := strace(t, c.fault, filepath.Join(data, c.file))
 			s := launch{data: data, wrapper: under}.start(t)
 			l := s.load(8, 300, c.body)
-			if code := s.wait(); code <= 0 {
-				t.Errorf("the server exited with %d, want an exit code for a failure", code)
-			}
+			code := s.wait()
+			assert.Truef(t, code > 0, "the server exited with %d, want an exit code for a failure", code)
 			assert.True(t, bytes.Contains(straceOutput(t, log), []byte("INJECTED")), "the fault was not injected")
 			assert.Contains(t, s.log.String(), "server: the ledger failed",
 				"the server does not say that the ledger failed")
@@ -156,9 +155,7 @@ func TestFailedFsyncStopsServer(t *testing.T) {
 				t.Errorf("%d shuffles were answered", len(l.answered))
 			}
 			for status := range l.rejected {
-				if status < http.StatusInternalServerError {
-					t.Errorf("answered %s", formatCounts(l.rejected))
-				}
+				assert.Truef(t, status >= http.StatusInternalServerError, "answered %s", formatCounts(l.rejected))
 			}
 			size := launch{data: data}.start(t).checkLog("fault", l.answered)
 			t.Logf("%d answers, rejections %s, %d connections closed; the log has %d", len(l.answered), formatCounts(l.rejected), len(l.failed), size)
@@ -222,9 +219,8 @@ func TestLedgerFailureDuringShutdown(t *testing.T) {
 	if a, err := s.ask(http.MethodPost, "/shuffle", smallShuffle); err == nil && a.status == http.StatusOK {
 		t.Errorf("answered %v", a)
 	}
-	if code := s.wait(); code <= 0 {
-		t.Errorf("the server exited with %d after its ledger failed:\n%s", code, s.log)
-	}
+	code := s.wait()
+	assert.Truef(t, code > 0, "the server exited with %d after its ledger failed:\n%s", code, s.log)
 }
 
 // TestRecoversFromFullDisk fills the file system of the data folder and then frees it (F4).

@@ -150,9 +150,7 @@ func (s *server) url(path string) string {
 func (l launch) start(t *testing.T) *server {
 	t.Helper()
 	s := l.startOrExit(t)
-	if s.addr == "" {
-		t.Fatalf("the server exited with %d before it listened:\n%s", s.code(), s.log)
-	}
+	require.Truef(t, s.addr != "", "the server exited with %d before it listened:\n%s", s.code(), s.log)
 	return s
 }
 
@@ -186,9 +184,7 @@ func (l launch) refused(t *testing.T, texts ...string) {
 		return
 	}
 	for _, text := range texts {
-		if s.code() != 1 || !strings.Contains(s.log.String(), text) {
-			t.Errorf("the server exited with %d, want 1 and %q:\n%s", s.code(), text, s.log)
-		}
+		assert.Truef(t, s.code() == 1 && strings.Contains(s.log.String(), text), "the server exited with %d, want 1 and %q:\n%s", s.code(), text, s.log)
 	}
 }
 
@@ -208,9 +204,7 @@ func (s *server) run(command, args, env []string) {
 	s.stdout = &bytes.Buffer{}
 	s.cmd.Stdout, s.cmd.Stderr = s.stdout, s.log
 	s.cmd.WaitDelay = waitLimit
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, s.cmd.Start())
 	go func() {
 		_ = s.cmd.Wait() // the outcome is in ProcessState
 		close(s.exited)
@@ -241,18 +235,15 @@ func (s *server) kill() {
 // signal sends the server a signal.
 func (s *server) signal(signal os.Signal) {
 	s.t.Helper()
-	if err := s.cmd.Process.Signal(signal); err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, s.cmd.Process.Signal(signal))
 }
 
 // stop stops the server with SIGTERM. Any exit code but 0 fails the test.
 func (s *server) stop() {
 	s.t.Helper()
 	s.signal(syscall.SIGTERM)
-	if code := s.wait(); code != 0 {
-		s.t.Fatalf("the server exited with %d after SIGTERM:\n%s", code, s.log)
-	}
+	code := s.wait()
+	require.Truef(s.t, code == 0, "the server exited with %d after SIGTERM:\n%s", code, s.log)
 }
 
 // wait waits for the server to exit and returns its exit code, which is -1 if a signal killed it.
@@ -300,9 +291,7 @@ func (o *logBuffer) String() string {
 func (s *server) memory(field string) int {
 	s.t.Helper()
 	kib, err := strconv.Atoi(strings.TrimSuffix(s.status(field), " kB"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	return kib >> 10
 }
 
@@ -449,9 +438,7 @@ func (s *server) losePower(log string) (lost int) {
 			clear(content[min(w.offset, end):min(w.offset+w.size, end)])
 			lost++
 		}
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			s.t.Fatal(err)
-		}
+		require.NoError(s.t, os.WriteFile(path, content, 0o600))
 	}
 	return lost
 }

@@ -101,9 +101,8 @@ func (s *server) polite(times int, body string) {
 	s.t.Helper()
 	caller := s.from("127.0.0.2", true)
 	for range times {
-		if a, err := caller.ask(http.MethodPost, "/shuffle", body); err != nil || a.status != http.StatusOK {
-			s.t.Errorf("a polite caller is answered %v, %v", a, err)
-		}
+		a, err := caller.ask(http.MethodPost, "/shuffle", body)
+		assert.Truef(s.t, err == nil && a.status == http.StatusOK, "a polite caller is answered %v, %v", a, err)
 	}
 }
 
@@ -153,9 +152,8 @@ func TestHealthChecksBesideManyConnections(t *testing.T) {
 			for _, address := range []string{"127.0.0.2", "127.0.1.1"} {
 				prober := s.from(address, false)
 				for _, path := range []string{"/healthz", "/readyz", "/healthz"} {
-					if a, err := prober.ask(http.MethodGet, path, ""); err != nil || a.status != http.StatusOK {
-						t.Errorf("%s from %s is answered %v, %v", path, address, a, err)
-					}
+					a, err := prober.ask(http.MethodGet, path, "")
+					assert.Truef(t, err == nil && a.status == http.StatusOK, "%s from %s is answered %v, %v", path, address, a, err)
 				}
 			}
 			if c.served {

@@ -116,9 +116,7 @@ func TestHTTP2Limits(t *testing.T) {
 	} {
 		assert.Equalf(t, want, limits[id], "%v", id)
 	}
-	if window > 64<<10 {
-		t.Errorf("a connection may send %d bytes, want at most %d", window, 64<<10)
-	}
+	assert.Truef(t, window <= 64<<10, "a connection may send %d bytes, want at most %d", window, 64<<10)
 }
 
 // TestHTTP2StaysWithinMemory has all connections that may use HTTP/2 hold as much memory as they can,
@@ -164,9 +162,8 @@ func TestHTTP2StaysWithinMemory(t *testing.T) {
 			s := l.overTLS(t)
 			open := s.attackHTTP2(attackSize(16, 60), 0, attack.send)
 			s.withstands(fmt.Sprintf("%d connections", open), promised)
-			if still, most := s.metric("riffle_http2_connections", ""), s.metric("riffle_connections_capacity", "")/16; still > most {
-				t.Errorf("%v connections may use HTTP/2, want at most %v", still, most)
-			}
+			still, most := s.metric("riffle_http2_connections", ""), s.metric("riffle_connections_capacity", "")/16
+			assert.Truef(t, still <= most, "%v connections may use HTTP/2, want at most %v", still, most)
 		})
 	}
 }
@@ -232,9 +229,8 @@ func TestTLSStaysWithinMemory(t *testing.T) {
 			}
 			group.Wait()
 			s.withstands(fmt.Sprintf("%d connections", connections), promised)
-			if still, most := s.metric("riffle_connections", ""), s.metric("riffle_connections_capacity", "")+32; still > most {
-				t.Errorf("%v connections are open, want at most %v", still, most)
-			}
+			still, most := s.metric("riffle_connections", ""), s.metric("riffle_connections_capacity", "")+32
+			assert.Truef(t, still <= most, "%v connections are open, want at most %v", still, most)
 		})
 	}
 }
@@ -245,9 +241,8 @@ func TestHandshakesEnd(t *testing.T) {
 	s := launch{args: []string{"-header-timeout=3s", "-read-timeout=5m"}}.overTLS(t)
 	for _, c := range s.attack(20, "127.0.0.3", "") {
 		_ = c.SetReadDeadline(time.Now().Add(waitLimit))
-		if n, err := c.Read(make([]byte, 1)); n > 0 || errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatalf("%d bytes and %v, want the end of the connection", n, err)
-		}
+		n, err := c.Read(make([]byte, 1))
+		require.Truef(t, n == 0 && !errors.Is(err, os.ErrDeadlineExceeded), "%d bytes and %v, want the end of the connection", n, err)
 	}
 	until(t, "connections are not counted any more", func() bool { return s.metric("riffle_connections", "") <= 1 })
 }

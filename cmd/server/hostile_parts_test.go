@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"riffle/internal/access"
 )
 
@@ -140,9 +142,8 @@ func TestManyPartsStayWithinMemory(t *testing.T) {
 				if last != "" {
 					complete(open, last)
 				}
-				if a, err := s.from("127.0.0.2", false).ask(http.MethodGet, "/healthz", ""); err != nil || a.status != http.StatusOK {
-					t.Errorf("another caller is answered %v, %v", a, err)
-				}
+				a, err := s.from("127.0.0.2", false).ask(http.MethodGet, "/healthz", "")
+				assert.Truef(t, err == nil && a.status == http.StatusOK, "another caller is answered %v, %v", a, err)
 				if peak := s.memory("VmHWM"); peak > promised {
 					t.Errorf("%s: %d connections take %d MiB, want at most %d", t.Name(), len(open), peak, promised)
 				} else {

@@ -29,9 +29,7 @@ const mediumShuffle = `{"size":15000}`
 func (s *server) crowd(callers int, from, request string) (leave func()) {
 	s.t.Helper()
 	open := s.attack(callers, from, request)
-	if len(open) != callers {
-		s.t.Fatalf("%d of %d callers are connected", len(open), callers)
-	}
+	require.Truef(s.t, len(open) == callers, "%d of %d callers are connected", len(open), callers)
 	return func() {
 		for _, conn := range open {
 			_ = conn.Close()
@@ -57,9 +55,7 @@ func (s *server) processorTime() time.Duration {
 	ticks := 0
 	for _, field := range strings.Fields(after)[11:13] {
 		n, err := strconv.Atoi(field)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		require.NoError(s.t, err)
 		ticks += n
 	}
 	return time.Duration(ticks) * 10 * time.Millisecond
@@ -229,9 +225,8 @@ func TestLongShufflesEndWithTheirCallers(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			for range 20 {
-				if a, err := s.ask(http.MethodPost, "/shuffle", smallShuffle); err != nil || a.status != http.StatusOK {
-					t.Errorf("a short shuffle is answered %v, %v", a, err)
-				}
+				a, err := s.ask(http.MethodPost, "/shuffle", smallShuffle)
+				assert.Truef(t, err == nil && a.status == http.StatusOK, "a short shuffle is answered %v, %v", a, err)
 			}
 		})
 	}

@@ -188,9 +188,7 @@ func TestExpensiveWritesDelayNobody(t *testing.T) {
 				answers[status.(int)] = int(n.(*atomic.Int64).Load())
 			}
 			t.Logf("%d callers; a polite one beside plain ones %v, beside these %v; answers %s", hostileCallers, before, after, formatCounts(answers))
-			if after > 3*before {
-				t.Errorf("a polite caller takes %v in the median, and %v beside plain callers", after, before)
-			}
+			assert.Truef(t, after <= 3*before, "a polite caller takes %v in the median, and %v beside plain callers", after, before)
 			for status := range answers {
 				if !slices.Contains([]int{http.StatusOK, http.StatusConflict, http.StatusServiceUnavailable}, status) {
 					t.Errorf("answers were %s", formatCounts(answers))

@@ -45,9 +45,7 @@ func TestShutdownAnswersRequestsInFlight(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if len(results.rejected) > 0 {
-				t.Errorf("requests in flight were rejected: %s", formatCounts(results.rejected))
-			}
+			assert.Emptyf(t, results.rejected, "requests in flight were rejected: %s", formatCounts(results.rejected))
 			assert.Equal(t, len(results.answered), l.start(t).checkLog("fault", results.answered))
 			t.Logf("%d answers", len(results.answered))
 		})
@@ -83,9 +81,8 @@ func TestShutdownGivesUpAfterGrace(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
 	s.signal(syscall.SIGTERM)
-	if code := s.wait(); code != 1 || !strings.Contains(s.log.String(), "still in flight after 100ms") {
-		t.Errorf("the server exited with %d:\n%s", code, s.log)
-	}
+	code := s.wait()
+	assert.Truef(t, code == 1 && strings.Contains(s.log.String(), "still in flight after 100ms"), "the server exited with %d:\n%s", code, s.log)
 	_, err = new(bytes.Buffer).ReadFrom(response.Body)
 	assert.Error(t, err, "an answer that was cut off looks complete")
 }

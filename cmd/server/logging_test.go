@@ -31,9 +31,8 @@ func TestLogOutputMasksTokens(t *testing.T) {
 	log := newLogOutput(&w).logger(slog.LevelInfo)
 	token := string(access.NewToken())
 	log.Error("request failed", "path", "/"+token, "error", errors.New("no "+token[:20]+" and no "+token))
-	if text := w.String(); strings.Contains(text, token[4:10]) || !strings.Contains(text, `"path":"/rfl_...","error":"no rfl_... and no rfl_..."`) {
-		t.Errorf("the log has %s", text)
-	}
+	text := w.String()
+	assert.Truef(t, !strings.Contains(text, token[4:10]) && strings.Contains(text, `"path":"/rfl_...","error":"no rfl_... and no rfl_..."`), "the log has %s", text)
 }
 
 // TestLogOutput checks that lines keep their order, that the access log is buffered, and that logging
@@ -46,9 +45,7 @@ func TestLogOutput(t *testing.T) {
 	log.Info("lost")
 	requests.Info("first")
 	requests.Info("second")
-	if w.Len() > 0 {
-		t.Errorf("lines of the access log do not wait: %s", w.String())
-	}
+	assert.Truef(t, w.Len() == 0, "lines of the access log do not wait: %s", w.String())
 	log.Info("third")
 	requests.Info("fourth")
 	level.Set(slog.LevelWarn)

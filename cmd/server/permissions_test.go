@@ -36,9 +36,8 @@ func TestFilesOfOthersAreProtected(t *testing.T) {
 		}
 	}
 	for path, mode := range map[string]os.FileMode{key: 0o640, data: 0o755} {
-		if got := modeOf(t, path); got != mode || !strings.Contains(s.log.String(), `"path":"`+path+`"`) {
-			t.Errorf("%s has mode %#o, want %#o and a warning:\n%s", path, got, mode, s.log)
-		}
+		got := modeOf(t, path)
+		assert.Truef(t, got == mode && strings.Contains(s.log.String(), `"path":"`+path+`"`), "%s has mode %#o, want %#o and a warning:\n%s", path, got, mode, s.log)
 	}
 }
 

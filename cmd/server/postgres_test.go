@@ -32,9 +32,7 @@ func TestReplicasShareOneLog(t *testing.T) {
 	}
 	starting.Wait()
 	for i, s := range servers {
-		if s.addr == "" {
-			t.Fatalf("replica %d exited with %d:\n%s", i, s.code(), s.log)
-		}
+		require.Truef(t, s.addr != "", "replica %d exited with %d:\n%s", i, s.code(), s.log)
 	}
 	loads := make(chan *loadResult)
 	for i, s := range servers {
@@ -51,9 +49,7 @@ func TestReplicasShareOneLog(t *testing.T) {
 	for range servers {
 		l := <-loads
 		answered = append(answered, l.answered...)
-		if len(l.rejected) > 0 {
-			t.Errorf("requests were rejected: %s", formatCounts(l.rejected))
-		}
+		assert.Emptyf(t, l.rejected, "requests were rejected: %s", formatCounts(l.rejected))
 	}
 	// Every replica serves a shuffle immediately after its answer.
 	last := servers[3].shuffle(smallShuffle)
@@ -155,9 +151,7 @@ func TestFailedFsyncOfDatabaseStopsServer(t *testing.T) {
 		t.Errorf("the server exited with %d:\n%s\n%s", code, s.log, db.Log())
 	}
 	for status, n := range l.rejected {
-		if status < http.StatusInternalServerError {
-			t.Errorf("%d requests were answered %d", n, status)
-		}
+		assert.Truef(t, status >= http.StatusInternalServerError, "%d requests were answered %d", n, status)
 	}
 	until(t, "the database has restarted", func() bool { return strings.Count(db.Log(), "ready to accept connections") == 2 })
 	// Only a tracer that detaches leaves the database's processes able to end.

@@ -71,9 +71,7 @@ var errCutOff = errors.New("the answer was cut off")
 func (s *server) must(method, path, body string, headers ...string) *answer {
 	s.t.Helper()
 	a, err := s.ask(method, path, body, headers...)
-	if err != nil {
-		s.t.Fatalf("%s %s %.200s: %v\n%s", method, path, body, err, s.log)
-	}
+	require.NoErrorf(s.t, err, "%s %s %.200s: %v\n%s", method, path, body, err, s.log)
 	return a
 }
 
@@ -100,9 +98,7 @@ func with(token access.Token, headers ...string) []string {
 // read decodes an answer into v. It must have status 200.
 func (s *server) read(a *answer, v any) {
 	s.t.Helper()
-	if a.status != http.StatusOK {
-		s.t.Fatalf("answered %v, want 200", a)
-	}
+	require.Truef(s.t, a.status == http.StatusOK, "answered %v, want 200", a)
 	if err := json.Unmarshal(a.body, v); err != nil {
 		s.t.Fatalf("answered %v: %v", a, err)
 	}
@@ -409,9 +405,7 @@ func (s *server) checkLog(reference string, answered []shuffled) int {
 	s.t.Helper()
 	all := s.records(reference)
 	for i, r := range all {
-		if r.LogIndex != uint64(i) {
-			s.t.Fatalf("record number %d of the log has the index %d: the log has a gap or a duplicate", i, r.LogIndex)
-		}
+		require.Truef(s.t, r.LogIndex == uint64(i), "record number %d of the log has the index %d: the log has a gap or a duplicate", i, r.LogIndex)
 	}
 	for i, d := range answered {
 		if d.LogIndex >= uint64(len(all)) || all[d.LogIndex].AuditID != d.AuditID {
@@ -449,13 +443,9 @@ func (s *server) checkProof(d shuffled, record []byte) {
 	s.t.Helper()
 	answer := s.get("/audits/" + d.AuditID + "/proof")
 	file, err := prooffile.Parse(answer.body)
-	if err != nil {
-		s.t.Fatalf("answered %v: %v", answer, err)
-	}
+	require.NoErrorf(s.t, err, "answered %v: %v", answer, err)
 	verifier, err := prooffile.Verifier(file.LogKey)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	checkpoint, err := file.Inclusion.Check(file.Record, verifier)
 	if err != nil || !bytes.Equal(file.Record, record) || file.Inclusion.Index != d.LogIndex || checkpoint.Size <= d.LogIndex {
 		s.t.Errorf("the proof of record %d, %s: %v, %+v, %+v", d.LogIndex, record, err, file, checkpoint)
@@ -468,9 +458,7 @@ func (s *server) checkProof(d shuffled, record []byte) {
 func (s *server) checkShedding(queue, callers int, resume func()) {
 	s.t.Helper()
 	ready := func() bool { return s.get("/readyz").status == http.StatusOK }
-	if !ready() {
-		s.t.Fatal("the server is not ready before the first commit")
-	}
+	require.True(s.t, ready(), "the server is not ready before the first commit")
 	// One shuffle starts the first commit. All others arrive while it hangs.
 	first, others := make(chan *loadResult), make(chan *loadResult)
 	go func() { first <- s.load(1, 1, smallShuffle) }()
@@ -478,19 +466,15 @@ func (s *server) checkShedding(queue, callers int, resume func()) {
 	before := s.memory("VmRSS")
 	go func() { others <- s.load(callers, 1, smallShuffle) }()
 	until(s.t, "all but the queue are shed", func() bool { return s.metric("riffle_http_shed_total", "") >= float64(callers-queue) })
-	if depth := s.metric("riffle_queue_depth", ""); depth > float64(queue) {
-		s.t.Errorf("the queue holds %v, more than its capacity of %d", depth, queue)
-	}
+	depth := s.metric("riffle_queue_depth", "")
+	assert.Truef(s.t, depth <= float64(queue), "the queue holds %v, more than its capacity of %d", depth, queue)
 	during := s.memory("VmRSS")
 	resume()
 	one, many := <-first, <-others
 	answered := slices.Concat(one.answered, many.answered)
-	if shed := many.rejected[http.StatusServiceUnavailable]; shed != callers-queue || len(answered) != queue+1 {
-		s.t.Errorf("of %d requests %d were answered and %d shed", callers+1, len(answered), shed)
-	}
-	if during > before+64 {
-		s.t.Errorf("memory grew from %d to %d MiB", before, during)
-	}
+	shed := many.rejected[http.StatusServiceUnavailable]
+	assert.Truef(s.t, shed == callers-queue && len(answered) == queue+1, "of %d requests %d were answered and %d shed", callers+1, len(answered), shed)
+	assert.Truef(s.t, during <= before+64, "memory grew from %d to %d MiB", before, during)
 	until(s.t, "the server is ready", ready)
 	s.checkLog("fault", answered)
 }
@@ -506,9 +490,7 @@ func (s *server) metric(name, labels string) float64 {
 			continue
 		}
 		value, err := strconv.ParseFloat(rest[strings.LastIndexByte(rest, ' ')+1:], 64)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		require.NoError(s.t, err)
 		sum += value
 	}
 	return sum

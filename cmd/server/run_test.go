@@ -18,7 +18,6 @@ func TestRunInProcess(t *testing.T) {
 	none := func(string) string { return "" }
 	require.NoError(t, run(t.Context(), []string{"-version"}, none, &stdout, &stderr), "-version")
 	assert.Equal(t, "riffle "+version+" "+revision()+"\n", stdout.String(), "-version")
-	if err := run(t.Context(), []string{"-queue", "0"}, none, &stdout, &stderr); err == nil || !strings.Contains(err.Error(), "-queue") {
-		t.Errorf("-queue 0: %v", err)
-	}
+	err := run(t.Context(), []string{"-queue", "0"}, none, &stdout, &stderr)
+	assert.Truef(t, err != nil && strings.Contains(err.Error(), "-queue"), "-queue 0: %v", err)
 }

@@ -155,9 +155,8 @@ func TestShoeSurvivesRestart(t *testing.T) {
 	s.kill()
 	until(t, "the shoe has expired", func() bool { return time.Now().After(short.Expires) })
 	s = launch{data: s.data}.start(t)
-	if found := s.shoe(lasting.ID); found.Remaining != 123 || found.Version != 2 {
-		t.Errorf("after a kill the shoe is %+v", found)
-	}
+	found := s.shoe(lasting.ID)
+	assert.Truef(t, found.Remaining == 123 && found.Version == 2, "after a kill the shoe is %+v", found)
 	var second shoe
 	s.read(s.post("/shoes/"+lasting.ID+"/draw", `{"count": 123}`), &second)
 	h := &drawnCards{drawn: map[int]int{}}

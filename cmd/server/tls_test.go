@@ -94,9 +94,7 @@ func (s *server) trust(c certificate) {
 func (s *server) shown(name string) *x509.Certificate {
 	s.t.Helper()
 	conn, err := tls.Dial("tcp", s.addr, &tls.Config{InsecureSkipVerify: true, ServerName: name})
-	if err != nil {
-		s.t.Fatalf("%v\n%s", err, s.log)
-	}
+	require.NoErrorf(s.t, err, "%v\n%s", err, s.log)
 	defer func() { _ = conn.Close() }()
 	return conn.ConnectionState().PeerCertificates[0]
 }
@@ -124,13 +122,11 @@ func TestServesTLS(t *testing.T) {
 	assert.Equalf(t, "", a.header.Get("Strict-Transport-Security"),
 		"with a port in its name, the service asks to be reached over TLS alone: %v", a.header)
 	deck := s.get("/api/deck/new/draw/", "Host", "game.example")
-	if text := string(deck.body); !strings.Contains(text, `"https://game.example/`) || strings.Contains(text, "http://") {
-		t.Errorf("the pictures of cards over TLS are at %s", text)
-	}
+	text := string(deck.body)
+	assert.Truef(t, strings.Contains(text, `"https://game.example/`) && !strings.Contains(text, "http://"), "the pictures of cards over TLS are at %s", text)
 	assert.Equal(t, "max-age=31536000", deck.header.Get("Strict-Transport-Security"), "Strict-Transport-Security")
-	if answers := s.sendRaw(t, idleRequest); len(answers) != 1 || answers[0].status != http.StatusBadRequest {
-		t.Errorf("plain HTTP is answered %v", answers)
-	}
+	answers := s.sendRaw(t, idleRequest)
+	assert.Truef(t, len(answers) == 1 && answers[0].status == http.StatusBadRequest, "plain HTTP is answered %v", answers)
 	old := &tls.Config{RootCAs: s.secure.RootCAs, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
 	if _, err := tls.Dial("tcp", s.addr, old); err == nil || !strings.Contains(err.Error(), "protocol version not supported") {
 		t.Errorf("TLS 1.1 is not refused by the server: %v", err)
@@ -181,9 +177,7 @@ func TestHTTP2TakesPlaces(t *testing.T) {
 	response, err := polite.client.Get(s.url("/decks"))
 	require.NoError(t, err)
 	_ = response.Body.Close()
-	if response.ProtoMajor != 1 || response.StatusCode != http.StatusOK {
-		t.Errorf("another connection is answered %s over %s", response.Status, response.Proto)
-	}
+	assert.Truef(t, response.ProtoMajor == 1 && response.StatusCode == http.StatusOK, "another connection is answered %s over %s", response.Status, response.Proto)
 	for _, c := range clients {
 		_ = c.conn.Close()
 	}
@@ -222,9 +216,7 @@ func TestReloadCertificates(t *testing.T) {
 
 	c.issue(t, 2*time.Hour)
 	until(t, "the new certificate is shown", func() bool { return s.shown("").Equal(c.leaf) })
-	if expires() != c.leaf.NotAfter.Unix() || failures() > 0 {
-		t.Errorf("it expires at %d, want %d\n%s", expires(), c.leaf.NotAfter.Unix(), s.log)
-	}
+	assert.Truef(t, expires() == c.leaf.NotAfter.Unix() && failures() == 0, "it expires at %d, want %d\n%s", expires(), c.leaf.NotAfter.Unix(), s.log)
 	second := c.leaf
 	other := newCertificate(t, 3*time.Hour)
 	text, err := os.ReadFile(other.key)

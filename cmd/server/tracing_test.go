@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"riffle/internal/access"
@@ -35,9 +36,7 @@ func ofTrace(t *testing.T, c *collector, id string) map[string]*tracepb.Span {
 	byName := map[string]*tracepb.Span{}
 	for _, s := range c.spans() {
 		if hex.EncodeToString(s.GetTraceId()) == id {
-			if byName[s.GetName()] != nil {
-				t.Errorf("the trace %s has two spans %q", id, s.GetName())
-			}
+			assert.Nilf(t, byName[s.GetName()], "the trace %s has two spans %q", id, s.GetName())
 			byName[s.GetName()] = s
 		}
 	}
@@ -99,9 +98,7 @@ func TestSpans(t *testing.T) {
 		got := ofTrace(t, collector, trace)
 		assert.Lenf(t, got, len(names), "the trace %s has the spans %v, want %q", trace, got, names)
 		for _, name := range names {
-			if got[name] == nil {
-				t.Errorf("the trace %s has no span %q: %v", trace, name, got)
-			}
+			assert.NotNilf(t, got[name], "the trace %s has no span %q: %v", trace, name, got)
 		}
 	}
 	for trace, logged := range map[string]bool{shuffle: true, read: true, unsampled: true, malformed: false} {
@@ -130,9 +127,8 @@ func TestSpansOfACommit(t *testing.T) {
 	for i := range callers {
 		_, sampled := traceContext(i+1, "01")
 		all.Go(func() {
-			if a, err := s.ask(http.MethodPost, "/shuffle", `{"size":3}`, "Traceparent", sampled); err != nil || a.status != http.StatusOK {
-				t.Errorf("a shuffle: %v, %v", a, err)
-			}
+			a, err := s.ask(http.MethodPost, "/shuffle", `{"size":3}`, "Traceparent", sampled)
+			assert.Truef(t, err == nil && a.status == http.StatusOK, "a shuffle: %v, %v", a, err)
 		})
 	}
 	all.Wait()
@@ -157,9 +153,7 @@ func TestSpansOfACommit(t *testing.T) {
 			commit = bySpan[string(links[0].GetSpanId())]
 		}
 		back := func(l *tracepb.Span_Link) bool { return string(l.GetSpanId()) == id }
-		if commit.GetName() != "store.Append" || !slices.ContainsFunc(commit.GetLinks(), back) {
-			t.Errorf("%v is not linked with its commit, %v", span, commit)
-		}
+		assert.Truef(t, commit.GetName() == "store.Append" && slices.ContainsFunc(commit.GetLinks(), back), "%v is not linked with its commit, %v", span, commit)
 	}
 	assert.Equal(t, callers, len(commitOf)+linked)
 	assert.NotEqual(t, 0, linked)
@@ -175,9 +169,8 @@ func TestSampling(t *testing.T) {
 		s := launch{env: append(env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)}.start(t)
 		began := time.Now()
 		for range requests {
-			if a, err := s.ask(http.MethodGet, "/decks/standard52/cards", "", headers...); err != nil || a.status != http.StatusOK {
-				t.Fatalf("%v, %v", a, err)
-			}
+			a, err := s.ask(http.MethodGet, "/decks/standard52/cards", "", headers...)
+			require.Truef(t, err == nil && a.status == http.StatusOK, "%v, %v", a, err)
 		}
 		seconds = time.Since(began).Seconds()
 		s.stop()

@@ -81,9 +81,8 @@ func TestRecordsRaiseTheVersion(t *testing.T) {
 		plain := s.storeVersion()
 		s = launch{data: s.data}.start(t)
 		use(s)
-		if got := s.storeVersion(); plain >= ledger.FirstDated || got != version {
-			t.Errorf("the version is %d, and %d after the feature, want %d", plain, got, version)
-		}
+		got := s.storeVersion()
+		assert.Truef(t, plain < ledger.FirstDated && got == version, "the version is %d, and %d after the feature, want %d", plain, got, version)
 	}
 }
 

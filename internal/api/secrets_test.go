@@ -230,9 +230,7 @@ func newPublication(t *testing.T) *publication {
 func (p *publication) rejected(r *http.Request, status int) {
 	p.t.Helper()
 	got := p.s.send(p.t, r)
-	if got.status != status {
-		p.t.Errorf("%d, want %d: %s", got.status, status, got.body)
-	}
+	assert.Truef(p.t, got.status == status, "%d, want %d: %s", got.status, status, got.body)
 	p.public[fmt.Sprint("problem ", p.problems)] = []byte(got.body)
 	p.problems++
 }
@@ -247,9 +245,8 @@ func (p *publication) mustShuffle(r *http.Request) (shuffleResult, []byte) {
 		Hands    [][]json.RawMessage
 		Shuffles [][]json.RawMessage
 	}
-	if err := json.Unmarshal(body, &result); err != nil || result.Seed == "" {
-		p.t.Fatalf("%v: %s", err, body)
-	}
+	err := json.Unmarshal(body, &result)
+	require.Truef(p.t, err == nil && result.Seed != "", "%v: %s", err, body)
 	p.secrets = append(p.secrets, seedSecrets(p.t, result.Seed)...)
 	for _, order := range append(append(result.Hands, result.Shuffles...), result.Items) {
 		if order != nil {
@@ -304,9 +301,8 @@ func (p *publication) mustCommit(r *http.Request) commitmentResult {
 	p.drawn.Reset()
 	body := readBody(p.t, p.s.do(r))
 	var made commitmentResult
-	if err := json.Unmarshal(body, &made); err != nil || made.CommitmentID == "" || p.drawn.Len()%32 != 10 {
-		p.t.Fatalf("%v, %d bytes were drawn: %s", err, p.drawn.Len(), body)
-	}
+	err := json.Unmarshal(body, &made)
+	require.Truef(p.t, err == nil && made.CommitmentID != "" && p.drawn.Len()%32 == 10, "%v, %d bytes were drawn: %s", err, p.drawn.Len(), body)
 	p.addDrawnSeed(10) // the id
 	p.public["answer with the commitment "+made.CommitmentID] = body
 	return made
@@ -545,9 +541,7 @@ func (p *publication) addLogs() {
 		"traces":    {"POST /shoes/{id}/draw", "wait for commit", "store.Append", "store.ByID", "riffle.audit_id", "limited"},
 	} {
 		for _, text := range texts {
-			if !bytes.Contains(p.public[where], []byte(text)) {
-				p.t.Errorf("there is no %s in the %s", text, where)
-			}
+			assert.Truef(p.t, bytes.Contains(p.public[where], []byte(text)), "there is no %s in the %s", text, where)
 		}
 	}
 }

@@ -122,18 +122,14 @@ func (w *walk) draw(pile string, end, put shoe.End, count uint64) {
 	result, err := w.by.Apply(w.t.Context(), w.id, &c)
 	if count > uint64(len(m.deck)) {
 		var short *shoe.ShortError
-		if !errors.As(err, &short) || short.Have != uint64(len(m.deck)) {
-			w.t.Fatalf("%d of %d cards: %v", count, len(m.deck), err)
-		}
+		require.Truef(w.t, errors.As(err, &short) && short.Have == uint64(len(m.deck)), "%d of %d cards: %v", count, len(m.deck), err)
 		return
 	} else if err != nil {
 		w.t.Fatal(err)
 	}
 	numbers := numbersOf(result.Cards)
 	for _, n := range numbers {
-		if !m.deck[n] {
-			w.t.Fatalf("card %d was drawn and is not in the deck", n)
-		}
+		require.Truef(w.t, m.deck[n], "card %d was drawn and is not in the deck", n)
 		delete(m.deck, n)
 	}
 	m.put(&c, pile, numbers)
@@ -168,9 +164,7 @@ func (w *walk) drawFromPile(pile string, end shoe.End, count uint64) {
 		w.t.Fatalf("%v were taken from the %s of %v", numbers, end, before)
 	}
 	m.piles[pile] = without(before, numbers)
-	if uint64(len(m.piles[pile]))+count != uint64(len(want)) {
-		w.t.Fatalf("%v were taken from %v", numbers, want)
-	}
+	require.Truef(w.t, uint64(len(m.piles[pile]))+count == uint64(len(want)), "%v were taken from %v", numbers, want)
 	m.dealt = append(m.dealt, numbers...)
 }
 
@@ -205,16 +199,12 @@ func (w *walk) giveBack(pile string, put shoe.End) {
 	}
 	result, err := w.by.Apply(w.t.Context(), w.id, &c)
 	if len(back) == 0 {
-		if err == nil {
-			w.t.Fatal("nothing was returned")
-		}
+		require.Error(w.t, err, "nothing was returned")
 		return
 	} else if err != nil {
 		w.t.Fatal(err)
 	}
-	if !slices.Equal(numbersOf(result.Cards), back) {
-		w.t.Fatalf("%v were returned of %v", numbersOf(result.Cards), back)
-	}
+	require.Truef(w.t, slices.Equal(numbersOf(result.Cards), back), "%v were returned of %v", numbersOf(result.Cards), back)
 	for _, n := range back {
 		m.deck[n] = true
 	}
@@ -230,9 +220,7 @@ func (w *walk) reshufflePile(pile string) {
 	}
 	apply(w.t, w.by, w.id, Change{Kind: audit.KindReshuffle, From: shoe.OnPile(pile), ClientSeed: "x"})
 	list, err := w.by.Cards(w.t.Context(), get(w.t, w.by, w.id), shoe.OnPile(pile), true)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	require.NoError(w.t, err)
 	after := append([]uint64{}, numbersOf(list)...)
 	if !slices.Equal(slices.Sorted(slices.Values(cards)), slices.Sorted(slices.Values(after))) {
 		w.t.Fatalf("the pile of %v is %v after it was reshuffled", cards, after)

@@ -454,9 +454,8 @@ func TestRekeyedStreamMatchesNewStream(t *testing.T) {
 			}
 		}
 	}
-	if err := used.Rekey(make([]byte, BlockSize+1)); !errors.Is(err, ErrSeed) {
-		t.Errorf("keys of a wrong length: %v, want ErrSeed", err)
-	}
+	err := used.Rekey(make([]byte, BlockSize+1))
+	assert.ErrorIsf(t, err, ErrSeed, "keys of a wrong length: %v, want ErrSeed", err)
 }
 
 // TestAcquiredStreamMatchesNewStream takes streams from the pool that were released in the head and

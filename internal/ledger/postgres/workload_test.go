@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/ledger"
@@ -116,26 +118,19 @@ func (w *workload) await(n int) {
 func (w *workload) check(url string, logs ...*ledger.Log) {
 	w.t.Helper()
 	verifier, err := note.NewVerifier(logs[0].Verifier())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	require.NoError(w.t, err)
 	for _, l := range logs {
 		closeStore(w.t, l)
 	}
 	s := open(w.t, url)
 	defer closeStore(w.t, s)
 	size := ledgertest.CheckLog(w.t, s, verifier)
-	if size != uint64(len(w.indexes)) {
-		w.t.Errorf("%d entries were acknowledged, and the log has %d", len(w.indexes), size)
-	}
+	assert.Truef(w.t, size == uint64(len(w.indexes)), "%d entries were acknowledged, and the log has %d", len(w.indexes), size)
 	list, err := s.Range(w.t.Context(), 0, int(size)+1)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	require.NoError(w.t, err)
 	for _, e := range list {
-		if index, ok := w.indexes[e.ID.String()]; !ok || index != e.Index {
-			w.t.Errorf("entry %d was acknowledged with the index %d (%t)", e.Index, index, ok)
-		}
+		index, ok := w.indexes[e.ID.String()]
+		assert.Truef(w.t, ok && index == e.Index, "entry %d was acknowledged with the index %d (%t)", e.Index, index, ok)
 	}
 	w.t.Logf("%d entries", size)
 }

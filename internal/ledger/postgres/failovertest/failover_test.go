@@ -214,9 +214,8 @@ func (l *load) inflict(f fault) {
 		outages = append(outages, fmt.Sprintf("%s %.1f s", r.name, r.outage(began).Seconds()))
 	}
 	slices.Sort(outages)
-	if lost, contradicted := l.check(); lost > 0 || contradicted > 0 {
-		l.t.Errorf("%d answered shuffles were lost, and the log contradicts %d of its checkpoints", lost, contradicted)
-	}
+	lost, contradicted := l.check()
+	assert.Truef(l.t, lost <= 0 && contradicted <= 0, "%d answered shuffles were lost, and the log contradicts %d of its checkpoints", lost, contradicted)
 	l.t.Logf("%s: %d answered, longest time without an answer: %s", f.name, l.size()-before, strings.Join(outages, ", "))
 }
 

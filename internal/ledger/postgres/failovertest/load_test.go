@@ -99,9 +99,7 @@ func (l *load) start(r *replica) {
 	r.cmd = exec.Command(server, "-addr", r.address, "-access-log=false", "-data", r.data, "-store", r.url,
 		"-key", filepath.Join(l.keys, "log.key"), "-seed-key", filepath.Join(l.keys, "seed.key"), "-origin", "failover.test/log")
 	r.cmd.Dir, r.cmd.Stderr = r.data, &r.log
-	if err := r.cmd.Start(); err != nil {
-		l.t.Fatal(err)
-	}
+	require.NoError(l.t, r.cmd.Start())
 	go func() {
 		_ = r.cmd.Wait()
 		close(r.exited)
@@ -218,9 +216,7 @@ func (l *load) awaitAnswers(n int) {
 		}
 		want := r.answers() + n
 		l.cluster.await("shuffles are answered by way of "+r.name, func() bool {
-			if !r.running() {
-				l.t.Fatalf("the replica that connects by way of %s has ended:\n%s", r.name, r.log.String())
-			}
+			require.Truef(l.t, r.running(), "the replica that connects by way of %s has ended:\n%s", r.name, r.log.String())
 			return r.answers() >= want
 		})
 	}
@@ -249,14 +245,10 @@ func (l *load) check() (lost, contradicted int) {
 	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, fmt.Sprintf("postgres://postgres@127.0.0.1:%d/riffle?sslmode=disable", l.cluster.primary().pg))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	require.NoError(l.t, err)
 	defer func() { _ = conn.Close(ctx) }()
 	rows, err := conn.Query(ctx, "SELECT idx, id, record FROM entries ORDER BY idx")
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	require.NoError(l.t, err)
 	var tree ledger.Tree
 	roots := []tlog.Hash{}
 	stored := map[uuid.UUID]uint64{}
@@ -271,9 +263,7 @@ func (l *load) check() (lost, contradicted int) {
 		return err
 	})
 	last, errRoot := tree.Root()
-	if err := errors.Join(err, errRoot); err != nil {
-		l.t.Fatal(err)
-	}
+	require.NoError(l.t, errors.Join(err, errRoot))
 	roots = append(roots, last)
 	for id, index := range indexes {
 		if at, ok := stored[id]; !ok || at != index {
@@ -314,12 +304,8 @@ func (l *load) checkLog() {
 func (l *load) verifier() note.Verifier {
 	l.t.Helper()
 	text, err := os.ReadFile(filepath.Join(l.keys, "log.key"))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	require.NoError(l.t, err)
 	key, err := ledger.ParseKey(string(text))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	require.NoError(l.t, err)
 	return key.Verifier
 }
