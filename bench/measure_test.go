@@ -85,9 +85,7 @@ func TestRecordProfile(t *testing.T) {
 }
 
 // progress reports what is being measured.
-func progress(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
-}
+func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...) }
 
 func TestShortRunWritesPage(t *testing.T) {
 	if err := withEnv(t.Context(), nil, func(e *env) error {

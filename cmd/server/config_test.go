@@ -271,9 +271,7 @@ func TestReloadFailsClosed(t *testing.T) {
 	before := func(text string) string { return whole[:strings.Index(whole, text)] }
 	l, path := configured(t, whole)
 	s := l.start(t)
-	shuffle := func(token access.Token) int {
-		return s.post("/shuffle", `{"size": 5}`, with(token)...).status
-	}
+	shuffle := func(token access.Token) int { return s.post("/shuffle", `{"size": 5}`, with(token)...).status }
 	put := func(text string) func() error {
 		return func() error { return os.WriteFile(path, []byte(text), 0o600) } // in place, as an editor may
 	}

@@ -28,9 +28,7 @@ func readSlowly(c net.Conn, rate int) {
 }
 
 // wire returns the bytes of a POST /shuffle.
-func wire(body string) string {
-	return postText("/shuffle", body)
-}
+func wire(body string) string { return postText("/shuffle", body) }
 
 // TestSlowReadersLeaveMemory has readers of the longest answers, from one address, take 4 KB a
 // second (H4). Beside them another caller gets lists of 2,000 and of a million.

@@ -95,9 +95,7 @@ var attacks = map[string]func(*attack) func() error{
 			return err
 		}
 	},
-	"commitments at their deadline": func(a *attack) func() error {
-		return a.useAtDeadline
-	},
+	"commitments at their deadline": func(a *attack) func() error { return a.useAtDeadline },
 }
 
 // useAtDeadline makes commitments and uses them when their deadline passes.

@@ -319,6 +319,4 @@ func (o *options) checkTogether(refuse func(err error, flags ...string)) {
 }
 
 // leastMemory returns twice the memory of the longest request, since one peer may use half of it.
-func (o *options) leastMemory() int64 {
-	return max(8*o.maxBody, 6*o.maxBody+80*int64(o.maxItems))
-}
+func (o *options) leastMemory() int64 { return max(8*o.maxBody, 6*o.maxBody+80*int64(o.maxItems)) }

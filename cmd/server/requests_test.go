@@ -269,9 +269,7 @@ func (l *steadyLoad) stop() {
 func (s *server) proceeds() {
 	s.t.Helper()
 	log := cmp.Or(strings.TrimPrefix(s.prefix, "/logs/"), "main")
-	items := func() float64 {
-		return s.in("main").metric("riffle_items_shuffled_total", fmt.Sprintf("log=%q", log))
-	}
+	items := func() float64 { return s.in("main").metric("riffle_items_shuffled_total", fmt.Sprintf("log=%q", log)) }
 	before := items()
 	until(s.t, "shuffles in "+log+" are answered", func() bool { return items() > before+20*20 })
 }

@@ -51,9 +51,7 @@ func TestSpans(t *testing.T) {
 	l, _ := configured(t, fmt.Sprintf("keys:\n  - {name: table, sha256: %x, may: [shuffle, read, deal]}\n", token.Digest()))
 	l.env = traced(collector.URL)
 	s := l.start(t)
-	traced := func(trace string, more ...string) []string {
-		return with(token, append(more, "Traceparent", trace)...)
-	}
+	traced := func(trace string, more ...string) []string { return with(token, append(more, "Traceparent", trace)...) }
 
 	const idempotencyKey, requestID = "secret-key-Zq4m", "round-17"
 	shuffle, sampled := traceContext(1, "01")

@@ -173,11 +173,7 @@ func (c *Caller) Take(now time.Time, scope Scope, log string, writes bool) error
 }
 
 // Charge subtracts a request's records and bytes from the caller's rates.
-func (c *Caller) Charge(now time.Time, records, bytes int) {
-	c.limiter.charge(now, records, bytes)
-}
+func (c *Caller) Charge(now time.Time, records, bytes int) { c.limiter.charge(now, records, bytes) }
 
 // Remaining returns the rest of the caller's rate of requests.
-func (c *Caller) Remaining(now time.Time) Remaining {
-	return c.limiter.remaining(now)
-}
+func (c *Caller) Remaining(now time.Time) Remaining { return c.limiter.remaining(now) }

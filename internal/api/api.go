@@ -198,6 +198,4 @@ func (a *API) Stop() { a.long.Stop() }
 func (a *API) Routes() chi.Routes { return a.router }
 
 // ServeHTTP answers a request.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.router.ServeHTTP(w, r)
-}
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.router.ServeHTTP(w, r) }

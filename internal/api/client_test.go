@@ -22,9 +22,7 @@ func request(t testing.TB, method, target string) *http.Request {
 	return httptest.NewRequestWithContext(t.Context(), method, target, nil)
 }
 
-func get(t testing.TB, target string) *http.Request {
-	return request(t, http.MethodGet, target)
-}
+func get(t testing.TB, target string) *http.Request { return request(t, http.MethodGet, target) }
 
 // post returns a POST request with a JSON body.
 func post(t testing.TB, target, body string) *http.Request {
@@ -33,9 +31,7 @@ func post(t testing.TB, target, body string) *http.Request {
 	return r
 }
 
-func del(t testing.TB, target string) *http.Request {
-	return request(t, http.MethodDelete, target)
-}
+func del(t testing.TB, target string) *http.Request { return request(t, http.MethodDelete, target) }
 
 // keyed sets the Idempotency-Key of a request, without quoting it.
 func keyed(r *http.Request, key string) *http.Request {

@@ -35,9 +35,7 @@ func fillPath(path, id string) string {
 func responseProbes(t *testing.T, c *contract) []probe {
 	shared := start(t, setup{})
 	healthy := func(testing.TB) *service { return shared }
-	fixed := func(r *http.Request) func(*service) *http.Request {
-		return func(*service) *http.Request { return r }
-	}
+	fixed := func(r *http.Request) func(*service) *http.Request { return func(*service) *http.Request { return r } }
 	body := func(text string) func(*service) *http.Request { return fixed(post(t, "/shuffle", text)) }
 	with := func(r *http.Request, change func(*http.Request)) func(*service) *http.Request {
 		change(r)
@@ -320,9 +318,7 @@ var shoeBodies = map[string]string{
 // not exist.
 func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 	healthy := func(testing.TB) *service { return shared }
-	fixed := func(r *http.Request) func(*service) *http.Request {
-		return func(*service) *http.Request { return r }
-	}
+	fixed := func(r *http.Request) func(*service) *http.Request { return func(*service) *http.Request { return r } }
 	create := func(body string) func(*service) *http.Request { return fixed(post(t, "/shoes", body)) }
 	long := `{"cards":["` + strings.Repeat("a", 16<<20) + `"]}`
 	open := mustCreateShoe(t, shared, `{"deck":"standard52"}`).path()

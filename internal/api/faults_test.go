@@ -158,9 +158,7 @@ func withLongShuffle(t testing.TB, o setup) *service {
 }
 
 // hurried returns a service that ends replays after a moment.
-func hurried(t testing.TB) *service {
-	return withLongShuffle(t, setup{replay: 10 * time.Millisecond})
-}
+func hurried(t testing.TB) *service { return withLongShuffle(t, setup{replay: 10 * time.Millisecond}) }
 
 // fullOfReplays returns a service whose callers replay a long shuffle until the test ends. They are
 // at one address, and as many as it may have.

@@ -187,9 +187,7 @@ func TestFailedRequestsDoNotUseUpTheirKey(t *testing.T) {
 		got := s.send(t, keyed(request(t), "key"))
 		assert.Equalf(t, status, got.status, "%d, want %d: %s", got.status, status, got.body)
 	}
-	reveal := func(id, seed string) requestFunc {
-		return postFunc("/audits/"+id+"/reveal", `{"seed":"`+seed+`"}`)
-	}
+	reveal := func(id, seed string) requestFunc { return postFunc("/audits/"+id+"/reveal", `{"seed":"`+seed+`"}`) }
 	send(postFunc("/shuffle", `{"size":`), 400)
 	send(postFunc("/shuffle", `{"size":3,"draw":4}`), 422)
 	send(postFunc("/shuffle", `{"size":3,"commitment_id":"01890a5d-ac96-774b-bcce-b302099a8057","client_seed":"x"}`), 404)

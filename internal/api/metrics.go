@@ -119,9 +119,7 @@ func (a *API) WatchLog(registry prometheus.Registerer) { registry.MustRegister(l
 
 // WatchStore registers gauges of each log's open and late commitments and open shoes. A scrape counts them
 // in the store, and omits them if it cannot be reached.
-func (a *API) WatchStore(registry prometheus.Registerer) {
-	registry.MustRegister(openCounts{a})
-}
+func (a *API) WatchStore(registry prometheus.Registerer) { registry.MustRegister(openCounts{a}) }
 
 // The gauges of a log.
 var (

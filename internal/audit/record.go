@@ -124,9 +124,7 @@ func (r *Record) IsOfShoe(first uuid.UUID) bool {
 
 // ReplacesShoe reports whether the record begins a shoe that takes over the id of the one with the
 // first record.
-func (r *Record) ReplacesShoe(first uuid.UUID) bool {
-	return r.Kind == KindShoe && r.AuditID == first
-}
+func (r *Record) ReplacesShoe(first uuid.UUID) bool { return r.Kind == KindShoe && r.AuditID == first }
 
 // UsesCommitment reports whether the record used an earlier commitment.
 func (r *Record) UsesCommitment() bool {

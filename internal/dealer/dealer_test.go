@@ -36,9 +36,7 @@ func newDealer(t *testing.T, options Options) (*Dealer, *journaltest.Store) {
 
 func ptr(n uint64) *uint64 { return &n }
 
-func items(n uint64) *plan.Items {
-	return &plan.Items{Count: n, Digest: sha256.Sum256([]byte("[]"))}
-}
+func items(n uint64) *plan.Items { return &plan.Items{Count: n, Digest: sha256.Sum256([]byte("[]"))} }
 
 func ask(r plan.Request) *Request { return &Request{Request: r} }
 

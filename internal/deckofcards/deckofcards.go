@@ -51,9 +51,7 @@ type API struct{ Options }
 func New(o Options) *API { return &API{o} }
 
 // Pictures mounts the card pictures on a router.
-func (a *API) Pictures(r chi.Router) {
-	r.Handle("/static/img/{file}", cors(a.picture))
-}
+func (a *API) Pictures(r chi.Router) { r.Handle("/static/img/{file}", cors(a.picture)) }
 
 // Routes mounts everything under /api/ on a router, with and without a trailing slash: a redirect
 // would lose the body of a POST.

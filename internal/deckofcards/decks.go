@@ -113,9 +113,7 @@ func partial(named []string, withJokers bool, copies uint64, shuffled bool) (*li
 }
 
 // info handles /api/deck/{deck_id}/.
-func (a *API) info(q *request) (*answer, error) {
-	return deckState(a.look(q))
-}
+func (a *API) info(q *request) (*answer, error) { return deckState(a.look(q)) }
 
 // shuffle handles /api/deck/{deck_id}/shuffle/: it shuffles the remaining cards, or returns all
 // cards and shuffles them.

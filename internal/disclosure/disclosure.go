@@ -37,9 +37,7 @@ type Service struct {
 }
 
 // New returns a service over a journal. The rules know the records' decks.
-func New(j *journal.Journal, rules *plan.Rules) *Service {
-	return &Service{journal: j, rules: rules}
-}
+func New(j *journal.Journal, rules *plan.Rules) *Service { return &Service{journal: j, rules: rules} }
 
 // An Audit is the public part of a record.
 type Audit struct {

@@ -260,9 +260,7 @@ func TestMovedClaimRevealsNothing(t *testing.T) {
 		"showing":   func() error { return second(s.Audit(t.Context(), secret.AuditID)) },
 		"proving":   func() error { return second(s.Prove(t.Context(), secret.AuditID)) },
 		"replaying": func() error { _, _, err := s.Verify(t.Context(), secret.AuditID, 10, nil); return err },
-		"revealing": func() error {
-			return second(s.Reveal(t.Context(), secret.AuditID, secret.Statement.Seed, nil))
-		},
+		"revealing": func() error { return second(s.Reveal(t.Context(), secret.AuditID, secret.Statement.Seed, nil)) },
 	} {
 		assert.ErrorIs(t, ask(), ledger.ErrCorrupt, what)
 	}

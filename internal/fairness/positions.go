@@ -12,9 +12,7 @@ type Positions struct {
 func NewPositions(n int) *Positions { return &Positions{N: n, Counts: make([]int, n*n)} }
 
 // NewSuccessors returns the statistic for single cycles, in which no item stays.
-func NewSuccessors(n int) *Positions {
-	return &Positions{N: n, Counts: make([]int, n*n), cyclic: true}
-}
+func NewSuccessors(n int) *Positions { return &Positions{N: n, Counts: make([]int, n*n), cyclic: true} }
 
 // Add counts one order.
 func (s *Positions) Add(order []uint8) {

@@ -53,9 +53,7 @@ func (p *process) other(t *testing.T) *process {
 
 func ptr(n uint64) *uint64 { return &n }
 
-func items(n uint64) *plan.Items {
-	return &plan.Items{Count: n, Digest: sha256.Sum256([]byte("[]"))}
-}
+func items(n uint64) *plan.Items { return &plan.Items{Count: n, Digest: sha256.Sum256([]byte("[]"))} }
 
 func ask(r plan.Request) *Request { return &Request{Request: dealer.Request{Request: r}} }
 

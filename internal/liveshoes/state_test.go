@@ -132,9 +132,7 @@ func TestShoesWithoutACache(t *testing.T) {
 
 func TestCostGrowsWithTheShoe(t *testing.T) {
 	p := newProcess(t)
-	cost := func(r *Request) int {
-		return p.cached(create(t, p, r).Shoe.ID).cost()
-	}
+	cost := func(r *Request) int { return p.cached(create(t, p, r).Shoe.ID).cost() }
 	small, large := cost(ask(plan.Request{Size: ptr(10)})), cost(ask(plan.Request{Size: ptr(1010)}))
 	assert.Equal(t, 1000*100, large-small, "1000 cards more cost")
 	words := &Request{Request: ask(plan.Request{Items: items(10)}).Request}

@@ -87,9 +87,7 @@ func (l *served) serve(chain []*ledger.Log) {
 }
 
 // chain returns the open log after those that it follows in the same folder.
-func (l *served) chain() []*ledger.Log {
-	return append(slices.Clone(l.earlier), l.services.Log)
-}
+func (l *served) chain() []*ledger.Log { return append(slices.Clone(l.earlier), l.services.Log) }
 
 // closeAll closes logs, the last one first.
 func closeAll(chain []*ledger.Log) error {

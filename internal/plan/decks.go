@@ -102,6 +102,4 @@ func (r *Rules) inputLine(cards *deck.Deck, copies uint64) string {
 }
 
 // escape returns a name as a token of a JSON pointer (RFC 6901).
-func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
+func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }

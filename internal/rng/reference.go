@@ -55,14 +55,10 @@ func NewReference(keys []byte, r uint64) (Reference, error) {
 }
 
 // Descend is [Stream.Descend].
-func (r Reference) Descend(from uint64) []uint64 {
-	return r.group(from, 2, -1)
-}
+func (r Reference) Descend(from uint64) []uint64 { return r.group(from, 2, -1) }
 
 // Ascend is [Stream.Ascend].
-func (r Reference) Ascend(from, last uint64) []uint64 {
-	return r.group(from, last, 1)
-}
+func (r Reference) Ascend(from, last uint64) []uint64 { return r.group(from, last, 1) }
 
 // group returns the integers for the longest run of bounds, by steps of 1 or -1, whose product is at
 // most 2^(Bits-8), and for one bound at least, from the first word that is not rejected.

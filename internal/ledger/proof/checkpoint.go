@@ -40,9 +40,7 @@ type Checkpoint struct {
 //	example.com/log
 //	0
 //	47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=
-func (c Checkpoint) Text() string {
-	return fmt.Sprintf("%s\n%d\n%s\n", c.Origin, c.Size, c.Root)
-}
+func (c Checkpoint) Text() string { return fmt.Sprintf("%s\n%d\n%s\n", c.Origin, c.Size, c.Root) }
 
 // Sign returns the checkpoint as a signed note. The signer's name must be the origin.
 func (c Checkpoint) Sign(signer note.Signer) ([]byte, error) {

@@ -326,6 +326,4 @@ func (c *Cluster) Stop(mode Mode) error {
 }
 
 // Close stops the server and removes its folder.
-func (c *Cluster) Close() error {
-	return errors.Join(c.Stop(Immediate), os.RemoveAll(c.folder))
-}
+func (c *Cluster) Close() error { return errors.Join(c.Stop(Immediate), os.RemoveAll(c.folder)) }
