@@ -222,6 +222,18 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+// A game that copies a sample must not show its hands: samples reveal only a draw that is public.
+func TestSamplesRevealOnlyWhatIsPublic(t *testing.T) {
+	public := []string{"commitments.md", "examples.md"} // raffles, and both say so
+	for _, file := range markdown(t, "README.md", "docs/guides/*.md") {
+		for _, sample := range fenced.FindAllString(readFile(t, file), -1) {
+			if regexp.MustCompile(`reveal\W+now`).MatchString(sample) {
+				assert.Contains(t, public, filepath.Base(file), "%s reveals immediately:\n%s", file, sample)
+			}
+		}
+	}
+}
+
 // Each test that docs/threats.md names as evidence exists.
 func TestThreatsAreShownByTests(t *testing.T) {
 	tests := testFiles(t, repository, true)

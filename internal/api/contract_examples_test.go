@@ -26,7 +26,7 @@ import (
 // scenario is the order in which examples that write to the log, or depend on it, are sent. All
 // other examples are sent afterwards, in any order.
 var scenario = []string{
-	"shuffle bridge", "shuffle items", "shuffle emptyList", "shuffle lottery", "shuffle secretSanta", "shuffle repeat",
+	"shuffle bridge", "shuffle items", "shuffle emptyList", "shuffle lottery", "shuffle newSeats", "shuffle repeat",
 	"shuffle repeatedHands", "shuffle undercover", "dealDeck werewolf", "dealDeck undercover", "dealDeck details",
 	"getAudit heldBack", "revealAudit notTheSeed",
 	"revealAudit reveal", "verifyAudit revealed", "proveAudit revealed", "getAudit revealRecord",

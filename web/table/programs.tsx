@@ -3,7 +3,7 @@ import {useState} from 'preact/hooks';
 import {prefix, text, token} from '../page';
 import {asCurl, asPython, asTypeScript} from '../request';
 
-export function Programs({path, body, answer}: {path: string; body: unknown; answer: unknown}) {
+export function Programs({path, body, answer, note}: {path: string; body: unknown; answer: unknown; note?: string}) {
   const url = location.origin + prefix + path,
     keyed = token() !== '';
   const programs: [string, string][] = [
@@ -34,6 +34,7 @@ export function Programs({path, body, answer}: {path: string; body: unknown; ans
       <pre id="program" role="tabpanel" aria-labelledby={`tab-${chosen}`} tabIndex={0}>
         {programs[chosen]![1]}
       </pre>
+      {note && <p class="quiet">{note}</p>}
     </section>
   );
 }

@@ -9,11 +9,10 @@ import {askedOf, DeckFields, formOf, OrderFields, type Asked} from './deck';
 import {Programs} from './programs';
 import {mostTiles, Wall, type Place} from './wall';
 
-/** A Shuffle is the body of POST /shuffle. */
+/** A Shuffle is the body of POST /shuffle as a game sends it. This page also reveals the seed, to check the deal here. */
 interface Shuffle extends Asked {
   hands?: string | number[];
   draw?: number;
-  reveal: 'now';
 }
 
 interface Answer {
@@ -41,7 +40,10 @@ export function Shuffle({types}: {types: DeckType[]}) {
     setBusy(true);
     setProblem(undefined);
     void (async () => {
-      const [answer, names] = await Promise.all([post(path(['shuffle']), body), cardNames(type.type)]);
+      const [answer, names] = await Promise.all([
+        post(path(['shuffle']), {...body, reveal: 'now'}),
+        cardNames(type.type),
+      ]);
       const json = await answer.text();
       setDealt({type, names, body, answer: JSON.parse(json) as Answer, json});
     })()
@@ -58,7 +60,7 @@ export function Shuffle({types}: {types: DeckType[]}) {
       {dealt && (
         <div class="columns">
           <Proof key={dealt.answer.audit_id} dealt={dealt} />
-          <Programs path="/shuffle" body={dealt.body} answer={dealt.answer} />
+          <Programs path="/shuffle" body={dealt.body} answer={dealt.answer} note={text('table.hidden')} />
         </div>
       )}
     </>
@@ -80,7 +82,7 @@ function Request({
   const type = types.find((type) => type.type === name) ?? types[0]!;
   const submit = (event: Event) => {
     const given = formOf(event),
-      body: Shuffle = {...askedOf(type, given), reveal: 'now'};
+      body: Shuffle = askedOf(type, given);
     if (hands === 'sizes')
       body.hands = given('sizes')
         .split(/[\s,;]+/)

@@ -88,7 +88,16 @@ for (const path of ['/', '/logs/poker/']) {
     assert.equal(await page.locator('.cards img').count(), 54);
     await page.getByText('Check it here').click();
     await page.waitForSelector('.verdict.verified');
-    assert.ok((await page.locator('#program').textContent()).startsWith(`curl ${service.base}${path}shuffle`));
+    for (const [language, url] of [
+      ['curl', `curl ${service.base}${path}shuffle`],
+      ['TypeScript', `fetch('${service.base}${path}shuffle'`],
+      ['Python', `Request("${service.base}${path}shuffle"`],
+    ]) {
+      await page.getByRole('tab', {name: language}).click();
+      const program = await page.locator('#program').textContent();
+      assert.ok(program.includes(url));
+      assert.doesNotMatch(program, /reveal/, 'a game would show every hand');
+    }
     assert.deepEqual(wrong, []);
     await close();
   });
