@@ -17,8 +17,8 @@ for (const player of players) {
 }
 
 // To everybody goes the proof that the roles were sealed. It shows none of them, since the seed is held back.
-const sealed = await riffle.get('/audits/{id}/proof', {params: {path: {id: sealedBy}}, parseAs: 'text'});
-const key = await riffle.get('/log/key', {parseAs: 'text'}); // players get it from elsewhere, once
+const sealed = await riffle.get('/audits/{id}/proof', {params: {path: {id: sealedBy}}});
+const key = await riffle.get('/log/key'); // players get it from elsewhere, once
 
 // Whoever is asked shows the own role and what proves it. Another role cannot be proven.
 for (const [player, cards] of roles) {

@@ -10,12 +10,14 @@ import createClient, {
   type ClientPathsWithMethod,
   type MaybeOptionalInit,
   type MethodResponse,
+  type ParseAs,
 } from 'openapi-fetch';
+import type {Returned, Strict} from './answers.js';
 import type {components, paths} from './contract.js';
 
 export type {components, operations, paths} from './contract.js';
-export {verify} from './verify.mjs';
-export type {File, Given, Step, Verdict} from './verify.mjs';
+export {type File, type Given, verify} from './proofs.js';
+export type {Step, Verdict} from './verify.mjs';
 
 /** A problem document (RFC 9457). Rely on `status` and the pointers in `errors`; the texts may change. */
 export type Problem = components['schemas']['Problem'];
@@ -56,12 +58,14 @@ type Init<Path extends keyof paths, M extends Method> = MaybeOptionalInit<paths[
 
 /**
  * A path of the contract and, where it takes any, its `params`, `body` and `signal`; the answer to
- * it is the result.
+ * it is the result, with the members that the request asks for.
  */
 type Call<M extends Method> = <Path extends ClientPathsWithMethod<Client<paths>, M>, I extends Init<Path, M>>(
   path: Path,
-  ...init: undefined extends I ? [init?: I] : [init: I]
-) => Promise<MethodResponse<Client<paths>, M, Path, I>>;
+  ...init: undefined extends I ? [init?: Strict<Init<Path, M>, I>] : [init: Strict<Init<Path, M>, I>]
+) => Promise<
+  I extends {parseAs: ParseAs} ? MethodResponse<Client<paths>, M, Path, I> : Returned<Path, paths[Path][M], I>
+>;
 
 /**
  * A client of one log. Its base URL is the service's, or ends with the prefix of the log,
@@ -87,9 +91,9 @@ export class Riffle {
     });
   }
 
-  readonly get = ((path, init) => answerOf(this.#client.GET(path, init as never))) as Call<'get'>;
-  readonly post = ((path, init) => answerOf(this.#client.POST(path as never, init as never))) as Call<'post'>;
-  readonly delete = ((path, init) => answerOf(this.#client.DELETE(path as never, init as never))) as Call<'delete'>;
+  readonly get = ((path, init) => this.#call('get', path, init)) as Call<'get'>;
+  readonly post = ((path, init) => this.#call('post', path, init)) as Call<'post'>;
+  readonly delete = ((path, init) => this.#call('delete', path, init)) as Call<'delete'>;
 
   /** Reads a stream of proof files, one record at a time, as it arrives. To leave the loop ends the request. */
   async *lines(
@@ -111,6 +115,18 @@ export class Riffle {
     } finally {
       await reader.cancel();
     }
+  }
+
+  /** Returns JSON as its value and any other answer as text, unless parseAs says otherwise. */
+  async #call(method: Method, path: string, init?: {parseAs?: string}): Promise<unknown> {
+    const call = this.#client.request(method, path as never, {parseAs: 'text', ...init} as never);
+    const {data, error, response} = await (call as Promise<{data?: unknown; error?: unknown; response: Response}>);
+    const isJSON = !init?.parseAs && response.headers.get('Content-Type')?.startsWith('application/json');
+    if (response.ok) return isJSON ? JSON.parse(data as string) : data;
+    if (typeof error === 'object' && response.headers.get('Content-Type') === 'application/problem+json')
+      throw new RiffleError(error as Problem, response);
+    const detail = `This is no answer of the service: ${String(error).slice(0, 200)}`;
+    throw new RiffleError({type: 'about:blank', title: response.statusText, status: response.status, detail}, response);
   }
 
   /** Sends a request until it is answered with something that would not change, or patience ends. */
@@ -171,13 +187,4 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
     }, milliseconds);
     signal.addEventListener('abort', abort, {once: true});
   });
-}
-
-async function answerOf<T>(call: Promise<{data?: T; error?: unknown; response: Response}>): Promise<T> {
-  const {data, error, response} = await call;
-  if (response.ok) return data as T;
-  if (typeof error === 'object' && response.headers.get('Content-Type') === 'application/problem+json')
-    throw new RiffleError(error as Problem, response);
-  const detail = `This is no answer of the service: ${String(error).slice(0, 200)}`;
-  throw new RiffleError({type: 'about:blank', title: response.statusText, status: response.status, detail}, response);
 }

@@ -43,19 +43,14 @@ async function play({random = [], faults = [], token = 'table', log, patience, s
   }
 }
 
-async function call(riffle, {operation, request, path, query, key, if_match, body, stream, verify: given}, fill) {
+async function call(riffle, {request, path, query, key, if_match, body, stream, verify: given}, fill) {
   if (given) {
-    const text = (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
-      {files, ...texts} = fill(given);
-    return verify(
-      files.map(text),
-      Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, text(value)])),
-    );
+    const {files, ...texts} = fill(given);
+    return verify(files, texts);
   }
   const [method, pattern] = request.split(' '),
     header = {'Idempotency-Key': key && fill(key), 'If-Match': if_match};
   const init = {params: {path: fill(path), query: fill(query), header}, body: fill(body)};
-  if (['getLogKey', 'proveAudit'].includes(operation)) init.parseAs = 'text';
   return stream ? collect(riffle.lines(pattern, init)) : riffle[method.toLowerCase()](pattern, init);
 }
 

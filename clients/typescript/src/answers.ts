@@ -1,0 +1,50 @@
+// What a request says about its answer beyond the contract, and the members that a request cannot have.
+import type {components} from './contract.js';
+
+type Card = components['schemas']['Card'];
+type Item = components['schemas']['Item'];
+type ShuffleResult = components['schemas']['ShuffleResult'];
+
+type Members<T> = T extends unknown ? keyof T : never;
+type Known<Contract, Given> = Given & {[Name in Exclude<keyof Given, Members<Contract>>]: never};
+
+/** A request whose body and query have no member that the contract does not know. */
+export type Strict<Contract, Given> = Given &
+  (Given extends {body: infer Body} ? {body: Known<NonNullable<Member<Contract, 'body'>>, Body>} : unknown) &
+  (Given extends {params: {query: infer Query}}
+    ? {params: {query: Known<NonNullable<Member<Member<Contract, 'params'>, 'query'>>, Query>}}
+    : unknown);
+type Member<T, Name extends string> = T extends {[name in Name]?: infer M} ? M : never;
+
+/** What is shuffled by the body of POST /shuffle, or the query of GET /decks/{type}. */
+type Shuffled<Asked> = Asked extends {items: readonly (infer T)[]}
+  ? T
+  : Asked extends {deck: string}
+    ? string
+    : Asked extends {size: number}
+      ? number
+      : Item;
+type Dealt<Asked> = Asked extends {details: true} ? Card : 'details' extends keyof Asked ? string | Card : string;
+
+/** The members of the answer in which the order is. They follow from the request, unless it may be without its members. */
+type Order<Asked, T> = 'commitment_id' extends keyof Asked
+  ? ShuffleResult
+  : undefined extends Asked[keyof Asked & ('repeat' | 'hands')]
+    ? ShuffleResult
+    : 'repeat' extends keyof Asked
+      ? {shuffles: ('hands' extends keyof Asked ? T[][] : T[])[]}
+      : 'hands' extends keyof Asked
+        ? {hands: T[][]; rest: T[]}
+        : {items: T[]};
+type Answer<Asked, T> = Omit<ShuffleResult, 'items' | 'hands' | 'rest' | 'shuffles'> & Order<Asked, T>;
+
+/** The answer to a call as the contract and the request tell it. openapi-fetch would drop the members that a variant has not. */
+export type Returned<Path, Operation, Given> = [Path, Given] extends ['/shuffle', {body: infer Body}]
+  ? Answer<Body, Shuffled<Body>>
+  : Path extends '/decks/{type}'
+    ? Given extends {params: {query: infer Query}}
+      ? Answer<Query, Dealt<Query>>
+      : Answer<unknown, string>
+    : Operation extends {responses: {200: {content: infer Types}}}
+      ? Types[keyof Types]
+      : never;

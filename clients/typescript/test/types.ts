@@ -1,0 +1,43 @@
+// Compiled and not run: what a request says about its answer, and that a misspelled member does not compile.
+import {Riffle, verify} from 'riffle';
+
+const riffle = new Riffle('http://localhost:8080');
+
+export async function narrowed(optional: {size: number; hands?: number[]}) {
+  const {hands, rest} = await riffle.post('/shuffle', {body: {deck: 'standard54', hands: 'doudizhu'}});
+  const codes: string[] = [...hands.flat(), ...rest];
+  const {items} = await riffle.post('/shuffle', {body: {size: 10, draw: 5}});
+  const first: number | undefined = items[0];
+  const {items: winners} = await riffle.post('/shuffle', {body: {items: [{name: 'ann'}, {name: 'bob'}]}});
+  const {shuffles} = await riffle.post('/shuffle', {body: {items: ['ann', 'bob'], repeat: 2}});
+  const names: (string | undefined)[] = [winners[0]?.name, shuffles[0]?.[1]];
+  const one = await riffle.get('/decks/{type}', {
+    params: {path: {type: 'uno108'}, query: {hands: 'uno:4', details: true}},
+  });
+  const other = await riffle.get('/decks/{type}', {params: {path: {type: 'uno108'}}});
+  codes.push(...one.hands.flat().map(({code}) => code), ...other.items);
+  const unsure = await riffle.post('/shuffle', {body: optional});
+  if (unsure.hands) codes.push(...unsure.rest.map(String));
+  // @ts-expect-error: it may have items
+  unsure.hands.flat();
+  return {codes, first, names};
+}
+
+export async function misspelled(id: string) {
+  // @ts-expect-error: hand for hands
+  await riffle.post('/shuffle', {body: {deck: 'standard54', hand: 'doudizhu'}});
+  // @ts-expect-error: cards for count
+  await riffle.post('/shoes/{id}/draw', {params: {path: {id}}, body: {cards: 2}});
+  // @ts-expect-error: proofs for proof
+  await riffle.post('/shoes/{id}/draw', {params: {path: {id}, query: {proofs: true}}, body: {count: 2}});
+  // @ts-expect-error: detail for details
+  await riffle.get('/decks/{type}', {params: {path: {type: 'uno108'}, query: {detail: true}}});
+}
+
+export async function checked(id: string) {
+  const order = await riffle.post('/shuffle', {body: {deck: 'standard52', hands: 'bridge'}});
+  const proof = await riffle.get('/audits/{id}/proof', {params: {path: {id}}});
+  const key = await riffle.get('/log/key');
+  const {verdict} = await verify([proof], {key, order, handOf: 'rest'});
+  return verdict;
+}
