@@ -126,6 +126,9 @@ func TestCommandsPrintWhatThePagesShow(t *testing.T) {
 			if outdated && *update {
 				p.write(t) // all outputs, so that they are of one run
 			}
+			if files, _ := filepath.Glob(filepath.Join(s.folder, "*")); filepath.Base(file) == "README.md" {
+				assert.Len(t, files, 3, "the README leaves files in the clone, other than the data of the service")
+			}
 		})
 	}
 }
@@ -133,6 +136,7 @@ func TestCommandsPrintWhatThePagesShow(t *testing.T) {
 // checkedElsewhere names, for the commands of sh blocks, what runs them instead of these tests.
 var checkedElsewhere = map[string]string{
 	"go run ./cmd/server":              "every page here starts the same program",
+	"./server":                         "every page here starts the same program",
 	"make test":                        "it runs this test",
 	"make bench":                       "it measures; CI runs make cost instead",
 	"docker compose up --build --wait": ".ci/container",
