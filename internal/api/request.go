@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -164,6 +165,9 @@ func form(unknown, excluded []string, reason string) (members []member[*shuffleR
 
 // readMembers reads a body that is an object of the members. It returns the names of those that the body has.
 func readMembers[T any](body []byte, lease *budget.Lease, members []member[T], into T) (given []string, err error) {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil, badRequest("The body is empty. Send a JSON object, or {} where nothing is required; %s", takes(namesOf(members)))
+	}
 	d, err := httpjson.NewReader(body, lease)
 	if err != nil {
 		return nil, err
@@ -188,21 +192,27 @@ func readMembers[T any](body []byte, lease *budget.Lease, members []member[T], i
 // unknownMember returns the error for a member that a request does not have. It suggests the nearest
 // name, or lists all.
 func unknownMember[T any](d *httpjson.Reader, name string, members []member[T]) error {
-	var names []string
+	return badRequest("%s is not a member of this request; %s", suggest.Quote(name), nearestOr(name, namesOf(members))).at(d.Pointer())
+}
+
+// namesOf returns the names of the members that a request takes.
+func namesOf[T any](members []member[T]) (names []string) {
 	for _, m := range members {
 		if m.excluded == "" {
 			names = append(names, m.name)
 		}
 	}
-	return badRequest("%s is not a member of this request; %s", suggest.Quote(name), nearestOr(name, names)).at(d.Pointer())
+	return names
 }
 
 // nearestOr suggests the nearest of the names that a request takes, or lists all.
-func nearestOr(name string, names []string) string {
+func nearestOr(name string, names []string) string { return suggest.Or(name, names, takes(names)) }
+
+func takes(names []string) string {
 	if len(names) == 0 {
 		return "it takes none."
 	}
-	return suggest.Or(name, names, "it takes "+strings.Join(names, ", ")+".")
+	return "it takes " + strings.Join(names, ", ") + "."
 }
 
 // readRequest receives and decodes a request.

@@ -132,7 +132,7 @@ func TestReaderErrors(t *testing.T) {
 		`{"e":["]",x]}`:              `400  The body is not JSON at byte 10: names and strings need double quotes, as in {"deck":"standard52"}.`,
 		`{"e":["]",`:                 `400  The JSON ends before it is complete.`,
 		`{"n":1`:                     `400  The JSON ends before it is complete.`,
-		``:                           `400  The body is empty. Send a JSON object, such as {"deck":"standard52"}, or {} where nothing is required.`,
+		``:                           `400  The JSON ends before it is complete.`,
 		`{"s":"\ud800"}`:             `400  The body is not strict JSON (RFC 8259, UTF-8, no lone surrogates) at byte 6.`,
 		`{'s':1}`:                    `400  The body is not JSON at byte 1: names and strings need double quotes, as in {"deck":"standard52"}.`,
 		`{s:1}`:                      `400  The body is not JSON at byte 1: names and strings need double quotes, as in {"deck":"standard52"}.`,

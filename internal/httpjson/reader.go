@@ -268,8 +268,6 @@ func malformed(format string, args ...any) *Error {
 func (d *Reader) syntax(err error) error {
 	var p *jsontext.SyntacticError
 	switch {
-	case len(bytes.TrimSpace(d.body)) == 0:
-		return malformed(`The body is empty. Send a JSON object, such as {"deck":"standard52"}, or {} where nothing is required.`)
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return malformed("The JSON ends before it is complete.")
 	case !errors.As(err, &p):
