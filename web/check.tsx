@@ -108,6 +108,7 @@ export interface Shown {
   audit_id?: string;
   commitment_id?: string;
   hands?: number[];
+  input?: string;
 }
 
 /** withCommitment adds the proof of the commitment that the first record used. */
@@ -150,6 +151,9 @@ interface Telling {
   files: Resolved[];
   isShoe: boolean;
 }
+
+/** A Told is a part's Telling, with the names of its texts. */
+type Told = Telling & Omit<Part, 'files'> & {names: string[]};
 
 const words = (name: string, fallback: 'fails.other' | 'open.other') => text(hasText(name) ? name : fallback);
 
@@ -240,14 +244,10 @@ function comparedWith(files: Resolved[]): string {
   return said.length === 0 ? '' : text('compared', listed(said));
 }
 
-/**
- * Verdict shows a check: the verdict in a line, then what was compared, then each step. texts are
- * those that were checked.
- */
-export function Verdict({check, texts = []}: {check: Check; texts?: Text[]}) {
-  const {files, proofs, summary} = check,
-    parts: Part[] = proofs.length > 1 ? proofs : [{...check, files: texts.map(({name}) => name)}];
-  const tellings = parts.map((part): Telling => {
+/** tellingsOf returns what tells each part of a check. texts are those that were checked. */
+function tellingsOf(check: Check, texts: Text[]): Told[] {
+  const parts: Part[] = check.proofs.length > 1 ? check.proofs : [{...check, files: texts.map(({name}) => name)}];
+  return parts.map((part) => {
     const kinds = texts
       .filter(({name}) => part.files.includes(name))
       .flatMap(recordsOf)
@@ -255,38 +255,66 @@ export function Verdict({check, texts = []}: {check: Check; texts?: Text[]}) {
     const isShoe =
       part.steps.some(({name}) => name === 'chain' || name === 'hand') ||
       kinds.some((kind) => ['shoe', 'draw', 'reshuffle'].includes(kind));
-    return {...part, files, isShoe};
+    return {...part, names: part.files, files: check.files, isShoe};
   });
-  const compared = summary.id === 'refused' ? '' : comparedWith(files);
+}
+
+/** Verdict shows a check: the verdict in a line, then what was compared, then each step. */
+export function Verdict({check, texts = []}: {check: Check; texts?: Text[]}) {
   return (
     <div role="status">
-      <p class={`verdict ${check.verdict}`}>{firstLine({...tellings[0]!, summary})}</p>
+      <Line check={check} texts={texts} />
+      <Steps check={check} texts={texts} />
+    </div>
+  );
+}
+
+/** Line says the verdict, and what was compared with what. */
+export function Line({check, texts}: {check: Check; texts: Text[]}) {
+  const {files, summary, verdict} = check,
+    compared = summary.id === 'refused' ? '' : comparedWith(files);
+  const [said, ...more] = firstLine({...tellingsOf(check, texts)[0]!, summary}).split(/(?<=[.] |[。])(?=.)/);
+  return (
+    <>
+      <p class={`verdict ${verdict}`}>
+        {said}
+        {more.length > 0 && <span class="more">{more.join('')}</span>}
+      </p>
       {compared && <p class="compared">{compared}</p>}
+    </>
+  );
+}
+
+/** Steps shows each step of a check, in plain words and in the verifier's. */
+export function Steps({check, texts}: {check: Check; texts: Text[]}) {
+  const tellings = tellingsOf(check, texts);
+  return (
+    <>
       {check.verdict === 'verified' &&
         texts.flatMap(recordsOf).some((record) => record.kind === 'shuffle' && !record.commitment_id) && (
           <p>{text('verify.one-shot')}</p>
         )}
-      {parts.map((part, i) => (
+      {tellings.map((telling, i) => (
         <div key={i}>
-          {parts.length > 1 && (
+          {tellings.length > 1 && (
             <p class="part">
-              <strong>{listed(part.files)}</strong> {firstLine(tellings[i]!)}
+              <strong>{listed(telling.names)}</strong> {firstLine(telling)}
             </p>
           )}
           <ol class="steps">
-            {part.steps.map((step, j) => (
-              <Shows key={j} step={step} telling={tellings[i]!} />
+            {telling.steps.map((step, j) => (
+              <Shows key={j} step={step} telling={telling} />
             ))}
           </ol>
           <p class="quiet">{text('verify.words')}</p>
           <div class="quiet" lang="en">
-            {[part.headline, ...part.notes].map((line) => (
+            {[telling.headline, ...telling.notes].map((line) => (
               <p key={line}>{line}</p>
             ))}
           </div>
         </div>
       ))}
-    </div>
+    </>
   );
 }
 

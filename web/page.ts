@@ -79,8 +79,9 @@ export function path(parts: (string | number)[], query: Record<string, string> =
   return `/${parts.join('/')}${search && `?${search}`}` as Path;
 }
 
-/** verifyLink returns the link to the check of a record or a shoe. */
-export const verifyLink = (id: string): string => prefix + path(['verify'], {id});
+/** verifyLink returns the link to the check of a record or a shoe, which lights a hand if it has a number. */
+export const verifyLink = (id: string, hand?: number): string =>
+  prefix + path(['verify'], {id, ...(hand !== undefined && {hand: String(hand)})});
 
 const tokenName = 'riffle-token';
 

@@ -6,11 +6,12 @@ import qrcode from 'qrcode-generator';
 import {
   check,
   keyOfLog,
+  Line,
   looksLike,
   proofsOf,
   proofsOfShoe,
   recordsOf,
-  Verdict,
+  Steps,
   type Check,
   type Shown,
   type Text,
@@ -18,6 +19,8 @@ import {
 import {keepOffline} from './offline';
 import {idIn, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
+import {Share} from './share';
+import {Shown as Cards} from './verify-cards';
 import {type Given, List, printable, roleOf} from './verify-given';
 import {byReference, isShoeId, Part, sealers, shoeOf, State, type Hand, type Shoe} from './verify-shoe';
 
@@ -85,7 +88,6 @@ async function withKey(texts: Given[]): Promise<Given[]> {
 
 /** lookUp checks texts of this service, in place of those looked up before, with the reader's own. */
 async function lookUp(all: Everything, found: Text[], subject: Subject): Promise<Everything> {
-  if (subject.id) history.replaceState(null, '', verifyLink(subject.id));
   return checked({...all, texts: await withKey([...own(all), ...(await asGiven(found, true))]), subject});
 }
 
@@ -119,6 +121,7 @@ function Verify() {
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(0);
   const [over, setOver] = useState(false);
+  const [lit, setLit] = useState(handInLink);
   const paste = useRef<HTMLTextAreaElement>(null);
   const last = useRef<() => void>(() => undefined);
   const latest = useRef({all: nothing, queue: Promise.resolve()});
@@ -150,6 +153,7 @@ function Verify() {
     setAll(nothing);
     setProblem(undefined);
     setBusy(0);
+    setLit(undefined);
     paste.current!.value = '';
     history.replaceState(null, '', prefix + path(['verify']));
   };
@@ -167,6 +171,7 @@ function Verify() {
   const submit = (event: Event) => {
     event.preventDefault();
     const value = paste.current!.value.trim();
+    setLit(undefined);
     run((all) => {
       const id = idIn(value);
       return id ? find(all, id) : add(all, [{name: text('verify.pasted'), text: value}]);
@@ -183,6 +188,43 @@ function Verify() {
       .filter(({isLookedUp}) => isLookedUp)
       .flatMap(recordsOf)
       .map(shoeOf)[0];
+  useEffect(() => {
+    if (id) history.replaceState(null, '', verifyLink(id, lit));
+  }, [id, lit]);
+  const hasAnswer = texts.length > 0 || busy > 0 || problem !== undefined;
+  const form = (
+    <form key="form" class={over ? 'panel over' : 'panel'} onSubmit={submit}>
+      {hasAnswer && <h2>{text('verify.another')}</h2>}
+      <p class="quiet">{text('verify.lead')}</p>
+      <label>
+        {text('verify.paste')}
+        <textarea ref={paste} rows={4} spellcheck={false} required />
+      </label>
+      <div class="actions">
+        <button class="main" disabled={busy > 0}>
+          {text('verify.check')}
+        </button>
+        <label class="button">
+          {text('verify.choose')}
+          <input
+            type="file"
+            multiple
+            class="hidden"
+            onChange={(event) => {
+              if (event.currentTarget.files?.length) files(event.currentTarget.files);
+              event.currentTarget.value = '';
+            }}
+          />
+        </label>
+        {hasAnswer && (
+          <button type="button" onClick={anew}>
+            {text('verify.anew')}
+          </button>
+        )}
+      </div>
+      <p class="quiet">{text('verify.what')}</p>
+    </form>
+  );
   return (
     <div
       onDragOver={(event) => {
@@ -196,38 +238,8 @@ function Verify() {
         if (event.dataTransfer?.files.length) files(event.dataTransfer.files);
       }}
     >
-      <h1>{text('verify.heading')}</h1>
-      <p class="quiet">{text('verify.lead')}</p>
-      <form class={over ? 'panel over' : 'panel'} onSubmit={submit}>
-        <label>
-          {text('verify.paste')}
-          <textarea ref={paste} rows={4} spellcheck={false} required />
-        </label>
-        <div class="actions">
-          <button class="main" disabled={busy > 0}>
-            {text('verify.check')}
-          </button>
-          <label class="button">
-            {text('verify.choose')}
-            <input
-              type="file"
-              multiple
-              class="hidden"
-              onChange={(event) => {
-                if (event.currentTarget.files?.length) files(event.currentTarget.files);
-                event.currentTarget.value = '';
-              }}
-            />
-          </label>
-          {(texts.length > 0 || problem) && (
-            <button type="button" onClick={anew}>
-              {text('verify.anew')}
-            </button>
-          )}
-        </div>
-        <p class="quiet">{text('verify.what')}</p>
-      </form>
-      {texts.length > 0 && <List {...all} onChange={(change) => run((all) => checked({...all, ...change}))} />}
+      <h1 class={hasAnswer ? 'small' : ''}>{text('verify.heading')}</h1>
+      {!hasAnswer && form}
       {busy > 0 && (
         <p class="panel" role="status">
           {text('verify.busy')}
@@ -247,18 +259,30 @@ function Verify() {
         </div>
       )}
       {problem && <Refused problem={problem} onToken={last.current} />}
-      {shoe && (
-        <State shoe={shoe} hand={hand} onHand={(hand) => run((all) => checkShoe(all, shoe.shoe_id, hand), true)} />
-      )}
       {all.check && busy === 0 && (
         <Report
+          key="report"
           all={all}
           check={all.check}
+          lit={lit}
+          onLit={setLit}
           onKey={() => run(async (all) => checked({...all, texts: await withKey(all.texts)}))}
+        />
+      )}
+      {own(all).length > 0 && (
+        <List key="list" {...all} onChange={(change) => run((all) => checked({...all, ...change}))} />
+      )}
+      {shoe && (
+        <State
+          key="state"
+          shoe={shoe}
+          hand={hand}
+          onHand={(hand) => run((all) => checkShoe(all, shoe.shoe_id, hand), true)}
         />
       )}
       {first && (
         <Part
+          key="part"
           id={id}
           first={first}
           onWhole={(first) =>
@@ -266,36 +290,73 @@ function Verify() {
           }
         />
       )}
+      {hasAnswer && form}
     </div>
   );
 }
 
+/** handInLink returns the number of the hand that the page's address lights. */
+function handInLink(): number | undefined {
+  const hand = new URLSearchParams(location.search).get('hand') ?? '';
+  return /^[1-9]\d{0,2}$/.test(hand) ? Number(hand) : undefined;
+}
+
 /**
- * Report is what can be printed: the verdict, the steps, what was checked, and a link to it if all
+ * Report is what can be printed: the verdict, the cards, the steps, what was checked, and a link to it if all
  * of it was looked up.
  */
-function Report({all: {texts, subject}, check, onKey}: {all: Everything; check: Check; onKey: () => void}) {
-  const link = subject.id && texts.every(({isLookedUp}) => isLookedUp) && location.origin + verifyLink(subject.id);
+function Report({
+  all: {texts, salt, subject},
+  check,
+  lit,
+  onLit,
+  onKey,
+}: {
+  all: Everything;
+  check: Check;
+  lit?: number;
+  onLit: (hand: number) => void;
+  onKey: () => void;
+}) {
+  const link = subject.id && texts.every(({isLookedUp}) => isLookedUp) && location.origin + verifyLink(subject.id, lit);
   const ofRole = (role: string) => texts.filter((given) => roleOf(given) === role),
     keys = ofRole('key'),
     proofs = ofRole('proof');
+  const reference = proofs.flatMap(recordsOf)[0]?.reference,
+    how = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const unfold = () => {
+      how.current!.open = true;
+    };
+    addEventListener('beforeprint', unfold);
+    return () => removeEventListener('beforeprint', unfold);
+  }, []);
   return (
     <section class="panel report">
       {subject.hand && <h2>{subject.hand.name}</h2>}
-      <Verdict check={check} texts={texts} />
-      {proofs
-        .flatMap((proof) => recordsOf(proof).slice(0, 1))
-        .slice(0, 20)
-        .map((record, i) => (
-          <Facts key={i} record={record} />
-        ))}
-      {keys
-        .filter(({isLookedUp}) => isLookedUp)
-        .map((key) => (
-          <p class="quiet" key={key.text}>
-            {text('verify.key')} <code>{key.text.trim()}</code>
-          </p>
-        ))}
+      <div role="status">
+        <Line check={check} texts={texts} />
+      </div>
+      {reference !== undefined && <p class="quiet">{text('verify.about', String(reference))}</p>}
+      <Cards check={check} texts={texts} salt={salt} lit={lit} onLit={onLit} />
+      <details class="how" ref={how}>
+        <summary>{text('verify.how')}</summary>
+        <Steps check={check} texts={texts} />
+        {proofs
+          .flatMap((proof) => recordsOf(proof).slice(0, 1))
+          .slice(0, 20)
+          .map((record, i) => (
+            <Facts key={i} record={record} />
+          ))}
+        {keys
+          .filter(({isLookedUp}) => isLookedUp)
+          .map((key) => (
+            <p class="quiet" key={key.text}>
+              {text('verify.key')} <code>{key.text.trim()}</code>
+            </p>
+          ))}
+        <p class="quiet">{text('verify.when', shortTime(new Date().toISOString()))}</p>
+      </details>
       {link && (
         <div class="link">
           <Code link={link} />
@@ -304,13 +365,13 @@ function Report({all: {texts, subject}, check, onKey}: {all: Everything; check: 
           </p>
         </div>
       )}
-      <p class="quiet">{text('verify.when', shortTime(new Date().toISOString()))}</p>
       <div class="actions">
         {keys.length === 0 && proofs.length > 0 && (
           <button type="button" onClick={onKey}>
             {text('verify.key.use')}
           </button>
         )}
+        {link && <Share link={link} />}
         <button type="button" onClick={() => print()}>
           {text('verify.print')}
         </button>

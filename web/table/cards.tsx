@@ -19,12 +19,30 @@ export const classOf = (family: string | undefined, count: number) =>
 /** delayOf returns the style of the card that is dealt as number i. */
 export const delayOf = (i: number) => `--delay: ${Math.min(i * 12, 900)}ms`;
 
-/** Cards shows a row of cards; roles are face down. from is the number of cards dealt before. */
+/** overlapping are the families whose cards can be told by their upper left corner. */
+const overlapping = ['french', 'latin', 'uno', 'sanguosha'];
+
+/** columnsOf returns the number of cards in a row, so that the last row is full if it can be. */
+function columnsOf(count: number): number {
+  if (count <= 20) return count;
+  return [13, 12, 14, 11, 10, 16, 18, 9].find((columns) => count % columns === 0) ?? 14;
+}
+
+/**
+ * Cards shows a row of cards; roles are face down. from is the number of cards dealt before. Where there is
+ * not enough room, cards overlap.
+ */
 export function Cards({codes, from, ...dealing}: Dealing & {codes: string[]; from: number}) {
-  const Card = dealing.type.family === 'roles' ? FaceDown : Face;
+  const {family} = dealing.type,
+    Card = family === 'roles' ? FaceDown : Face,
+    isFan = overlapping.includes(family) && codes.length > 1;
   return (
     <>
-      <ul class={classOf(dealing.type.family, codes.length)}>
+      {family === 'roles' && <p>{text('table.turn.hint')}</p>}
+      <ul
+        class={isFan ? 'fan' : classOf(family, codes.length)}
+        style={isFan ? `--before: ${columnsOf(codes.length) - 1}` : undefined}
+      >
         {codes.slice(0, most).map((code, i) => (
           <li key={i} style={delayOf(from + i)}>
             <Card code={code} {...dealing} />
@@ -36,45 +54,66 @@ export function Cards({codes, from, ...dealing}: Dealing & {codes: string[]; fro
   );
 }
 
-interface Drawn {
-  type: DeckType;
-  name: string;
-  alt: string;
-  title?: string;
+/** Face shows a card. All faces of a deck type come in one document, which does not say which of them are shown. */
+export function Face({code, type, names}: Dealing & {code: string}) {
+  const [picture, setPicture] = useState<string>();
+  useEffect(() => {
+    facesOf(type, names)
+      .then((faces) => faces.get(code) ?? pictureOf(path(['cards', type.type, `${code}.svg`])))
+      .then(setPicture, () => {});
+  }, [type, code]); // alt stays for one that fails
+  return (
+    <img
+      src={picture}
+      data-code={code}
+      alt={names.get(code) ?? code}
+      title={names.get(code)}
+      width="240"
+      height="336"
+    />
+  );
 }
 
-/** Picture shows a card, or the back of one. An image sends no token, so with keys in use it is fetched. */
-function Picture({type, name, alt, title}: Drawn) {
-  const picture = path(['cards', type.type, `${name}.svg`]),
+/** Back shows the back of a card. An image sends no token, so with keys in use it is fetched. */
+export function Back({type, alt}: {type: DeckType; alt: string}) {
+  const picture = path(['cards', type.type, 'back.svg']),
     keyed = token() !== '';
   const [fetched, setFetched] = useState<string>();
   useEffect(() => {
-    if (keyed) fetchPicture(picture).then(setFetched, () => {});
-  }, [picture, keyed]); // alt stays for one that fails
-  return <img src={keyed ? fetched : prefix + picture} alt={alt} title={title} width="240" height="336" />;
+    if (keyed) pictureOf(picture).then(setFetched, () => {});
+  }, [picture, keyed]);
+  return <img src={keyed ? fetched : prefix + picture} data-code="back" alt={alt} width="240" height="336" />;
 }
 
-const pictures = new Map<string, Promise<string>>();
+const fetched = new Map<string, Promise<unknown>>();
 
-/** fetchPicture returns the address of a picture that it fetches once. */
-function fetchPicture(path: Path): Promise<string> {
-  const known = pictures.get(path);
+/** once returns what work returned when it was first called with a name, unless it failed. */
+function once<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const known = fetched.get(name) as Promise<T> | undefined;
   if (known) return known;
-  const fetching = send(path)
-    .then((answer) => answer.blob())
-    .then((picture) => URL.createObjectURL(picture));
-  pictures.set(path, fetching);
-  fetching.catch(() => pictures.delete(path));
+  const fetching = work();
+  fetched.set(name, fetching);
+  fetching.catch(() => fetched.delete(name));
   return fetching;
 }
 
-export function Face({code, type, names}: Dealing & {code: string}) {
-  return <Picture type={type} name={code} alt={names.get(code) ?? code} title={names.get(code)} />;
-}
+const addressOf = (svg: BlobPart) => URL.createObjectURL(new Blob([svg], {type: 'image/svg+xml'}));
 
-export function Back({type, alt}: {type: DeckType; alt: string}) {
-  return <Picture type={type} name="back" alt={alt} />;
-}
+const pictureOf = (path: Path): Promise<string> => once(path, async () => addressOf(await (await send(path)).blob()));
+
+/** facesOf returns the addresses of pictures by their codes, cut out of the picture of the whole deck. */
+const facesOf = ({type}: DeckType, names: Map<string, string>): Promise<Map<string, string>> =>
+  once(type, async () => {
+    const sheet = await (await send(path(['cards', type]))).text(),
+      cells = sheet.split(/(?=<g role="img" transform="translate\()/).slice(1);
+    return new Map(
+      [...names.keys()].slice(0, cells.length).map((code, i) => {
+        const [, x, y] = /translate\((\d+) (\d+)\)/.exec(cells[i]!)!;
+        const cell = cells[i]!.replace(/<\/svg>\s*$/, '');
+        return [code, addressOf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="${x} ${y} 240 336">${cell}</svg>`)];
+      }),
+    );
+  });
 
 function FaceDown(card: Dealing & {code: string}) {
   const [shown, show] = useState(false);

@@ -1,13 +1,13 @@
 // One shuffle: asked for, dealt, and checked.
-import {useState} from 'preact/hooks';
+import {useEffect, useRef, useState} from 'preact/hooks';
 import {check, keyOfLog, proofsOf, Verdict, type Check} from '../check';
 import {cardNames, type DeckType} from '../decks';
 import {path, post, type Problem, text, verifyLink} from '../page';
 import {Refused} from '../refused';
-import {Cards, type Dealing} from './cards';
+import type {Dealing} from './cards';
 import {askedOf, DeckFields, formOf, OrderFields, type Asked} from './deck';
+import {Hands} from './hands';
 import {Programs} from './programs';
-import {mostTiles, Wall, type Place} from './wall';
 
 /** A Shuffle is the body of POST /shuffle as a game sends it. This page also reveals the seed, to check the deal here. */
 interface Shuffle extends Asked {
@@ -36,6 +36,11 @@ export function Shuffle({types}: {types: DeckType[]}) {
   const [dealt, setDealt] = useState<Dealt>();
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(false);
+  const felt = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone, the form is as high as the window.
+    if (dealt && felt.current!.getBoundingClientRect().top > innerHeight / 2) felt.current!.scrollIntoView();
+  }, [dealt]);
   const shuffle = (type: DeckType, body: Shuffle) => {
     setBusy(true);
     setProblem(undefined);
@@ -54,8 +59,19 @@ export function Shuffle({types}: {types: DeckType[]}) {
     <>
       <Request types={types} busy={busy} onShuffle={shuffle} />
       {problem && <Refused problem={problem} onToken={() => setProblem(undefined)} />}
-      <section class="felt" aria-label={text('table.cards')} aria-live="polite">
-        {dealt ? <Hands key={dealt.answer.audit_id} dealt={dealt} /> : <p class="empty">{text('table.empty')}</p>}
+      <section class="felt" ref={felt} aria-label={text('table.cards')} aria-live="polite">
+        {dealt ? (
+          <Hands
+            key={dealt.answer.audit_id}
+            type={dealt.type}
+            names={dealt.names}
+            hands={dealt.answer.hands ?? []}
+            rest={dealt.answer.rest ?? dealt.answer.items ?? []}
+            size={dealt.type.size * (dealt.body.decks ?? 1)}
+          />
+        ) : (
+          <p class="empty">{text('table.empty')}</p>
+        )}
       </section>
       {dealt && (
         <div class="columns">
@@ -133,41 +149,6 @@ function Request({
         </button>
       </div>
     </form>
-  );
-}
-
-/** Hands shows the cards that were dealt. What mahjong deals from is a wall. */
-function Hands({dealt: {type, names, body, answer}}: {dealt: Dealt}) {
-  const hands = answer.hands ?? [],
-    rest = answer.rest ?? answer.items ?? [];
-  const dealing = {type, names},
-    size = type.size * (body.decks ?? 1),
-    taken = hands.flat().length;
-  let from = 0;
-  const groups = hands.map((cards, i) => {
-    from += cards.length;
-    return {title: text('table.hand', i + 1), cards, from: from - cards.length};
-  });
-  const places: Place[] = Array.from({length: size}, (_, i) => {
-    if (i < taken) return 'gap';
-    const code = rest[i - taken];
-    return code === undefined ? 'down' : {code};
-  });
-  const wall = type.family === 'mahjong' && size <= mostTiles;
-  if (!wall && hands.length === 0) return <Cards codes={rest} {...dealing} from={0} />;
-  if (!wall && rest.length > 0) groups.push({title: text('table.rest'), cards: rest, from});
-  return (
-    <>
-      <div class={`hands${wall ? ' racks' : hands.every((hand) => hand.length < 3) ? ' many' : ''}`}>
-        {groups.map(({title, cards, from}) => (
-          <div key={title}>
-            <h2>{title}</h2>
-            <Cards codes={cards} {...dealing} from={from} />
-          </div>
-        ))}
-      </div>
-      {wall && <Wall places={places} {...dealing} />}
-    </>
   );
 }
 

@@ -85,7 +85,7 @@ for (const path of ['/', '/logs/poker/']) {
     await page.selectOption('#hands', 'doudizhu');
     await page.click('button.main');
     await page.waitForSelector('.hands');
-    assert.equal(await page.locator('.cards img').count(), 54);
+    assert.equal(await page.locator('.felt img').count(), 54);
     await page.getByText('Check it here').click();
     await page.waitForSelector('.verdict.verified');
     for (const [language, url] of [
@@ -369,9 +369,9 @@ test('with keys, a page asks for a token and keeps it in the tab', async () => {
   await page.fill('input[name=token]', token);
   await page.click('.problem button');
   await page.click('button.main');
-  await page.waitForSelector('.cards img');
+  await page.waitForSelector('.felt img');
   await page.waitForFunction(() =>
-    [...document.querySelectorAll('.cards img')].every((image) => image.naturalWidth > 0),
+    [...document.querySelectorAll('.felt img')].every((image) => image.naturalWidth > 0),
   );
   assert.equal(await page.evaluate(() => sessionStorage.getItem('riffle-token')), token);
   assert.equal(await page.evaluate(() => Object.values(localStorage).join('').includes('rfl_')), false);

@@ -1,4 +1,4 @@
-// How the table shows what is no card: mahjong tiles and dominoes.
+// How the table lays cards, mahjong tiles and dominoes.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
 import {browse, open, start} from './service.mjs';
@@ -20,7 +20,7 @@ async function deal(deck, width, fill = async () => {}) {
   await page.selectOption('form select', deck);
   await fill(page);
   await page.click('button.main');
-  await page.waitForSelector('.felt img');
+  await page.waitForSelector('.felt img[src]');
   await page.getByRole('tab', {name: 'Answer'}).click();
   const {items = [], hands = [], rest = []} = JSON.parse(await page.locator('#program').textContent());
   return {...opened, hands, rest, order: [...hands.flat(), ...rest, ...items]};
@@ -28,7 +28,7 @@ async function deal(deck, width, fill = async () => {}) {
 
 /** codes returns the codes of the pictures that a selector finds. */
 const codes = (page, selector) =>
-  page.locator(selector).evaluateAll((images) => images.map(({src}) => /([^/]+)\.svg$/.exec(src)[1]));
+  page.locator(selector).evaluateAll((images) => images.map(({dataset}) => dataset.code));
 
 /** middles returns the middles of the boxes that a selector finds. */
 const middles = (page, selector) =>
@@ -101,5 +101,71 @@ test('dominoes are tiles twice as high as wide', async () => {
   assert.deepEqual(await codes(page, '.dominoes img'), order);
   const {width, height} = await page.locator('.dominoes img').first().boundingBox();
   assert.ok(Math.abs(height / width - 2) < 0.01);
+  await close();
+});
+
+/** boxes returns the boxes of what a selector finds. */
+const boxes = (page, selector) =>
+  page.locator(selector).evaluateAll((elements) => elements.map((element) => element.getBoundingClientRect().toJSON()));
+
+const bridge = (page) => page.selectOption('#hands', 'bridge');
+
+test('bridge lies around the table, sorted by suit until it is asked for as dealt', async () => {
+  const {page, wrong, hands, close} = await deal('standard52', 1280, bridge);
+  const [north, east, south, west] = await boxes(page, '.hand');
+  assert.ok(north.y < east.y && Math.abs(east.y - west.y) < 1 && east.y < south.y);
+  assert.ok(west.x < north.x && Math.abs(north.x - south.x) < 1 && south.x < east.x);
+  for (const [i, hand] of hands.entries()) {
+    const place = (code) => 100 * 'SHCD'.indexOf(code[1]) + 'AKQJT98765432'.indexOf(code[0]);
+    assert.deepEqual(
+      await codes(page, `.hand:nth-child(${i + 1}) img`),
+      hand.toSorted((a, b) => place(a) - place(b)),
+    );
+  }
+  await page.getByRole('button', {name: 'As dealt'}).click();
+  assert.deepEqual(await codes(page, '.hand img'), hands.flat());
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('on a phone all four hands of bridge are in the window once they are dealt', async () => {
+  const {page, close} = await deal('standard52', 390, bridge);
+  await page.waitForFunction(() => document.querySelector('.felt').getBoundingClientRect().top < 50);
+  const all = await boxes(page, '.hand');
+  assert.equal(new Set(all.map(({x}) => x)).size, 1);
+  assert.ok(all.every(({bottom, width}) => bottom < 844 && width > 300));
+  await close();
+});
+
+test('a pack of 52 is in rows of 13, and all faces come in one document', async () => {
+  for (const width of [390, 1280]) {
+    const opened = await open(browser, `${service.base}/`, {viewport: {width, height: 900}}),
+      pictures = [];
+    opened.page.on('request', (request) => {
+      if (request.url().includes('/cards/')) pictures.push(new URL(request.url()).pathname);
+    });
+    await opened.page.click('button.main');
+    await opened.page.waitForFunction(() => document.querySelectorAll('.felt img[src^=blob]').length === 52);
+    await opened.page.waitForFunction(() =>
+      [...document.querySelectorAll('.felt img')].every(({naturalWidth}) => naturalWidth > 0),
+    );
+    const heights = (await boxes(opened.page, '.felt img')).map(({y}) => Math.round(y));
+    assert.deepEqual(
+      [...new Set(heights)].map((height) => heights.filter((y) => y === height).length),
+      [13, 13, 13, 13],
+    );
+    assert.deepEqual(pictures, ['/cards/standard52']);
+    assert.deepEqual(opened.wrong, []);
+    await opened.close();
+  }
+});
+
+test('a long rest is folded', async () => {
+  const {page, rest, close} = await deal('uno108', 390, (page) => page.selectOption('#hands', 'uno:4'));
+  assert.equal(rest.length, 80);
+  assert.equal(await page.locator('.rest img').first().isVisible(), false);
+  await page.getByText('The rest: 80 cards').click();
+  assert.deepEqual(await codes(page, '.rest img'), rest);
+  assert.ok((await page.locator('.rest').boundingBox()).height < 844);
   await close();
 });

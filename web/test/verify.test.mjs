@@ -51,7 +51,7 @@ const give = (page, ...texts) =>
 
 /** says waits for a verdict and a first line, in the words of the verifier. */
 async function says(page, verdict, headline) {
-  await page.locator('.report [lang=en]').getByText(headline).first().waitFor();
+  await page.locator('.report [lang=en]').getByText(headline).first().waitFor({state: 'attached'});
   assert.equal(await page.locator('.report .verdict').getAttribute('class'), `verdict ${verdict}`);
 }
 
@@ -90,6 +90,68 @@ test('a shoe by its id: what is known while it is open, its hands, and all of it
   await page.getByText('This shoe is closed').waitFor();
   await page.waitForURL(new RegExp(`[?]id=${id}$`));
   assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('a link shows a player the verdict and the cards in the first screen of a phone', async () => {
+  const {audit_id: id, hands} = await shuffle(service.base, {deck: 'standard52', hands: 'bridge', reveal: 'now'});
+  const {page, wrong, close} = await open(browser, `${service.base}/verify?id=${id}`, {
+    viewport: {width: 390, height: 844},
+  });
+  await page.waitForFunction(() => document.querySelectorAll('.felt img[src]').length === 52);
+  const bottom = async (selector) => {
+    const {y, height} = await page.locator(selector).boundingBox();
+    return y + height;
+  };
+  assert.ok((await bottom('.report .verdict')) < 300);
+  assert.ok((await bottom('.felt .hand:nth-child(4)')) < 844, 'the last hand is below the first screen');
+  assert.ok(!(await page.locator('.steps').isVisible()));
+  await page.getByText('How we know').click();
+  assert.ok(await page.locator('.steps').isVisible());
+  await page.getByRole('button', {name: 'As dealt'}).click();
+  assert.deepEqual(
+    await page.locator('.felt img').evaluateAll((images) => images.map(({dataset}) => dataset.code)),
+    hands.flat(),
+  );
+  await page.getByRole('button', {name: '3', exact: true}).click();
+  await page.waitForURL(`${service.base}/verify?id=${id}&hand=3`);
+  await page.reload();
+  await page.locator('.lit').getByText('Hand 3').waitFor();
+  assert.ok((await page.locator('.report .link a').getAttribute('href')).endsWith('&hand=3'));
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('what is no card is listed, and what is secret lies face down', async () => {
+  const items = ['ann', 'bob <b>', {cyn: 1}],
+    drawn = await shuffle(service.base, {items, reveal: 'now'}),
+    [proof, key] = await proven(drawn.audit_id);
+  const {page, wrong, close} = await open(browser, `${service.base}/verify`);
+  await drop(page, {'proof.json': proof, 'key.txt': key, 'entries.json': items});
+  await page.locator('.entries li').first().waitFor();
+  assert.deepEqual(
+    await page.locator('.entries li').allTextContents(),
+    drawn.items.map((item) => (typeof item === 'string' ? item : JSON.stringify(item))),
+  );
+  const {audit_id: secret} = await shuffle(service.base, {deck: 'standard52'});
+  await page.goto(`${service.base}/verify?id=${secret}`);
+  await page.getByText('The order is already fixed.').waitFor();
+  assert.equal(await page.locator('.felt img[data-code=back]').count(), 13);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('no card is shown of a proof that is false', async () => {
+  const {audit_id: id} = await shuffle(service.base, {deck: 'standard52', reveal: 'now'}),
+    [proof, key] = await proven(id);
+  const {page, close} = await open(browser, `${service.base}/verify`);
+  const {seed} = JSON.parse(proof);
+  await drop(page, {
+    'proof.json': proof.replace(seed, seed.replace(/^./, seed[0] === '0' ? '1' : '0')),
+    'key.txt': key,
+  });
+  await finds(page, 'false', 'Wrong');
+  assert.equal(await page.locator('.felt').count(), 0);
   await close();
 });
 
@@ -339,6 +401,7 @@ test('a shuffle with the proof of another commitment says that its own is missin
     'unchecked',
     'Not checked to the end: the commitment was not checked, because its proof was not given.',
   );
+  await page.getByText('How we know').click();
   await page
     .getByText(`the commitment that was given, ${other.commitment_id}, is not the one that the record names.`)
     .waitFor();
