@@ -5,6 +5,7 @@ import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {idIn, language, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
+import {Share} from './share';
 import {
   join,
   leafHash,
@@ -76,7 +77,7 @@ const alarms = ({seen}: View) => seen !== undefined && seen.relation !== 'grew';
 
 /** fromLink returns the index of the record that the page's address names. */
 function fromLink(): number | undefined {
-  const record = new URLSearchParams(location.search).get('record') ?? '';
+  const record = new URLSearchParams(location.search).get('record') ?? location.hash.slice(1);
   return /^\d{1,15}$/.test(record) ? Number(record) : undefined;
 }
 
@@ -498,6 +499,7 @@ function Place({view, index, onGo}: Going & {view: View; index: number}) {
             <a class="button" href={verifyLink(record.id)}>
               {text('explore.verify')}
             </a>
+            <Share link={`${location.origin}${prefix}${path(['explore'], {record: String(index)})}`} />
           </div>
         </div>
         <div>

@@ -2,7 +2,7 @@
 import {useState} from 'preact/hooks';
 import type {DeckType} from '../decks';
 import {text} from '../page';
-import {askedOf, DeckFields, formOf, OrderFields, orderOf, type Form} from './deck';
+import {asked, askedOf, DeckFields, formOf, OrderFields, orderOf, type Form} from './deck';
 import type {Change, Owned, Pile} from './owner';
 import {burnt} from './pile';
 
@@ -34,7 +34,7 @@ function cutOf(given: Form): {cut?: number | number[]} {
 
 /** Open asks for a new shoe. */
 export function Open({types, busy, onOpen}: {types: DeckType[]; busy: boolean; onOpen: (body: unknown) => void}) {
-  const [name, setName] = useState('standard52');
+  const [name, setName] = useState(asked('deck') || 'standard52');
   const type = types.find((type) => type.type === name) ?? types[0]!;
   const submit = (event: Event) => {
     const given = formOf(event),

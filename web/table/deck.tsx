@@ -44,13 +44,23 @@ export function orderOf(given: Form): Order {
   return order;
 }
 
+/** asked returns what the page's address asks for, by the name of a field. */
+export const asked = (field: string): string => new URLSearchParams(location.search).get(field) ?? '';
+
+/** remember puts the fields of a form into the page's address, so that a reload or another language keeps them. */
+export function remember(form: HTMLFormElement, more: Record<string, string> = {}): void {
+  const fields = [...new FormData(form)].filter(([, value]) => value !== '' && value !== algorithms[0]);
+  const query = new URLSearchParams([...(fields as [string, string][]), ...Object.entries(more)]).toString();
+  history.replaceState(null, '', `${location.pathname}${query && `?${query}`}${location.hash}`);
+}
+
 /** DeckFields asks for the deck type and its copies. */
 export function DeckFields({types, type, onType}: {types: DeckType[]; type: DeckType; onType: (name: string) => void}) {
   return (
     <>
       <label>
         {text('table.deck')}
-        <select value={type.type} onChange={(event) => onType(event.currentTarget.value)}>
+        <select name="deck" value={type.type} onChange={(event) => onType(event.currentTarget.value)}>
           {types.map((type) => (
             <option key={type.type} value={type.type}>
               {type.name[language]}
@@ -61,12 +71,19 @@ export function DeckFields({types, type, onType}: {types: DeckType[]; type: Deck
       {(type.parameters ?? []).map((p) => (
         <label key={p.name}>
           {p.name}
-          <input name={p.name} type="number" min={p.min} max={p.max} placeholder={String(p.default)} />
+          <input
+            name={p.name}
+            type="number"
+            min={p.min}
+            max={p.max}
+            placeholder={String(p.default)}
+            defaultValue={asked(p.name)}
+          />
         </label>
       ))}
       <label>
         {text('table.decks')}
-        <input name="decks" type="number" min="1" placeholder="1" />
+        <input name="decks" type="number" min="1" placeholder="1" defaultValue={asked('decks')} />
       </label>
     </>
   );
@@ -80,13 +97,20 @@ export function OrderFields() {
         {text('table.algorithm')}
         <select name="algorithm">
           {algorithms.map((name) => (
-            <option key={name}>{name}</option>
+            <option key={name} selected={name === asked('algorithm')}>
+              {name}
+            </option>
           ))}
         </select>
       </label>
       <label>
         {text('table.clientSeed')}
-        <input name="client_seed" maxLength={256} placeholder={text('table.optional')} />
+        <input
+          name="client_seed"
+          maxLength={256}
+          placeholder={text('table.optional')}
+          defaultValue={asked('client_seed')}
+        />
       </label>
     </>
   );

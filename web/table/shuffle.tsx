@@ -4,8 +4,9 @@ import {check, keyOfLog, proofsOf, Verdict, type Check} from '../check';
 import {cardNames, type DeckType} from '../decks';
 import {path, post, type Problem, text, verifyLink} from '../page';
 import {Refused} from '../refused';
+import {Share} from '../share';
 import type {Dealing} from './cards';
-import {askedOf, DeckFields, formOf, OrderFields, type Asked} from './deck';
+import {asked, askedOf, DeckFields, formOf, OrderFields, remember, type Asked} from './deck';
 import {Hands} from './hands';
 import {Programs} from './programs';
 
@@ -32,6 +33,28 @@ interface Dealt extends Dealing {
   json: string;
 }
 
+/** A Kept is an answer that this tab keeps while its address names it. */
+type Kept = Pick<Dealt, 'body' | 'json'>;
+
+const keptName = 'riffle-deal';
+
+const idOf = ({json}: Kept) => (JSON.parse(json) as Answer).audit_id;
+
+/** keep lets the tab show an answer again after a reload. */
+function keep(kept: Kept, form: HTMLFormElement): void {
+  remember(form, {deal: idOf(kept)});
+  try {
+    sessionStorage.setItem(keptName, JSON.stringify(kept));
+  } catch {
+    // it is too long to keep
+  }
+}
+
+function recall(): Kept | undefined {
+  const kept = JSON.parse(sessionStorage.getItem(keptName) ?? 'null') as Kept | null;
+  return kept && idOf(kept) === asked('deal') ? kept : undefined;
+}
+
 export function Shuffle({types}: {types: DeckType[]}) {
   const [dealt, setDealt] = useState<Dealt>();
   const [problem, setProblem] = useState<Problem>();
@@ -41,16 +64,21 @@ export function Shuffle({types}: {types: DeckType[]}) {
     // On a phone, the form is as high as the window.
     if (dealt && felt.current!.getBoundingClientRect().top > innerHeight / 2) felt.current!.scrollIntoView();
   }, [dealt]);
-  const shuffle = (type: DeckType, body: Shuffle) => {
+  useEffect(() => {
+    const last = recall();
+    if (last) show(last).catch(() => {}); // the form can deal again
+  }, []);
+  const show = async ({body, json}: Kept) => {
+    const type = types.find(({type}) => type === body.deck)!;
+    setDealt({type, names: await cardNames(body.deck), body, answer: JSON.parse(json) as Answer, json});
+  };
+  const shuffle = (body: Shuffle, form: HTMLFormElement) => {
     setBusy(true);
     setProblem(undefined);
     void (async () => {
-      const [answer, names] = await Promise.all([
-        post(path(['shuffle']), {...body, reveal: 'now'}),
-        cardNames(type.type),
-      ]);
-      const json = await answer.text();
-      setDealt({type, names, body, answer: JSON.parse(json) as Answer, json});
+      const json = await (await post(path(['shuffle']), {...body, reveal: 'now'})).text();
+      await show({body, json});
+      keep({body, json}, form);
     })()
       .catch((error: unknown) => setProblem(error as Problem))
       .finally(() => setBusy(false));
@@ -91,10 +119,10 @@ function Request({
 }: {
   types: DeckType[];
   busy: boolean;
-  onShuffle: (type: DeckType, body: Shuffle) => void;
+  onShuffle: (body: Shuffle, form: HTMLFormElement) => void;
 }) {
-  const [name, setName] = useState('standard52');
-  const [hands, setHands] = useState('');
+  const [name, setName] = useState(asked('deck') || 'standard52');
+  const [hands, setHands] = useState(asked('hands'));
   const type = types.find((type) => type.type === name) ?? types[0]!;
   const submit = (event: Event) => {
     const given = formOf(event),
@@ -106,10 +134,12 @@ function Request({
         .map(Number);
     else if (hands !== '') body.hands = hands;
     if (given('draw') !== '') body.draw = Number(given('draw'));
-    onShuffle(type, body);
+    onShuffle(body, event.target as HTMLFormElement);
   };
+  // Another deck has other hands, which are chosen when it is drawn.
+  const changed = ({currentTarget}: {currentTarget: HTMLFormElement}) => setTimeout(() => remember(currentTarget));
   return (
-    <form class="panel" onSubmit={submit}>
+    <form class="panel" onSubmit={submit} onChange={changed}>
       <div class="fields">
         <DeckFields
           types={types}
@@ -121,7 +151,7 @@ function Request({
         />
         <label>
           {text('table.hands')}
-          <select value={hands} onChange={(event) => setHands(event.currentTarget.value)} id="hands">
+          <select name="hands" value={hands} onChange={(event) => setHands(event.currentTarget.value)} id="hands">
             <option value="">{text('table.hands.none')}</option>
             {(type.hands ?? []).map((preset) => (
               <option key={preset.name} value={preset.each && !preset.players ? `${preset.name}:4` : preset.name}>
@@ -134,12 +164,18 @@ function Request({
         {hands === 'sizes' && (
           <label>
             {text('table.sizes')}
-            <input name="sizes" defaultValue="5, 5" inputMode="numeric" pattern="[\d\s,;]+" required />
+            <input
+              name="sizes"
+              defaultValue={asked('sizes') || '5, 5'}
+              inputMode="numeric"
+              pattern="[\d\s,;]+"
+              required
+            />
           </label>
         )}
         <label>
           {text('table.draw')}
-          <input name="draw" type="number" min="0" placeholder={text('table.draw.all')} />
+          <input name="draw" type="number" min="0" placeholder={text('table.draw.all')} defaultValue={asked('draw')} />
         </label>
         <OrderFields />
       </div>
@@ -182,6 +218,7 @@ function Proof({dealt: {answer, json}}: {dealt: Dealt}) {
         <button type="button" onClick={run}>
           {text('table.check')}
         </button>
+        <Share link={location.origin + verifyLink(answer.audit_id)} />
       </div>
       {problem !== '' && <p role="alert">{problem}</p>}
       {result && <Verdict check={result} />}

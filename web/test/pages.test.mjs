@@ -114,6 +114,48 @@ test('roles lie face down', async () => {
   await close();
 });
 
+test('a deal and its setting stay when the page is loaded again or changes its language', async () => {
+  const {page, wrong, close} = await open(browser, `${service.base}/?deck=standard54&hands=doudizhu`);
+  await page.fill('input[name=client_seed]', 'ann & bob');
+  await page.click('button.main');
+  await page.waitForSelector('.hand img[src]');
+  const id = await page.locator('.facts a').textContent(),
+    cards = () => page.locator('.felt img').evaluateAll((images) => images.map(({dataset}) => dataset.code)),
+    dealt = await cards();
+  assert.equal(new URL(page.url()).search, `?deck=standard54&hands=doudizhu&client_seed=ann+%26+bob&deal=${id}`);
+  await page.click('#language');
+  await page.getByRole('heading', {name: '洗一副牌'}).waitFor();
+  await page.waitForSelector('.hand img[src]');
+  assert.deepEqual(await cards(), dealt);
+  assert.equal(await page.inputValue('input[name=client_seed]'), 'ann & bob');
+  assert.equal(await page.inputValue('#hands'), 'doudizhu');
+  await page.selectOption('form select', 'set81');
+  await page.waitForURL(`${service.base}/?deck=set81&client_seed=ann+%26+bob`);
+  await page.reload();
+  await page.waitForSelector('.felt .empty');
+  assert.equal(await page.inputValue('form select'), 'set81');
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('links are copied', async () => {
+  const {audit_id: id, log_index: index} = await shuffle(service.base, {size: 5, reveal: 'now'});
+  const {page, wrong, close} = await open(browser, `${service.base}/verify?id=${id}`, {
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  for (const [from, link] of [
+    [`/verify?id=${id}`, `/verify?id=${id}`],
+    [`/explore#${index}`, `/explore?record=${index}`],
+  ]) {
+    await page.goto(service.base + from);
+    await page.getByText('Copy the link').click();
+    await page.getByText('Copied').waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), service.base + link);
+  }
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
 test('a refused request does not change the table', async () => {
   const {page, close} = await open(browser, `${service.base}/`);
   await page.fill('input[name=draw]', '99');
