@@ -5,7 +5,7 @@ import {algorithms, cyclic as singleCycles} from './algorithms';
 import {Distribution, Orders, Positions} from './lab/charts';
 import {Explain} from './lab/explain';
 import {ordersIn} from './lab/file';
-import {caught, factorial, judged, mostOrders, type Finding, type Measurement} from './lab/measure';
+import {caught, factorial, judged, mostOrders, upperTail, type Finding, type Measurement} from './lab/measure';
 import type {Mistake, OwnJob, Sent} from './lab/own';
 import {Rings} from './lab/rings';
 import {findingsCSV, ordersCSV, positionsCSV, Save, save} from './lab/save';
@@ -411,7 +411,7 @@ const mean = (finding?: Finding): string =>
   finding?.mean === undefined ? '' : text('lab.mean', finding.mean.toFixed(3), finding.expected!.toFixed(3));
 
 function Statistics({findings, n}: {findings: Finding[]; n: number}) {
-  const p = (value: number) => (value < 1e-15 ? '< 1e-15' : value < 1e-4 ? value.toExponential(1) : value.toFixed(4)),
+  const shown = (p: number) => (p < 1e-15 ? '< 1e-15' : p < 1e-4 ? p.toExponential(1) : p.toFixed(4)),
     wrong = caught(findings);
   return (
     <div class="wide statistics">
@@ -422,6 +422,7 @@ function Statistics({findings, n}: {findings: Finding[]; n: number}) {
             <th scope="col">χ²</th>
             <th scope="col">{text('lab.freedom')}</th>
             <th scope="col">p</th>
+            <th scope="col">{text('lab.corrected')}</th>
           </tr>
         </thead>
         <tbody>
@@ -432,13 +433,15 @@ function Statistics({findings, n}: {findings: Finding[]; n: number}) {
               </td>
               <td>{finding.freedom ? finding.x!.toFixed(1).replace('Infinity', '∞') : ''}</td>
               <td>{finding.freedom || ''}</td>
+              <td>{finding.freedom && judged(finding) ? shown(upperTail(finding.x!, finding.freedom)) : ''}</td>
               <td class="mark">
-                {judged(finding) ? p(finding.p) : text('lab.needs', finding.needed.toLocaleString())}
+                {judged(finding) ? shown(finding.p) : text('lab.needs', finding.needed.toLocaleString())}
               </td>
             </tr>
           ))}
         </tbody>
       </table>
+      <p class="quiet">{text('lab.corrected.why')}</p>
     </div>
   );
 }

@@ -24,7 +24,7 @@ func (*fairnessCmd) Help() string {
 
 The tests are chi-square tests of where each item lands, of which item follows which, and, of up to 7 items, of all orders; and tests of mean, variance and distribution of the number of items that stay (fixed points), of cycles, of rising sequences, of inversions, and of places that have the same item as in the run before. From 15 items on, orders that come up twice among the first 2^20 show a small seed. A test whose rarest outcome is expected less than ten times is not judged. The report says how many runs it needs.
 
-p is how likely a fair shuffle deviates as far. Holm's correction makes one verdict of all tests: a fair shuffle is caught in about one of a million reports, or a few with the fewest runs that are judged. What is caught comes with what it is likely to be. What is not caught may still be unfair by less than so many runs can show, or in ways that these tests do not look for: that nobody can predict the next order, no test of orders shows.
+p is how likely a fair shuffle gives a chi-square as large. The corrected p, by which a test is judged, is of all that the test looks at: three times the least p of distribution, mean and variance, and both ends of chi-square from 20 degrees of freedom on. Holm's correction makes one verdict of all tests: a fair shuffle is caught in about one of a million reports, or a few with the fewest runs that are judged. What is caught comes with what it is likely to be. What is not caught may still be unfair by less than so many runs can show, or in ways that these tests do not look for: that nobody can predict the next order, no test of orders shows.
 
 The memory does not grow with the number of orders. A million orders of 52 take seconds.
 

@@ -41,9 +41,10 @@ type fairnessTest struct {
 	Needed    int      `json:"needed"` // from how many runs on it can be judged
 	ChiSquare *float64 `json:"chi_square"`
 	Freedom   *int     `json:"degrees_of_freedom"`
+	Upper     *float64 `json:"chi_square_p"` // of at least this chi-square; nil if there are too few runs
 	Mean      *float64 `json:"mean"`
 	Expected  *float64 `json:"expected"`
-	P         *float64 `json:"p"` // nil if there are too few runs
+	P         *float64 `json:"p"` // what it is judged by; nil if there are too few runs
 	Caught    bool     `json:"caught"`
 	Found     string   `json:"found,omitempty"`  // the reason why the shuffle is caught
 	Likely    string   `json:"likely,omitempty"` // and what that is likely to be
@@ -93,6 +94,9 @@ func newFairnessTest(f fairness.Finding, caught bool) fairnessTest {
 	}
 	if f.Judged() {
 		t.P = &f.P
+		if f.Freedom > 0 {
+			t.Upper = new(fairness.UpperTail(f.X, f.Freedom))
+		}
 	}
 	return t
 }
@@ -156,12 +160,13 @@ func (r *fairnessReport) text(c *console) string {
 	for _, note := range r.Notes {
 		fmt.Fprintf(&text, "%s\n", note)
 	}
-	fmt.Fprintf(&text, "\n%-18s%14s%8s%12s%12s%10s\n", "test", "chi-square", "df", "mean", "expected", "p")
+	fmt.Fprintf(&text, "\n%-18s%14s%8s%10s%12s%12s%12s\n", "test", "chi-square", "df", "p", "mean", "expected", "corrected p")
 	for _, t := range r.Tests {
 		chiSquare, degrees := t.statistic()
-		fmt.Fprintf(&text, "%-18s%14s%8s%12s%12s%10s  %s\n",
-			t.label(), chiSquare, degrees, decimal(t.Mean), decimal(t.Expected), t.pValue(), c.text(t.mark()))
+		fmt.Fprintf(&text, "%-18s%14s%8s%10s%12s%12s%12s  %s\n",
+			t.label(), chiSquare, degrees, pValue(t.Upper), decimal(t.Mean), decimal(t.Expected), pValue(t.P), c.text(t.mark()))
 	}
+	text.WriteString("p is the probability of a chi-square at least as large. The corrected p also tests mean, variance and, from 20 df on, too small a chi-square.\n")
 	for _, t := range r.Tests {
 		if t.Found != "" {
 			fmt.Fprintf(&text, "\n%s: %s\n", t.label(), t.Found)
@@ -187,17 +192,17 @@ func (t *fairnessTest) statistic() (chiSquare, degrees string) {
 	return decimal(t.ChiSquare), strconv.Itoa(*t.Freedom)
 }
 
-// pValue returns p.
-func (t *fairnessTest) pValue() string {
+// pValue returns p for people.
+func pValue(p *float64) string {
 	switch {
-	case t.P == nil:
+	case p == nil:
 		return ""
-	case *t.P < 1e-15:
+	case *p < 1e-15:
 		return "< 1e-15"
-	case *t.P < 1e-4:
-		return strconv.FormatFloat(*t.P, 'e', 1, 64)
+	case *p < 1e-4:
+		return strconv.FormatFloat(*p, 'e', 1, 64)
 	}
-	return strconv.FormatFloat(*t.P, 'f', 4, 64)
+	return strconv.FormatFloat(*p, 'f', 4, 64)
 }
 
 // mark says what became of the test.

@@ -10,17 +10,18 @@ import (
 // ChiSquare returns the p-value of x. With few degrees of freedom perfect agreement is likely enough
 // to be no sign of anything, and only the upper tail counts.
 func ChiSquare(x float64, freedom int) float64 {
-	switch {
-	case math.IsInf(x, 1):
-		return 0
-	case freedom < 1:
+	if freedom < 20 {
+		return UpperTail(x, freedom)
+	}
+	return min(1, 2*min(distuv.ChiSquared{K: float64(freedom)}.CDF(x), UpperTail(x, freedom)))
+}
+
+// UpperTail returns the probability of a chi-square of at least x.
+func UpperTail(x float64, freedom int) float64 {
+	if freedom < 1 && !math.IsInf(x, 1) {
 		return 1
 	}
-	d := distuv.ChiSquared{K: float64(freedom)}
-	if freedom < 20 {
-		return d.Survival(x)
-	}
-	return min(1, 2*min(d.CDF(x), d.Survival(x)))
+	return distuv.ChiSquared{K: float64(max(1, freedom))}.Survival(x)
 }
 
 // pearson returns Pearson's chi-square of counts that are all expected to be the same.

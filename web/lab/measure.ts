@@ -328,6 +328,10 @@ function chiSquare(x: number, freedom: number): number {
   return freedom < 20 ? upper : Math.min(1, 2 * Math.min(upper, lower));
 }
 
+/** upperTail is the probability of a chi-square of at least x. */
+export const upperTail = (x: number, freedom: number): number =>
+  x === Infinity ? 0 : freedom < 1 ? 1 : tails(freedom / 2, x / 2).upper;
+
 const chi = (name: Finding['name'], runs: number, needed: number, x: number, freedom: number): Finding => ({
   name,
   runs,

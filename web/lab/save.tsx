@@ -1,5 +1,5 @@
 // Pictures and numbers of a measurement as files.
-import {orderOf, type Measurement} from './measure';
+import {orderOf, upperTail, type Measurement} from './measure';
 
 /** Save offers a picture as SVG and PNG, and its numbers as CSV. */
 export function Save({id, csv}: {id: string; csv: string}) {
@@ -50,12 +50,13 @@ export const ordersCSV = ({n, orders = []}: Measurement): string =>
 /** findingsCSV has the statistics. */
 export const findingsCSV = ({findings}: Measurement): string =>
   csvOf([
-    ['statistic', 'runs', 'chi-square', 'degrees of freedom', 'p', 'mean', 'expected'],
+    ['statistic', 'runs', 'chi-square', 'degrees of freedom', 'p of chi-square', 'corrected p', 'mean', 'expected'],
     ...findings.map(({name, runs, x, freedom, p, mean, expected}) => [
       name,
       runs,
       x ?? '',
       freedom ?? '',
+      freedom ? upperTail(x!, freedom) : '',
       p,
       mean ?? '',
       expected ?? '',

@@ -328,3 +328,18 @@ test('the laboratory measures the orders of a file, which stays in the browser',
     await close();
   }
 });
+
+test('the p beside a chi-squared is the p of that test', async () => {
+  const {page, wrong, close} = await open(browser, `${service.base}/fairness`);
+  await run(page, 'n=3&shuffle=fisher-yates&runs=30000');
+  const rows = await page
+    .locator('.statistics tbody tr')
+    .evaluateAll((list) => list.map((row) => [...row.cells].map(({textContent}) => textContent)));
+  const ofTwo = rows.filter(([, , freedom]) => freedom === '2');
+  assert.ok(ofTwo.length > 0, JSON.stringify(rows));
+  // With two degrees of freedom the tail is exp(-x / 2); x is shown to a tenth.
+  for (const [name, x, , p] of ofTwo) assert.ok(Math.abs(Number(p) - Math.exp(-x / 2)) < 0.03, `${name}: ${x}, ${p}`);
+  await page.getByText('three times the least p of distribution, mean and variance').first().waitFor();
+  assert.deepEqual(wrong, []);
+  await close();
+});

@@ -128,7 +128,10 @@ for (const [path, width, colorScheme] of [
 
     const cards = await page.locator('.pile img').evaluateAll((images) => images.map(({dataset}) => dataset.code));
     await page.reload({waitUntil: 'networkidle'});
-    assert.deepEqual(await page.locator('.pile img').evaluateAll((images) => images.map(({dataset}) => dataset.code)), cards);
+    assert.deepEqual(
+      await page.locator('.pile img').evaluateAll((images) => images.map(({dataset}) => dataset.code)),
+      cards,
+    );
     assert.deepEqual(await page.locator('.moves li').allTextContents(), [
       '52 cards were shuffled and sealed. The cut card comes after 5 cards. proof',
       '2 from the top of the deck to “alice”. proof',
