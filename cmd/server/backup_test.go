@@ -195,6 +195,33 @@ func TestBackupKilledAtAnyWrite(t *testing.T) {
 	assert.Greater(t, killed, 2*len(faults), "the number of kills")
 }
 
+// TestRestoreIntoDatabaseIsKilled kills a restore into PostgreSQL between its statements.
+func TestRestoreIntoDatabaseIsKilled(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	l := newLife(s, cutShoe)
+	s.stop()
+	killed := 0
+	for _, n := range []int{15, 25, 35} {
+		db, folder := newDatabase(t), filepath.Join(t.TempDir(), "data")
+		args := []string{"restore", "--from", s.data, "--data", folder, "--store", db.url}
+		under, _ := strace(t, fmt.Sprintf("write:signal=KILL:when=%d", n))
+		restored := launch{data: folder, args: []string{"-store", db.url, "-create=never"}}
+		code, output := riffle(t, under, args...)
+		if killed += code; code != 0 && !strings.Contains(output, "match the signed root") {
+			restored.refused(t)
+		}
+		wantRiffle(t, 0, "match the signed root", args...)
+		again := restored.start(t)
+		l.goOn(again)
+		again.stop()
+		for _, draw := range l.draws[13:] {
+			draw.first = nil
+		}
+	}
+	assert.Equal(t, -3, killed, "the number of kills, each with the exit code -1")
+}
+
 // TestBackupsAcrossAChangeOfTheSeedKey backs up before and after the key is changed, into one folder. What
 // is restored has every seed, also without the old key in the data folder.
 func TestBackupsAcrossAChangeOfTheSeedKey(t *testing.T) {
