@@ -62,7 +62,7 @@ func newTransfer(ctx context.Context, c *console, s *logSource, from ledger.Read
 	return t, nil
 }
 
-// run brings a store up to date, but for the last record if ahead is set.
+// run brings a store up to date, without the last record if ahead is set.
 func (t *transfer) run(ctx context.Context, to ledger.Store, ahead bool) error {
 	before, err := to.Head(ctx)
 	if err != nil {

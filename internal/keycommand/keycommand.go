@@ -1,4 +1,4 @@
-// Package keycommand gets a log's keys from a command of the operator, such as that of a vault, in place
+// Package keycommand gets a log's keys from a command of the operator, such as a vault's, in place
 // of files. See [Run].
 package keycommand
 
@@ -19,10 +19,10 @@ const Placeholder = "{}"
 // Limits of a command.
 const (
 	timeout   = time.Minute
-	maxOutput = 64 << 10 // bytes, of what it prints and of its messages
+	maxOutput = 64 << 10 // bytes of its output, and of its messages
 )
 
-// Run runs the command that prints the key of a name, without a shell, and returns what it prints. Processes
+// Run runs the command that prints the key of a name, without a shell, and returns its output. Processes
 // that the command has started end with it. The key is in no error.
 func Run(ctx context.Context, command, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
