@@ -73,13 +73,8 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"shuffle", 400, "The body must be a JSON object; got an array.", body(`[1,2,3]`), healthy},
 		{"shuffle", 400, `"deck" is not a parameter of this path; it takes none.`, fixed(post(t, "/shuffle?deck=standard52", `{}`)), healthy},
 		{"shuffle", 400, "unique_reference must be true or false; got a string.", body(`{"size":37,"unique_reference":"yes"}`), healthy},
-		{"shuffle", 400, "badKey", fixed(keyed(post(t, "/shuffle", `{"size":37}`), "two words")), healthy},
-		{"shuffle", 408, "tooSlow", with(post(t, "/shuffle", `{"size":2}`), slow), healthy},
 		{"shuffle", 409, "deckChanged", fixed(postOwnDeck(t)), deckTypeChanged(postOwnDeck)},
-		{"shuffle", 409, "running", fixed(keyed(post(t, "/shuffle", `{"size":2}`), "a")), requestInFlight("/shuffle")},
-		{"shuffle", 413, "tooLarge", body(long), healthy},
 		{"shuffle", 413, "tooLarge", with(post(t, "/shuffle", long), func(r *http.Request) { r.ContentLength = -1 }), healthy},
-		{"shuffle", 415, "wrongMediaType", with(post(t, "/shuffle", "{}"), mediaType("text/plain")), healthy},
 		{"shuffle", 415, "compressed", with(post(t, "/shuffle", "\x1f\x8b"), compressed), healthy},
 		{"shuffle", 422, `There is no algorithm "quicksort"; there are fisher-yates, durstenfeld, inside-out, strike-out, sattolo.`, body(`{"deck":"standard52","algorithm":"quicksort"}`), healthy},
 		{"shuffle", 422, "Give exactly one of items, deck and size.", body(`{"items":[1,2],"deck":"standard52"}`), healthy},
@@ -107,18 +102,8 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"shuffle", 503, "stopping", body(`{"size":2}`), closedLog},
 
 		{"createCommitment", 200, "", fixed(post(t, "/commitments", `{"items":[1,2],"algorithm":"sattolo","repeat":2,"hands":[1],"reference":"é"}`)), healthy},
-		{"createCommitment", 400, "", fixed(post(t, "/commitments", `{"deck":"standard52","shuffles":2}`)), healthy},
 		{"createCommitment", 400, `"deck" is not a parameter of this path; it takes none.`, fixed(post(t, "/commitments?deck=standard52", `{}`)), healthy},
-		{"createCommitment", 400, "badKey", fixed(keyed(post(t, "/commitments", `{"size":37}`), "two words")), healthy},
-		{"createCommitment", 408, "tooSlow", with(post(t, "/commitments", `{"size":2}`), slow), healthy},
-		{"createCommitment", 409, "running", fixed(keyed(post(t, "/commitments", `{"size":2}`), "a")), requestInFlight("/commitments")},
-		{"createCommitment", 413, "tooLarge", fixed(post(t, "/commitments", long)), healthy},
-		{"createCommitment", 415, "wrongMediaType", with(post(t, "/commitments", "{}"), mediaType("text/plain")), healthy},
 		{"createCommitment", 422, "client_seed belongs to the shuffle that uses the commitment, not to the commitment. Leave it out here.", fixed(post(t, "/commitments", `{"size":37,"client_seed":"Ines"}`)), healthy},
-		{"createCommitment", 422, "keyOfAnother", func(s *service) *http.Request {
-			readBody(t, s.do(keyed(post(t, "/commitments", `{"size":2}`), "commitment")))
-			return keyed(post(t, "/commitments", `{"size":3}`), "commitment")
-		}, healthy},
 		{"createCommitment", 500, "failed", fixed(post(t, "/commitments", `{"size":2}`)), noRandomness},
 		{"createCommitment", 503, "queueFull", fixed(post(t, "/commitments", `{"size":2}`)), fullQueue},
 
@@ -144,13 +129,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"dealDeck", 400, `"draw" is given 2 times. Send it once.`, fixed(get(t, "/decks/standard52?draw=1&draw=2")), healthy},
 		{"dealDeck", 400, "notAnInteger", fixed(get(t, "/decks/standard52?draw=five")), healthy},
 		{"dealDeck", 400, "details must be true or false.", fixed(get(t, "/decks/standard52?details=1")), healthy},
-		{"dealDeck", 400, "badKey", fixed(keyed(get(t, "/decks/standard52"), "two words")), healthy},
 		{"dealDeck", 409, "deckChanged", fixed(getOwnDeck(t)), deckTypeChanged(getOwnDeck)},
-		{"dealDeck", 409, "running", fixed(keyed(get(t, "/decks/standard52"), "a")), requestInFlight("/shuffle")},
-		{"dealDeck", 422, "keyOfAnother", func(s *service) *http.Request {
-			readBody(t, s.do(keyed(get(t, "/decks/standard52?draw=5"), "deck")))
-			return keyed(get(t, "/decks/standard52?draw=6"), "deck")
-		}, healthy},
 		{"dealDeck", 422, "unknownHands", fixed(get(t, "/decks/standard52?hands=whist")), healthy},
 		{"dealDeck", 500, "notDurable", fixed(get(t, "/decks/standard52")), brokenLog},
 		{"dealDeck", 503, "noSpace", fixed(get(t, "/decks/standard52")), fullDisk},
@@ -195,17 +174,8 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"revealAudit", 400, `"key" is not a member of this request; it takes seed.`, fixed(post(t, reveal, `{"key":"x"}`)), healthy},
 		{"revealAudit", 400, "seed must be the seed of an answer, copied exactly: lower-case hex digits.", fixed(post(t, reveal, `{"seed":"ace of spades"}`)), healthy},
 		{"revealAudit", 404, "noSuchAudit", fixed(post(t, "/audits/1/reveal", `{"seed":"`+audit.Seed+`"}`)), healthy},
-		{"revealAudit", 408, "tooSlow", with(post(t, reveal, `{}`), slow), healthy},
-		{"revealAudit", 413, "tooLarge", fixed(post(t, reveal, long)), healthy},
-		{"revealAudit", 415, "wrongMediaType", with(post(t, reveal, `{}`), mediaType("text/plain")), healthy},
 		{"revealAudit", 415, "compressed", with(post(t, reveal, `{}`), compressed), healthy},
-		{"revealAudit", 400, "badKey", fixed(keyed(post(t, reveal, `{"seed":"`+audit.Seed+`"}`), "two words")), healthy},
-		{"revealAudit", 409, "running", fixed(keyed(post(t, reveal, `{"seed":"`+audit.Seed+`"}`), "a")), requestInFlight("/shuffle")},
 		{"revealAudit", 422, "noSeed", fixed(post(t, "/audits/"+commitment+"/reveal", `{"seed":"`+audit.Seed+`"}`)), healthy},
-		{"revealAudit", 422, "keyOfAnother", func(s *service) *http.Request {
-			readBody(t, s.do(keyed(post(t, "/shuffle", `{"size":2}`), "shuffle")))
-			return keyed(post(t, reveal, `{"seed":"`+audit.Seed+`"}`), "shuffle")
-		}, healthy},
 		{"revealAudit", 500, "failed", fixed(post(t, reveal, `{"seed":"`+audit.Seed+`"}`)), unreadableStore},
 		{"revealAudit", 503, "stopping", func(s *service) *http.Request {
 			made := mustShuffle(t, s, `{"size":3}`)
@@ -269,6 +239,12 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"contract", 200, "", fixed(get(t, "/openapi.yaml")), healthy},
 	}...)
 	list = append(list, shoeProbes(t, c, shared)...)
+	for operation, path := range map[string]string{"shuffle": "/shuffle", "createCommitment": "/commitments", "createShoe": "/shoes"} {
+		list = append(list, keyProbes(t, healthy, operation, func() *http.Request { return post(t, path, `{"size":2}`) }, post(t, path, `{"size":3}`))...)
+	}
+	list = append(list, keyProbes(t, healthy, "dealDeck", func() *http.Request { return get(t, "/decks/standard52?draw=5") }, get(t, "/decks/standard52?draw=6"))...)
+	seed := `{"seed":"` + audit.Seed + `"}`
+	list = append(list, keyProbes(t, healthy, "revealAudit", func() *http.Request { return post(t, reveal, seed) }, post(t, "/shuffle", `{"size":2}`))...)
 	// On loopback, a foreign Host is refused by every operation but the health checks.
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
 		op := c.operations[operation]
@@ -320,7 +296,6 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 	healthy := func(testing.TB) *service { return shared }
 	fixed := func(r *http.Request) func(*service) *http.Request { return func(*service) *http.Request { return r } }
 	create := func(body string) func(*service) *http.Request { return fixed(post(t, "/shoes", body)) }
-	long := `{"cards":["` + strings.Repeat("a", 16<<20) + `"]}`
 	open := mustCreateShoe(t, shared, `{"deck":"standard52"}`).path()
 	dealt := mustCreateShoe(t, shared, `{"items":["a","a","b",1,2,3]}`).path()
 	readBody(t, shared.do(post(t, dealt+"/draw", `{"count":3}`)))
@@ -337,26 +312,12 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 	}
 	list := []probe{
 		{"createShoe", 200, "", create(`{"size":4096,"algorithm":"sattolo","client_seed":"é"}`), healthy},
-		{"createShoe", 400, "", create(`{"deck":"standard52","shuffles":2}`), healthy},
-		{"createShoe", 400, "badKey", fixed(keyed(post(t, "/shoes", `{"size":37}`), "two words")), healthy},
-		{"createShoe", 408, "tooSlow", func(*service) *http.Request { r := post(t, "/shoes", `{"size":2}`); slow(r); return r }, healthy},
-		{"createShoe", 409, "running", fixed(keyed(post(t, "/shoes", `{"size":2}`), "a")), requestInFlight("/shuffle")},
-		{"createShoe", 413, "tooLarge", create(`{"items":["` + strings.Repeat("a", 16<<20) + `"]}`), healthy},
-		{"createShoe", 415, "wrongMediaType", func(*service) *http.Request {
-			r := post(t, "/shoes", `{"size":2}`)
-			mediaType("text/plain")(r)
-			return r
-		}, healthy},
 		{"createShoe", 422, "hands is not for shoes: the whole deck is shuffled once, dealt later, and revealed when the shoe is closed. Leave it out.", create(`{"deck":"standard52","hands":"bridge"}`), healthy},
 		{"createShoe", 422, "expires_in must be from 1 to 31622400 seconds, or left out for a shoe that does not expire.", create(`{"deck":"standard52","expires_in":0}`), healthy},
 		{"createShoe", 422, "expires_in must be from 1 to 31622400 seconds, or left out for a shoe that does not expire.", create(`{"deck":"standard52","expires_in":31622401}`), healthy},
 		{"createShoe", 422, "cut must be how many cards lie before the cut card, such as 234, or a range to draw that from, such as [220,250]; got [80,70].", create(`{"deck":"standard52","cut":[80,70]}`), healthy},
 		{"createShoe", 422, "cut must be the number of cards before the cut card, from 1 to 51, or a range such as [1,51]; got 52.", create(`{"deck":"standard52","cut":52}`), healthy},
 		{"createShoe", 422, "A shoe must have 1 to 4096 cards; this one would have 4097.", create(`{"size":4097}`), healthy},
-		{"createShoe", 422, "keyOfAnother", func(s *service) *http.Request {
-			readBody(t, s.do(keyed(post(t, "/shoes", `{"size":2}`), "shoe")))
-			return keyed(post(t, "/shoes", `{"size":3}`), "shoe")
-		}, healthy},
 		{"createShoe", 500, "notDurable", create(`{"size":2}`), brokenLog},
 		{"createShoe", 503, "noSpace", create(`{"size":2}`), fullDisk},
 
@@ -419,10 +380,6 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 			}
 			return request(t, op.Method, path)
 		}
-		with := func(r *http.Request, name, value string) func(*service) *http.Request {
-			r.Header.Set(name, value)
-			return fixed(r)
-		}
 		list = append(
 			list,
 			probe{operation, 404, "noSuchShoe", fixed(ask(noShoe)), healthy},
@@ -443,17 +400,11 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 		}
 		list = append(
 			list,
-			probe{operation, 400, "badKey", fixed(keyed(ask(open), "two words")), healthy},
 			probe{operation, 409, "", fixed(ask(closed)), healthy},
-			probe{operation, 409, "running", fixed(keyed(ask(open), "a")), requestInFlight("/shuffle")},
 			probe{operation, 412, "otherVersion", func(s *service) *http.Request {
 				r := ask(mustCreateShoe(t, s, `{"size":2}`).path())
 				r.Header.Set("If-Match", `"2"`)
 				return r
-			}, healthy},
-			probe{operation, 422, "keyOfAnother", func(s *service) *http.Request {
-				readBody(t, s.do(keyed(post(t, "/shuffle", `{"size":2}`), "another")))
-				return keyed(ask(open), "another")
 			}, healthy},
 		)
 		if operation != "closeShoe" { // an expired shoe can be closed
@@ -465,21 +416,37 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 		if strings.Contains(op.Path, "{pile}") && operation != "addToPile" {
 			list = append(list, probe{operation, 404, "noSuchPile", fixed(ask(dealt)), healthy})
 		}
-		if body == "" {
-			continue
-		}
-		tooSlow, tooLong := ask(open), post(t, ask(open).RequestURI, long)
-		slow(tooSlow)
-		list = append(
-			list,
-			probe{operation, 400, "", fixed(post(t, ask(open).RequestURI, ``)), healthy},
-			probe{operation, 400, "", fixed(post(t, ask(open).RequestURI, `{"no-such-member":1}`)), healthy},
-			probe{operation, 408, "tooSlow", fixed(tooSlow), healthy},
-			probe{operation, 413, "tooLarge", fixed(tooLong), healthy},
-			probe{operation, 415, "wrongMediaType", with(ask(open), "Content-Type", "text/plain"), healthy},
-		)
+		list = append(list, keyProbes(t, healthy, operation, func() *http.Request { return ask(open) }, post(t, "/shuffle", `{"size":2}`))...)
 	}
 	return append(list, probe{"drawCards", 400, `"cards" is not a member of this request; it takes count, from, to, put.`, fixed(post(t, open+"/draw", `{"cards":["AS"]}`)), healthy})
+}
+
+// keyProbes returns the probes of an operation that takes an Idempotency-Key, and a body unless it is a GET or
+// DELETE. other is a request to use its key for first.
+func keyProbes(t *testing.T, healthy func(testing.TB) *service, operation string, ask func() *http.Request, other *http.Request) []probe {
+	fixed := func(r *http.Request) func(*service) *http.Request { return func(*service) *http.Request { return r } }
+	list := []probe{
+		{operation, 400, "badKey", fixed(keyed(ask(), "two words")), healthy},
+		{operation, 409, "running", fixed(keyed(ask(), "a")), requestInFlight("/shuffle")},
+		{operation, 422, "keyOfAnother", func(s *service) *http.Request {
+			readBody(t, s.do(keyed(other, operation)))
+			return keyed(ask(), operation)
+		}, healthy},
+	}
+	if ask().Method != http.MethodPost || ask().ContentLength == 0 {
+		return list
+	}
+	tooSlow, text, path := ask(), ask(), ask().RequestURI
+	slow(tooSlow)
+	mediaType("text/plain")(text)
+	return append(
+		list,
+		probe{operation, 400, "", fixed(post(t, path, ``)), healthy},
+		probe{operation, 400, "", fixed(post(t, path, `{"no-such-member":1}`)), healthy},
+		probe{operation, 408, "tooSlow", fixed(tooSlow), healthy},
+		probe{operation, 413, "tooLarge", fixed(post(t, path, `{"items":["`+strings.Repeat("a", 16<<20)+`"]}`)), healthy},
+		probe{operation, 415, "wrongMediaType", fixed(text), healthy},
+	)
 }
 
 // accessProbes returns requests that every operation with a token refuses: without one, with one of
