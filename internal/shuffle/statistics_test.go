@@ -42,6 +42,10 @@ var quickSuite = slices.Concat([]statistic{
 	{"cycles, 52", 20_000, measure(52, fairness.NewCycles)},
 	{"rising sequences, 52", 20_000, measure(52, fairness.NewRisingSequences)},
 	{"inversions, 52", 20_000, measure(52, fairness.NewInversions)},
+}, ownSuite)
+
+// ownSuite has the statistics that package fairness, which tests the others on mutants, does not have.
+var ownSuite = slices.Concat([]statistic{
 	{"one shuffle and the next, 4", 20_000, successive(4, 24, fairness.Rank)},
 	{"from one shuffle to the next, card by position, 52", 20_000, relative(measure(52, fairness.NewPositions))},
 	{"from one shuffle to the next, fixed points, 52", 20_000, relative(measure(52, fairness.NewFixedPoints))},
