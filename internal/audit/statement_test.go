@@ -141,9 +141,8 @@ func TestStatementTextsAreUnique(t *testing.T) {
 			t.Fatalf("%q has a second form", s.Input)
 		}
 		text := string(s.Append(nil))
-		if other, ok := texts[text]; ok && !same(&s, &other) {
-			t.Fatalf("%+v and %+v have the same text:\n%s", s, other, text)
-		}
+		other, ok := texts[text]
+		require.Truef(t, !ok || same(&s, &other), "%+v and %+v have the same text:\n%s", s, other, text)
 		texts[text] = s
 		got, err := readStatement(text)
 		require.Truef(t, err == nil && same(got, &s), "%+v\nreads as %+v, %v, from\n%s", s, got, err, text)

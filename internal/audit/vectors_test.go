@@ -249,9 +249,7 @@ func checkStreamOrders(t *testing.T, v *vector, s *audit.Statement, keys []byte)
 func checkOrders(t *testing.T, v *vector, from string, orders [][]uint64) {
 	t.Helper()
 	assert.Equalf(t, v.OrdersSHA256, digest(orders), "the orders from %s have the SHA-256", from)
-	if v.Orders != nil && !reflect.DeepEqual(orders, v.Orders) {
-		t.Errorf("the orders from %s are %d, want %d", from, orders, v.Orders)
-	}
+	assert.Truef(t, v.Orders == nil || reflect.DeepEqual(orders, v.Orders), "the orders from %s are %d, want %d", from, orders, v.Orders)
 }
 
 // digest is the SHA-256 of orders, each as a JSON array on a line.
@@ -272,9 +270,7 @@ func checkVerification(t *testing.T, v *vector, s *audit.Statement) {
 		t.Fatalf("verified is %v with the digest %s, want %s; %+v", got.OK, got.OrderDigest, v.OrdersSHA256, got.Steps)
 	}
 	assert.Equal(t, "record seed commitment keys order", stepNames(got), "the steps")
-	if v.Orders != nil && !reflect.DeepEqual(got.Orders, v.Orders) {
-		t.Errorf("the replayed orders are %d, want %d", got.Orders, v.Orders)
-	}
+	assert.Truef(t, v.Orders == nil || reflect.DeepEqual(got.Orders, v.Orders), "the replayed orders are %d, want %d", got.Orders, v.Orders)
 	assert.Equalf(t, (s.Repeat*s.Draw <= plenty), got.Orders != nil,
 		"orders of %d positions, of which %d are wanted", s.Repeat*s.Draw, plenty)
 	assert.Equalf(t, (len(v.Seed) < v.Blocks*rng.BlockSize), strings.Contains(got.Steps[1].Detail, "warning"),

@@ -228,9 +228,7 @@ func TestCommitmentsAreListedByStatus(t *testing.T) {
 			page, err := d.Commitments(t.Context(), status, after, 3)
 			require.NoError(t, err)
 			for _, c := range page {
-				if status != "" && c.Status != status {
-					t.Errorf("%s has a commitment that is %s", status, c.Status)
-				}
+				assert.Truef(t, status == "" || c.Status == status, "%s has a commitment that is %s", status, c.Status)
 				got = append(got, c.ID)
 			}
 			if len(page) < 3 {

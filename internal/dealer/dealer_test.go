@@ -350,9 +350,7 @@ func TestUniqueReferenceWithACommitment(t *testing.T) {
 			mustShuffle(t, d, ask(plan.Request{Size: ptr(5)}))
 			_, err = d.Shuffle(t.Context(), ask(plan.Request{CommitmentID: used, ClientSeed: "x", UniqueReference: true}))
 			var settled *CommitmentClosedError
-			if !refused && !errors.As(err, &settled) {
-				t.Errorf("a second use after %s, %s: %v, want that it is used", sequence, name, err)
-			}
+			assert.Truef(t, refused || errors.As(err, &settled), "a second use after %s, %s: %v, want that it is used", sequence, name, err)
 		}
 	}
 }

@@ -160,9 +160,7 @@ func (w *walk) drawFromPile(pile string, end shoe.End, count uint64) {
 	if end == shoe.Top {
 		slices.Reverse(want)
 	}
-	if end != shoe.Random && !slices.Equal(numbers, want[:count]) {
-		w.t.Fatalf("%v were taken from the %s of %v", numbers, end, before)
-	}
+	require.Truef(w.t, end == shoe.Random || slices.Equal(numbers, want[:count]), "%v were taken from the %s of %v", numbers, end, before)
 	m.piles[pile] = without(before, numbers)
 	require.Truef(w.t, uint64(len(m.piles[pile]))+count == uint64(len(want)), "%v were taken from %v", numbers, want)
 	m.dealt = append(m.dealt, numbers...)
