@@ -36,9 +36,7 @@ func configured(t *testing.T, text string, args ...string) (l launch, path strin
 func (s *server) answersUnder(host string) bool {
 	s.t.Helper()
 	a := s.get("/decks", "Host", host)
-	if a.status != http.StatusOK && a.status != http.StatusMisdirectedRequest {
-		s.t.Errorf("Host %s: %v", host, a)
-	}
+	assert.Truef(s.t, a.status == http.StatusOK || a.status == http.StatusMisdirectedRequest, "Host %s: %v", host, a)
 	return a.status == http.StatusOK
 }
 

@@ -87,9 +87,7 @@ func TestKilledAtAnyWriteLosesNoRecord(t *testing.T) {
 					t.Logf("N = %d: %d answered so far, the log has %d", ns[i], len(answered), size)
 				}
 			}
-			if hit == 0 && len(ns) > 0 {
-				t.Error("the server was never killed")
-			}
+			assert.True(t, hit != 0 || len(ns) == 0, "the server was never killed")
 			t.Logf("killed %d times, %d answers in the last log; %d writes were lost", hit, len(answered), lost)
 		})
 	}
@@ -151,9 +149,7 @@ func TestFailedFsyncStopsServer(t *testing.T) {
 			assert.True(t, bytes.Contains(straceOutput(t, log), []byte("INJECTED")), "the fault was not injected")
 			assert.Contains(t, s.log.String(), "server: the ledger failed",
 				"the server does not say that the ledger failed")
-			if c.none && len(l.answered) > 0 {
-				t.Errorf("%d shuffles were answered", len(l.answered))
-			}
+			assert.Truef(t, !c.none || len(l.answered) == 0, "%d shuffles were answered", len(l.answered))
 			for status := range l.rejected {
 				assert.Truef(t, status >= http.StatusInternalServerError, "answered %s", formatCounts(l.rejected))
 			}
@@ -183,9 +179,7 @@ func TestFailedFsyncAtStart(t *testing.T) {
 		} else if failed++; s.code() != 1 || !strings.Contains(s.log.String(), "input/output error") && !strings.Contains(s.log.String(), "disk I/O error") {
 			t.Errorf("fsync %d failed: exit code %d, %s", n, s.code(), s.log)
 		}
-		if n == 1 && failed == 0 {
-			t.Error("the first fsync failed, and the server started")
-		}
+		assert.True(t, n != 1 || failed != 0, "the first fsync failed, and the server started")
 		s = launch{data: data}.start(t)
 		s.checkLog("fault", append(answered, s.shuffle(smallShuffle)))
 		s.kill()
@@ -216,9 +210,8 @@ func TestLedgerFailureDuringShutdown(t *testing.T) {
 	s := launch{data: data, wrapper: under, args: []string{"-drain", waitLimit.String()}}.start(t)
 	s.signal(syscall.SIGTERM)
 	until(t, "the server is not ready", func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable })
-	if a, err := s.ask(http.MethodPost, "/shuffle", smallShuffle); err == nil && a.status == http.StatusOK {
-		t.Errorf("answered %v", a)
-	}
+	a, err := s.ask(http.MethodPost, "/shuffle", smallShuffle)
+	assert.Truef(t, err != nil || a.status != http.StatusOK, "answered %v", a)
 	code := s.wait()
 	assert.Truef(t, code > 0, "the server exited with %d after its ledger failed:\n%s", code, s.log)
 }
@@ -329,9 +322,8 @@ func TestNoShuffleWithoutRandomness(t *testing.T) {
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
-				if a, err := s.ask(http.MethodPost, "/shuffle", smallShuffle); err == nil && a.status == http.StatusOK {
-					t.Errorf("without randomness the server answered %v", a)
-				}
+				a, err := s.ask(http.MethodPost, "/shuffle", smallShuffle)
+				assert.Truef(t, err != nil || a.status != http.StatusOK, "without randomness the server answered %v", a)
 			})
 		}
 		group.Wait()

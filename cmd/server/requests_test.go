@@ -411,9 +411,7 @@ func (s *server) checkLog(reference string, answered []shuffled) int {
 			continue
 		}
 		record := all[d.LogIndex].Record
-		if d.record != nil && !bytes.Equal(record, d.record) {
-			s.t.Errorf("the record of %s was %s and is %s", d.AuditID, d.record, record)
-		}
+		assert.Truef(s.t, d.record == nil || bytes.Equal(record, d.record), "the record of %s was %s and is %s", d.AuditID, d.record, record)
 		if i < len(answered)-fullyChecked {
 			continue
 		}
