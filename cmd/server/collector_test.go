@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -32,9 +33,7 @@ func newCollector(t *testing.T) *collector {
 	c := &collector{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/traces", func(w http.ResponseWriter, r *http.Request) {
-		if err := c.receive(r.Body); err != nil {
-			t.Errorf("the request to the collector: %v", err)
-		}
+		assert.NoError(t, c.receive(r.Body), "the request to the collector")
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.refusals > 0 {

@@ -99,9 +99,7 @@ func with(token access.Token, headers ...string) []string {
 func (s *server) read(a *answer, v any) {
 	s.t.Helper()
 	require.Truef(s.t, a.status == http.StatusOK, "answered %v, want 200", a)
-	if err := json.Unmarshal(a.body, v); err != nil {
-		s.t.Fatalf("answered %v: %v", a, err)
-	}
+	require.NoErrorf(s.t, json.Unmarshal(a.body, v), "answered %v", a)
 }
 
 // problem checks that an answer is a problem document (RFC 9457) with the status, as the service

@@ -174,9 +174,8 @@ func TestReadMistakes(t *testing.T) {
 	} {
 		f, _ := readText(t, v.text)
 		err := f.Err()
-		if _, ok := errors.AsType[Mistakes](err); !ok || err.Error() != v.want {
-			t.Errorf("%s: %v\nwant %s", v.name, err, v.want)
-		}
+		_, ok := errors.AsType[Mistakes](err)
+		assert.Truef(t, ok && err.Error() == v.want, "%s: %v\nwant %s", v.name, err, v.want)
 	}
 }
 
@@ -234,12 +233,8 @@ func TestReadFileErrors(t *testing.T) {
 func TestRefuse(t *testing.T) {
 	f, _ := readText(t, "data: a\nmax-items: 5")
 	reason := errors.New("too few")
-	if f.Refuse(reason, "hosts") || f.Refuse(reason) || f.Err() != nil {
-		t.Errorf("a setting that is not in the file is refused: %v", f.Err())
-	}
-	if !f.Refuse(reason, "hosts", "max-items", "data") || f.Err() == nil || f.Err().Error() != "riffle.yaml:2:12: too few" {
-		t.Errorf("mistakes: %v", f.Err())
-	}
+	assert.Truef(t, !f.Refuse(reason, "hosts") && !f.Refuse(reason) && f.Err() == nil, "a setting that is not in the file is refused: %v", f.Err())
+	assert.Truef(t, f.Refuse(reason, "hosts", "max-items", "data") && f.Err() != nil && f.Err().Error() == "riffle.yaml:2:12: too few", "mistakes: %v", f.Err())
 	assert.False(t, (&File{}).Refuse(reason, "data"), "a file that was not read has settings")
 	assert.NoError(t, (&File{}).Err(), "a file that was not read has settings")
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -170,9 +171,8 @@ func (l *load) shuffle(ctx context.Context, r *replica, key string) bool {
 	r.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if index, again := l.indexes[shuffle.ID]; again && index != shuffle.Index {
-		l.t.Errorf("shuffle %s was answered with the indexes %d and %d", shuffle.ID, index, shuffle.Index)
-	}
+	index, again := l.indexes[shuffle.ID]
+	assert.Truef(l.t, !again || index == shuffle.Index, "shuffle %s was answered with the indexes %d and %d", shuffle.ID, index, shuffle.Index)
 	l.indexes[shuffle.ID] = shuffle.Index
 	return true
 }
