@@ -34,11 +34,12 @@ SEQUENTIAL := /(audit|config|deck|fairness|httperror|picture|plan|proof|rng|shoe
 REPETITIVE := TestStore/HashesByLevel|ElementsOf|StaysBounded|After20Findings|SecretsAreNotPublished|OnlyDocumentedNames|TesseraClient|MatchTheContract|SharedCaches|FullDiskRecovers|AndBundles|MigrationBuilds|Tampered|DamagedCheckpoint
 CONCURRENT := UnderLoad|Concurrent|Shutdown|Stopping|Reload|Spans|ManyReaders$(if $(CI),,|Replica|Lost|SlowDisk)
 
-# CI has two processors: each test runs in it once, with the race detector or without.
-TESTED := $(if $(CI),$$(go list ./... | grep -v /internal/; go list ./internal/... | grep -E '$(SEQUENTIAL)'),./...)
+# CI has two processors: each test runs in it once, with the race detector or without. Packages that take long
+# and wait for most of the time come first, so that others run beside them.
+TESTED := $(if $(CI),./cmd/server ./internal/ledger/postgres/failovertest $$(go list ./... | grep -v /internal/; go list ./internal/... | grep -E '$(SEQUENTIAL)'),./...)
 
 race: ## look for data races, in the tests of packages and in the program under load
-	go test -race -vet=off -skip '$(REPETITIVE)' ./clients/go $$(go list ./internal/... | grep -v -E '$(SEQUENTIAL)')
+	go test -race -vet=off -skip '$(REPETITIVE)' ./internal/ledger/postgres ./internal/api ./clients/go $$(go list ./internal/... | grep -v -E '$(SEQUENTIAL)')
 	$(if $(CI),CGO_ENABLED=0 go test -vet=off -run '$(REPETITIVE)' ./internal/api ./internal/httpjson ./internal/ledger/...)
 	go test -race -vet=off -run '$(CONCURRENT)' ./cmd/server
 
