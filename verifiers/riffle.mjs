@@ -595,9 +595,17 @@ const undercover = ({players = 6, undercover = players <= 6 ? 1 : players <= 10 
   const fits = players >= 4 && players <= 16 && undercover >= 1 && undercover <= 7 && blank <= 6 && 2 * civilians > players;
   return fits && Object.keys(others).length === 0 ? `civilian*${civilians} undercover*${undercover} blank*${blank}` : undefined;
 };
+const werewolf = ({players = 12, werewolves = players <= 7 ? 2 : players <= 11 ? 3 : players <= 14 ? 4 : 5,
+  hunter = Number(players > 8), idiot = Number(players > 11), ...others}) => {
+  const villagers = players - werewolves - 2 - hunter - idiot;
+  const fits = players >= 6 && players <= 18 && werewolves >= 1 && werewolves <= 6 && hunter <= 1 && idiot <= 1 && villagers >= 0;
+  return fits && Object.keys(others).length === 0 ?
+    `werewolf*${werewolves} villager*${villagers} seer witch hunter*${hunter} idiot*${idiot}` : undefined;
+};
+const VARIABLE = {undercover, werewolf};
 function codesOf(type, parameters) { // undefined for a deck that is not known here
   const isKnown = Object.hasOwn(DECKS, type) && !parameters;
-  const runs = type === 'undercover' ? undercover(parameters ?? {}) : isKnown ? DECKS[type] : undefined;
+  const runs = Object.hasOwn(VARIABLE, type) ? VARIABLE[type](parameters ?? {}) : isKnown ? DECKS[type] : undefined;
   return runs?.split(' ').flatMap((run) => { const [code, n = 1] = run.split('*'); return Array(Number(n)).fill(code); });
 }
 

@@ -735,10 +735,23 @@ def undercover(players=6, undercover=None, blank=0):
     return f"civilian*{civilians} undercover*{undercover} blank*{blank}"
 
 
+def werewolf(players=12, werewolves=None, hunter=None, idiot=None):
+    if werewolves is None:
+        werewolves = 2 if players <= 7 else 3 if players <= 11 else 4 if players <= 14 else 5
+    hunter = int(players > 8) if hunter is None else hunter
+    idiot = int(players > 11) if idiot is None else idiot
+    villagers = players - werewolves - 2 - hunter - idiot
+    demand(6 <= players <= 18 and 1 <= werewolves <= 6 and hunter <= 1 and idiot <= 1 and villagers >= 0, "they do not fit")
+    return f"werewolf*{werewolves} villager*{villagers} seer witch hunter*{hunter} idiot*{idiot}"
+
+
+VARIABLE = {"undercover": undercover, "werewolf": werewolf}
+
+
 def codes_of(type, parameters):
     """The codes of a deck; None for one that is not known here."""
     try:
-        runs = undercover(**parameters or {}) if type == "undercover" else None if parameters else DECKS.get(type)
+        runs = VARIABLE[type](**parameters or {}) if type in VARIABLE else None if parameters else DECKS.get(type)
     except (TypeError, ValueError):
         return None
     return runs and [code for run in runs.split() for code, n in [(run.split("*") + [1])[:2]] for _ in range(int(n))]

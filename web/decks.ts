@@ -5,6 +5,8 @@ export interface Preset {
   name: string;
   sizes?: number[];
   each?: number;
+  each_by?: {up_to: number; value: number}[];
+  then?: {name: string; size: number}[];
   players?: number;
 }
 export interface Parameter {

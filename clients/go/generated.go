@@ -1587,10 +1587,19 @@ type PileShuffleRequest struct {
 // Piles The piles by name, in the order of their names.
 type Piles map[string]Pile
 
-// Preset Named hands. They have `sizes`, or `each` for one hand per player.
+// Preset Named hands. They have `sizes`, or `each` or `each_by` for one hand per player. After those of the players, `hands` has the
+// parts in `then`, in their order: the last six hands of `holdem:6` are a burnt card, the flop, a burnt card, the turn, a burnt
+// card and the river.
 type Preset struct {
 	// Each The size of every hand.
-	Each *int   `json:"each,omitempty"`
+	Each *int `json:"each,omitempty"`
+
+	// EachBy The size of every hand by their number: the value of the first step that the number does not exceed; 0 if the game is
+	// not for so many.
+	EachBy []struct {
+		UpTo  int `json:"up_to"`
+		Value int `json:"value"`
+	} `json:"each_by,omitempty"`
 	Name string `json:"name"`
 
 	// Players The number of hands if neither the request nor a parameter gives it. If omitted, the request must give it.
@@ -1601,6 +1610,12 @@ type Preset struct {
 
 	// Sizes The size of each hand.
 	Sizes []int `json:"sizes,omitempty"`
+
+	// Then What is dealt after the hands of the players.
+	Then []struct {
+		Name string `json:"name"`
+		Size int    `json:"size"`
+	} `json:"then,omitempty"`
 }
 
 // Problem A problem document (RFC 9457).

@@ -30,7 +30,7 @@ import (
 // The only places where a response can change and still match the contract: a schema and its member.
 var (
 	// members that may be missing
-	optional = regexp.MustCompile(`/(errors|pointer|parameter|parameters|hands|dead_wall|default_by|sizes|each|players|players_from|` +
+	optional = regexp.MustCompile(`/(errors|pointer|parameter|parameters|hands|dead_wall|default_by|sizes|each|each_by|then|players|players_from|` +
 		`client_seed|reference|items_digest|reveal|cut|cut_reached|cut_range|salt|path|successor|logs)$|Record/expires$|` +
 		`^(AddRecord/cards|DrawRecord/put|Problem/audit_id|S[a-z]+Record/commitment_id|ShoeRecord/root)$`)
 	// strings that may have any text

@@ -67,6 +67,10 @@ func (a *API) nearestPath(path string) string {
 	words := strings.Split(path, "/")
 	// By the path, with its own words in place of parameters. The first are for the contract at other services.
 	patterns := map[string]string{"/docs": "/openapi.yaml", "/swagger": "/openapi.yaml", "/openapi": "/openapi.yaml", "/redoc": "/openapi.yaml"}
+	patterns["/deal"] = "/shuffle with hands or draw, /shoes, or /decks for what can be dealt"
+	if id, found := strings.CutSuffix(path, "/burn"); found && strings.HasPrefix(path, "/shoes/") {
+		patterns[path] = id + `/draw with "to": "burnt", a pile`
+	}
 	for _, route := range a.table() {
 		pattern := strings.Split(route.pattern, "/")
 		if len(pattern) != len(words) || strings.Contains(route.pattern, "*") {

@@ -246,11 +246,10 @@ func detailed(r *http.Request, err error) *problem {
 			detail = "Several cards there have this code. Nothing was moved; name the card by its number, the member card of an answer."
 		}
 		return unprocessable("%s", detail).at("/cards/" + strconv.Itoa(cards.Index))
+	case errors.As(err, &short) && short.Have == 0: // the request may have no count
+		return unprocessable("No cards are there to take. Draw cards or put some there first.")
 	case errors.As(err, &short):
 		p := unprocessable("count is %d, but only %d cards remain. Nothing was taken; ask for fewer, or put cards there first.", short.Want, short.Have)
-		if short.Have == 0 { // the request may have no count
-			p = unprocessable("No cards are there to take. Draw cards or put some there first.")
-		}
 		if strings.HasSuffix(r.URL.Path, "/draw") {
 			return p.at("/count")
 		}

@@ -189,10 +189,20 @@ func readMembers[T any](body []byte, lease *budget.Lease, members []member[T], i
 	return given, d.End()
 }
 
+// misnomers are hints for names that others have for what a shuffle does with draw.
+var misnomers = map[string]string{
+	"winners": "did you mean draw?", "pick": "did you mean draw?", "count": "did you mean draw?",
+	"weights": "did you mean draw? List an item as often as it weighs, and draw 1.",
+}
+
 // unknownMember returns the error for a member that a request does not have. It suggests the nearest
 // name, or lists all.
 func unknownMember[T any](d *httpjson.Reader, name string, members []member[T]) error {
-	return badRequest("%s is not a member of this request; %s", suggest.Quote(name), nearestOr(name, namesOf(members))).at(d.Pointer())
+	names, hint := namesOf(members), misnomers[name]
+	if hint == "" || !slices.Contains(names, "draw") {
+		hint = nearestOr(name, names)
+	}
+	return badRequest("%s is not a member of this request; %s", suggest.Quote(name), hint).at(d.Pointer())
 }
 
 // namesOf returns the names of the members that a request takes.

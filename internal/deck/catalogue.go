@@ -22,7 +22,7 @@ var data embed.FS
 var order = []string{
 	"standard52", "standard54", "euchre24", "piquet32", "pinochle48", "spanish40", "spanish48", "tarot78",
 	"hanafuda48", "uno108", "uno112", "mahjong136", "mahjong144", "sichuan108", "riichi136", "sanguosha108",
-	"sanguosha160", "werewolf12", "undercover", "dominoes28", "paigow32", "set81",
+	"sanguosha160", "werewolf12", "werewolf", "undercover", "dominoes28", "paigow32", "set81",
 }
 
 // A Catalogue holds the deck types that can be shuffled: the built-in ones and those that an
@@ -101,27 +101,33 @@ func (c *Catalogue) Type(name string) (*Type, bool) {
 	return t, ok
 }
 
-// Hint says which deck type a name that is none may have been meant for: one that is spelled like
-// it, or has it in its name, its title or a preset.
+// Hint says which deck type a name that is none may have been meant for: one that has it as a preset, is
+// spelled like it, or has it in its name or its title.
 func (c *Catalogue) Hint(name string) string {
-	const otherwise = "GET /decks lists them"
 	types := c.Types()
 	if word := strings.ToLower(suggest.Brief(name)); len(word) > 1 {
 		if word == "poker" || word == "cards" {
 			word = "standard52"
 		}
+		preset, _, _ := strings.Cut(word, ":")
 		for _, t := range types {
-			has := func(text string) bool { return strings.Contains(strings.ToLower(text), word) }
-			if has(t.Name) || has(t.Title.English) || slices.ContainsFunc(t.Presets, func(p Preset) bool { return has(p.Name) }) {
+			switch has := func(text string) bool { return strings.Contains(strings.ToLower(text), word) }; {
+			case has(t.Name), has(t.Title.English):
 				return "did you mean " + t.Name + "?"
+			case slices.ContainsFunc(t.Presets, func(p Preset) bool { return p.Name == preset }):
+				return fmt.Sprintf("did you mean deck %s with hands %s?", t.Name, word)
 			}
 		}
 	}
-	names := make([]string, len(types))
-	for i, t := range types {
-		names[i] = t.Name
+	return suggest.Or(name, namesOf(types, func(t *Type) string { return t.Name }), "GET /decks lists them")
+}
+
+// namesOf returns the names of things.
+func namesOf[T any](things []T, name func(T) string) (names []string) {
+	for _, thing := range things {
+		names = append(names, name(thing))
 	}
-	return suggest.Or(name, names, otherwise)
+	return names
 }
 
 // readFile parses one file. It also returns the line that names the type.

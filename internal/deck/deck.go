@@ -64,8 +64,11 @@
 //	  name        a word like type
 //	  sizes       the cards of each hand, as in [13, 13, 13, 13]
 //	  each        in place of sizes: one size for as many hands as a request says
-//	  players     optional, with each: how many hands that is if the request does not say, a number
+//	  each_by     in place of each: the size by the number of hands, [{"up_to": 2, "value": 10}, ...];
+//	              0 for numbers that the game is not for
+//	  players     optional, without sizes: how many hands that is if the request does not say, a number
 //	              or {"parameter": "players"}
+//	  then        optional: what is dealt after the hands, [{"name": "flop", "size": 3}, ...]
 //	dead_wall   optional: how many cards at the end of the order are never dealt
 //
 // No code or alias may appear twice, the counts must add up to the size, and hands may not need

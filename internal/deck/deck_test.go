@@ -68,6 +68,7 @@ func TestSizesAndOrders(t *testing.T) {
 		{name: "sanguosha108", size: 108, bits: 578.4, distinct: true},
 		{name: "sanguosha160", size: 160, bits: 945.7, distinct: true},
 		{name: "werewolf12", size: 12, bits: 19.7},
+		{name: "werewolf", size: 12, bits: 19.7},
 		{name: "undercover", size: 4, bits: 2.0},
 		{name: "dominoes28", size: 28, bits: 97.9},
 		{name: "paigow32", size: 32, bits: 106.7},
@@ -233,9 +234,20 @@ func TestUndercover(t *testing.T) {
 		assert.Equalf(t, want, multiplicities(d.Codes()), "%v", test.given)
 		resolved := map[string]int{"players": test.players, "undercover": test.undercover, "blank": test.blanks}
 		assert.Equalf(t, resolved, d.Parameters(), "%v: parameters", test.given)
-		if hands, err := d.Hands("undercover"); err != nil || !slices.Equal(hands, slices.Repeat([]int{1}, test.players)) {
+		if hands, err := d.Hands(1, "undercover"); err != nil || !slices.Equal(hands, slices.Repeat([]int{1}, test.players)) {
 			t.Errorf("%v: hands %v, %v", test.given, hands, err)
 		}
+	}
+}
+
+func TestWerewolfRoles(t *testing.T) {
+	for players := 6; players <= 18; players++ {
+		roles := multiplicities(builtinDeck(t, "werewolf", map[string]int{"players": players}).Codes())
+		wolves := []int{2, 2, 3, 3, 3, 3, 4, 4, 4, 5, 5, 5, 5}[players-6]
+		assert.Equal(t, wolves, roles["werewolf"], "%d players", players)
+		assert.Equal(t, []int{1, 1, min(max(players-8, 0), 1), min(max(players-11, 0), 1)},
+			[]int{roles["seer"], roles["witch"], roles["hunter"], roles["idiot"]}, "%d players", players)
+		assert.Less(t, wolves, players-wolves, "%d players", players)
 	}
 }
 
@@ -292,6 +304,15 @@ func TestHands(t *testing.T) {
 		want         []int
 	}{
 		{"standard52", "bridge", times(4, 13)},
+		{"standard52", "hearts", times(4, 13)},
+		{"standard52", "hearts:3", times(3, 17)},
+		{"standard52", "holdem:6", append(times(6, 2), 1, 3, 1, 1, 1, 1)},
+		{"standard52", "omaha:2", append(times(2, 4), 1, 3, 1, 1, 1, 1)},
+		{"standard52", "stud:7", times(7, 7)},
+		{"standard52", "blackjack:3", times(4, 2)},
+		{"standard52", "rummy:2", []int{10, 10, 1}},
+		{"standard52", "rummy:6", append(times(6, 6), 1)},
+		{"standard52", "gin", []int{10, 10, 1}},
 		{"standard54", "doudizhu", times(3, 17)},
 		{"euchre24", "euchre", times(4, 5)},
 		{"piquet32", "skat", times(3, 10)},
@@ -301,6 +322,10 @@ func TestHands(t *testing.T) {
 		{"uno112", "uno:16", times(16, 7)},
 		{"mahjong136", "mahjong", []int{14, 13, 13, 13}},
 		{"mahjong144", "mahjong", []int{14, 13, 13, 13}},
+		{"mahjong136", "mahjong-wall", []int{14, 13, 13, 13, 69, 14}},
+		{"mahjong144", "mahjong-wall", []int{14, 13, 13, 13, 77, 14}},
+		{"riichi136", "riichi-wall", []int{14, 13, 13, 13, 69, 14}},
+		{"werewolf", "werewolf", times(12, 1)},
 		{"sichuan108", "sichuan", []int{14, 13, 13, 13}},
 		{"riichi136", "riichi", []int{14, 13, 13, 13}},
 		{"sanguosha108", "sanguosha:8", times(8, 4)},
@@ -314,7 +339,7 @@ func TestHands(t *testing.T) {
 		{"set81", "set", []int{12}},
 	}
 	for _, test := range tests {
-		got, err := builtinDeck(t, test.deck, nil).Hands(test.preset)
+		got, err := builtinDeck(t, test.deck, nil).Hands(1, test.preset)
 		require.NoErrorf(t, err, "%s %s", test.deck, test.preset)
 		assert.Equalf(t, test.want, got, "%s %s", test.deck, test.preset)
 	}
@@ -338,15 +363,18 @@ func TestHands(t *testing.T) {
 
 func TestInvalidHandsAreRejected(t *testing.T) {
 	tests := []struct{ deck, preset, want string }{
-		{"standard52", "poker", `hands "poker": standard52 has no preset "poker"; give the sizes of the hands, as in [5,5], or one of: bridge`},
-		{"standard52", "", `hands "": standard52 has no preset ""; give the sizes of the hands, as in [5,5], or one of: bridge`},
+		{"standard52", "poker", `hands "poker": deck standard52 has no preset "poker"; give the sizes of the hands, as in [5,5], or a preset: bridge, hearts, holdem, omaha, stud, blackjack, rummy, gin`},
+		{"standard52", "", `hands "": deck standard52 has no preset ""; give the sizes of the hands, as in [5,5], or a preset: bridge, hearts, holdem, omaha, stud, blackjack, rummy, gin`},
 		{"standard52", "bridge:4", `hands "bridge:4": the preset always deals 4 hands; write bridge`},
 		{"standard52", "bridge:", `hands "bridge:": the preset always deals 4 hands; write bridge`},
-		{"standard52", "Bridge:4", `hands "Bridge:4": standard52 has no preset "Bridge:4"; did you mean bridge?`},
-		{"spanish40", "tute", `hands "tute": spanish40 has no presets; give the sizes of the hands, as in [5,5]`},
+		{"standard52", "Bridge:4", `hands "Bridge:4": deck standard52 has no preset "Bridge:4"; did you mean bridge?`},
+		{"spanish40", "tute", `hands "tute": deck spanish40 has no preset "tute"; give the sizes of the hands, as in [5,5], or a preset: there is none`},
 		{"uno108", "uno", `hands "uno": say how many hands; write uno:4 for four hands of 7`},
 		{"uno108", "uno:16", `hands "uno:16": the deck covers 15 hands of 7`},
 		{"werewolf12", "werewolf:13", `hands "werewolf:13": the deck covers 12 hands of 1`},
+		{"standard52", "hearts:2", `hands "hearts:2": the preset is not for 2 hands; write hearts:4 for four hands of 13`},
+		{"standard52", "rummy:7", `hands "rummy:7": the preset is not for 7 hands; write rummy:4 for four hands of 7`},
+		{"standard52", "holdem:23", `hands "holdem:23": the preset deals 54 cards and the deck covers 52`},
 		{"uno108", "uno:9223372036854775807", `hands "uno:9223372036854775807": the deck covers 15 hands of 7`},
 	}
 	for _, number := range []string{"", "0", "-1", "+4", "04", "4.0", "4 ", "four", "4:4", "9223372036854775808", "٤"} {
@@ -357,7 +385,7 @@ func TestInvalidHandsAreRejected(t *testing.T) {
 		})
 	}
 	for _, test := range tests {
-		hands, err := builtinDeck(t, test.deck, nil).Hands(test.preset)
+		hands, err := builtinDeck(t, test.deck, nil).Hands(1, test.preset)
 		var wrong *PresetError
 		if !errors.As(err, &wrong) || hands != nil {
 			t.Errorf("%s %s: %v, %v", test.deck, test.preset, hands, err)
@@ -370,19 +398,19 @@ func TestInvalidHandsAreRejected(t *testing.T) {
 
 func TestHandsFromCopies(t *testing.T) {
 	d := builtinDeck(t, "uno108", nil)
-	if hands, err := d.HandsFrom(2, "uno:30"); err != nil || len(hands) != 30 {
+	if hands, err := d.Hands(2, "uno:30"); err != nil || len(hands) != 30 {
 		t.Errorf("30 hands of two decks: %v, %v", hands, err)
 	}
-	hands, err := d.HandsFrom(2, "uno:31")
+	hands, err := d.Hands(2, "uno:31")
 	assert.Errorf(t, err, "31 hands of two decks: %v", hands)
 }
 
 // Callers may change the result of Hands.
 func TestHandsAreCopies(t *testing.T) {
 	d := builtinDeck(t, "standard52", nil)
-	first, _ := d.Hands("bridge")
+	first, _ := d.Hands(1, "bridge")
 	first[0] = 99
-	second, _ := d.Hands("bridge")
+	second, _ := d.Hands(1, "bridge")
 	assert.Equalf(t, 13, second[0], "hands are %v after another caller changed theirs", second)
 }
 

@@ -19,7 +19,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	ten, _ := d.Find("10H")
-	hands, err := d.Hands("bridge")
+	hands, err := d.Hands(1, "bridge")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -59,8 +59,8 @@ func ExampleDeck_Hands() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(d.Hands("uno:4"))
-	fmt.Println(d.Hands("uno:40"))
+	fmt.Println(d.Hands(1, "uno:4"))
+	fmt.Println(d.Hands(1, "uno:40"))
 	// Output:
 	// [7 7 7 7] <nil>
 	// [] hands "uno:40": the deck covers 15 hands of 7

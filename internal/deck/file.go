@@ -68,10 +68,8 @@ type face struct {
 
 // A hand is a preset as the file lists it.
 type hand struct {
-	Name    string `json:"name"`
-	Sizes   []int  `json:"sizes"`
-	Each    int    `json:"each"`
-	Players amount `json:"players"`
+	Preset
+	Players amount `json:"players"` // in place of the preset's
 }
 
 // An amount is a number that a file gives outright, through a parameter, or as what the other cards
@@ -148,7 +146,8 @@ func (p *parser) convert() *Type {
 		}
 	}
 	for _, h := range p.Hands {
-		t.Presets = append(t.Presets, Preset{Name: h.Name, Sizes: h.Sizes, Each: h.Each, PlayersFrom: h.Players.parameter})
+		h.PlayersFrom = h.Players.parameter
+		t.Presets = append(t.Presets, h.Preset)
 	}
 	return t
 }
@@ -269,19 +268,19 @@ func (p *parser) checkHands(t *Type) {
 		switch {
 		case seen[h.Name]:
 			p.fail(at, "there are two presets %q", h.Name)
-		case (len(h.Sizes) > 0) == (h.Each > 0):
-			p.fail(at, `the preset %q needs either "sizes" or "each"`, h.Name)
-		case h.Each == 0 && h.Players != amount{}:
+		case min(len(h.Sizes), 1)+min(h.Each, 1)+min(len(h.EachBy), 1) != 1:
+			p.fail(at, `the preset %q needs either "sizes", "each" or "each_by"`, h.Name)
+		case len(h.Sizes) > 0 && h.Players != amount{}:
 			p.fail(at, `the preset %q has "players", which is for "each"`, h.Name)
 		}
 		p.amount(at+"/players", h.Players)
 		seen[h.Name] = true
 		t.Presets[i].Players = h.Players.in(t.deck.parameters)
 		asked := h.Name
-		if h.Each > 0 && t.Presets[i].Players == 0 {
+		if len(h.Sizes) == 0 && t.Presets[i].Players == 0 {
 			asked += ":1"
 		}
-		if _, err := t.deck.Hands(asked); err != nil {
+		if _, err := t.deck.Hands(1, asked); err != nil {
 			p.fail(at, "%v", err)
 		}
 	}

@@ -82,11 +82,11 @@ func TestLoad(t *testing.T) {
 	if card, ok := d.Find("heads"); !ok || card.Code != "H" || card.Attributes["side"] != "heads" {
 		t.Errorf("heads is %+v, %t", card, ok)
 	}
-	if hands, err := d.Hands("each"); err != nil || !slices.Equal(hands, []int{1, 1}) {
+	if hands, err := d.Hands(1, "each"); err != nil || !slices.Equal(hands, []int{1, 1}) {
 		t.Errorf("hands are %v, %v", hands, err)
 	}
 	// The dead wall of one card is not dealt.
-	hands, err := d.Hands("each:3")
+	hands, err := d.Hands(1, "each:3")
 	assert.Errorf(t, err, "three hands of a deck of three with a dead wall: %v", hands)
 
 	// What one catalogue loads, no other has.
@@ -198,8 +198,10 @@ func TestLoadErrors(t *testing.T) {
 
 		{coin, `"sizes": [1, 1]`, `"sizes": [1, 2]`, `x.json:11: hands "toss": the preset deals 3 cards and the deck covers 2`},
 		{coin, `"sizes": [1, 1]`, `"sizes": [1, 0]`, `x.json:11: "sizes" must be a whole number from 1 to 10000; got 0`},
-		{coin, `"sizes": [1, 1]`, `"sizes": []`, `x.json:11: the preset "toss" needs either "sizes" or "each"`},
-		{coin, `"sizes": [1, 1]`, `"sizes": [1], "each": 1`, `x.json:11: the preset "toss" needs either "sizes" or "each"`},
+		{coin, `"sizes": [1, 1]`, `"sizes": []`, `x.json:11: the preset "toss" needs either "sizes", "each" or "each_by"`},
+		{coin, `"sizes": [1, 1]`, `"sizes": [1], "then": [{"name": "stock", "size": 3}]`, `x.json:11: hands "toss": the preset deals 4 cards and the deck covers 3`},
+		{coin, `"sizes": [1, 1]`, `"each_by": [{"up_to": 1, "value": 0}]`, `x.json:11: hands "toss:1": the preset is not for 1 hands; write toss:4 for four hands of 0`},
+		{coin, `"sizes": [1, 1]`, `"sizes": [1], "each": 1`, `x.json:11: the preset "toss" needs either "sizes", "each" or "each_by"`},
 		{coin, `"sizes": [1, 1]`, `"sizes": [1], "players": 1`, `x.json:11: the preset "toss" has "players", which is for "each"`},
 		{coin, `"players": 2`, `"players": 3`, `x.json:12: hands "each": the deck covers 2 hands of 1`},
 		{coin, `"players": 2`, `"players": {"parameter": "n"}`, `x.json:12: there is no parameter "n"`},
@@ -368,7 +370,7 @@ func FuzzParse(f *testing.F) {
 			}
 			for _, p := range kind.Presets {
 				for _, asked := range []string{p.Name, p.Name + ":1"} {
-					if hands, err := d.Hands(asked); err == nil && sum(hands) > d.Size()-kind.DeadWall {
+					if hands, err := d.Hands(1, asked); err == nil && (sum(hands) > d.Size() || len(p.Then) == 0 && sum(hands) > d.Size()-kind.DeadWall) {
 						t.Fatalf("%v: %s deals %v of %d", parameters, asked, hands, d.Size())
 					}
 				}

@@ -73,10 +73,7 @@ func (t *Type) resolve(given map[string]int) (map[string]int, error) {
 
 // parameterHint says what to write instead of a name that is no parameter.
 func (t *Type) parameterHint(name string) string {
-	names := make([]string, len(t.Parameters))
-	for i, p := range t.Parameters {
-		names[i] = p.Name
-	}
+	names := namesOf(t.Parameters, func(p Parameter) string { return p.Name })
 	if len(names) == 0 {
 		return "it takes none"
 	}
@@ -85,14 +82,20 @@ func (t *Type) parameterHint(name string) string {
 
 // defaultUnder returns the default, given the values of the earlier parameters.
 func (p Parameter) defaultUnder(earlier map[string]int) int {
-	if p.DefaultBy != nil {
-		for _, s := range p.DefaultBy.Steps {
-			if earlier[p.DefaultBy.Parameter] <= s.UpTo {
-				return s.Value
-			}
+	if p.DefaultBy == nil {
+		return p.Default
+	}
+	return valueOf(p.DefaultBy.Steps, earlier[p.DefaultBy.Parameter], p.Default)
+}
+
+// valueOf returns the value of the first step that a number does not exceed.
+func valueOf(steps []Step, number, otherwise int) int {
+	for _, s := range steps {
+		if number <= s.UpTo {
+			return s.Value
 		}
 	}
-	return p.Default
+	return otherwise
 }
 
 // lastOf returns the last of the given parameters in the type's order: the one to blame if all are

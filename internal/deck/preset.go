@@ -1,6 +1,7 @@
 package deck
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,7 +11,7 @@ import (
 )
 
 // A Preset names the usual hands of a game. It has either their sizes, or one size for as many
-// hands as there are players.
+// hands as there are players, and may have parts that are dealt after them.
 type Preset struct {
 	Name string `json:"name"`
 
@@ -21,12 +22,25 @@ type Preset struct {
 	// there are Sizes.
 	Each int `json:"each,omitempty"`
 
+	// EachBy is in place of Each if the size depends on the number of hands. 0 if the game is not for so
+	// many.
+	EachBy []Step `json:"each_by,omitempty"`
+
 	// Players is the number of hands if a request gives none, with default parameters; 0 if it has
 	// to give one.
 	Players int `json:"players,omitempty"`
 
 	// PlayersFrom names the parameter that Players is taken from.
 	PlayersFrom string `json:"players_from,omitempty"`
+
+	// Then is dealt after the hands, as more of them.
+	Then []Part `json:"then,omitempty"`
+}
+
+// A Part is a hand of nobody's, such as the flop of hold'em.
+type Part struct {
+	Name string `json:"name"`
+	Size int    `json:"size"`
 }
 
 // A PresetError says why the hands asked for cannot be dealt from a deck.
@@ -37,66 +51,62 @@ type PresetError struct {
 
 func (e *PresetError) Error() string { return fmt.Sprintf("hands %q: %s", e.Preset, e.Reason) }
 
-// Hands returns the sizes of the hands of a preset: bridge, or uno:4 for four hands. The caller may
-// change the slice. The error is a [*PresetError].
-func (d *Deck) Hands(preset string) ([]int, error) { return d.HandsFrom(1, preset) }
-
-// HandsFrom is [Deck.Hands] for that many copies of the deck shuffled together, which cover more
-// hands.
-func (d *Deck) HandsFrom(copies int, preset string) ([]int, error) {
+// Hands returns the sizes of the hands of a preset, bridge, or uno:4 for four hands, dealt from that many
+// copies of the deck. The caller may change the slice. The error is a [*PresetError].
+func (d *Deck) Hands(copies int, preset string) ([]int, error) {
 	reject := func(format string, args ...any) ([]int, error) {
 		return nil, &PresetError{preset, fmt.Sprintf(format, args...)}
 	}
 	name, number, counted := strings.Cut(preset, ":")
 	i := slices.IndexFunc(d.kind.Presets, func(p Preset) bool { return p.Name == name })
-	switch {
-	case len(d.kind.Presets) == 0:
-		return reject("%s has no presets; give the sizes of the hands, as in [5,5]", d.kind.Name)
-	case i < 0:
-		return reject("%s has no preset %s; %s", d.kind.Name, suggest.Quote(preset), d.kind.presetHint(name))
+	if i < 0 {
+		return reject("deck %s has no preset %s; %s", d.kind.Name, suggest.Quote(preset), d.kind.presetHint(name))
 	}
 	p := d.kind.Presets[i]
-	covered := copies*d.Size() - d.kind.DeadWall
-
-	if p.Each == 0 {
+	covered, sizes := copies*d.Size(), slices.Clone(p.Sizes)
+	if len(p.Then) == 0 {
+		covered -= d.kind.DeadWall // otherwise it may be one of the parts
+	}
+	if len(sizes) > 0 && counted {
+		return reject("the preset always deals %d hands; write %s", len(sizes), name)
+	}
+	if len(sizes) == 0 {
+		hands := cmp.Or(d.parameters[p.PlayersFrom], p.Players)
 		if counted {
-			return reject("the preset always deals %d hands; write %s", len(p.Sizes), name)
+			n, err := strconv.Atoi(number)
+			if err != nil || n < 1 || strconv.Itoa(n) != number {
+				return reject("the number of hands is a whole number from 1; write %s:4 for four hands of %d", name, p.size(4))
+			}
+			hands = n
 		}
-		if need := sum(p.Sizes); need > covered {
-			return reject("the preset deals %d cards and the deck covers %d", need, covered)
+		each := p.size(hands)
+		switch {
+		case hands == 0:
+			return reject("say how many hands; write %s:4 for four hands of %d", name, p.size(4))
+		case each == 0:
+			return reject("the preset is not for %d hands; write %s:4 for four hands of %d", hands, name, p.size(4))
+		// Dividing keeps a large number of hands from overflowing, and from being allocated.
+		case hands > max(covered, 0)/each:
+			return reject("the deck covers %d hands of %d", max(covered, 0)/each, each)
 		}
-		return slices.Clone(p.Sizes), nil
+		sizes = slices.Repeat([]int{each}, hands)
 	}
-
-	hands := p.Players
-	if p.PlayersFrom != "" {
-		hands = d.parameters[p.PlayersFrom]
+	for _, part := range p.Then {
+		sizes = append(sizes, part.Size)
 	}
-	if counted {
-		n, err := strconv.Atoi(number)
-		if err != nil || n < 1 || strconv.Itoa(n) != number {
-			return reject("the number of hands is a whole number from 1; write %s:4 for four hands of %d", name, p.Each)
-		}
-		hands = n
+	if need := sum(sizes); need > covered {
+		return reject("the preset deals %d cards and the deck covers %d", need, covered)
 	}
-	// Dividing keeps a large number of hands from overflowing, and from being allocated.
-	most := max(covered, 0) / p.Each
-	switch {
-	case hands == 0:
-		return reject("say how many hands; write %s:4 for four hands of %d", name, p.Each)
-	case hands > most:
-		return reject("the deck covers %d hands of %d", most, p.Each)
-	}
-	return slices.Repeat([]int{p.Each}, hands), nil
+	return sizes, nil
 }
+
+// size returns the size of each of that many hands; 0 if the game is not for so many.
+func (p Preset) size(hands int) int { return valueOf(p.EachBy, hands, p.Each) }
 
 // presetHint says what to write instead of a name that is no preset.
 func (t *Type) presetHint(name string) string {
-	names := make([]string, len(t.Presets))
-	for i, p := range t.Presets {
-		names[i] = p.Name
-	}
-	return suggest.Or(name, names, "give the sizes of the hands, as in [5,5], or one of: "+strings.Join(names, ", "))
+	names := namesOf(t.Presets, func(p Preset) string { return p.Name })
+	return suggest.Or(name, names, "give the sizes of the hands, as in [5,5], or a preset: "+cmp.Or(strings.Join(names, ", "), "there is none"))
 }
 
 func sum(numbers []int) (total int) {

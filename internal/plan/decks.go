@@ -44,7 +44,7 @@ func (r *Rules) checkDeck(p *Plan) error {
 
 // presetHands returns the hand sizes of the request's preset.
 func presetHands(p *Plan) ([]uint64, error) {
-	sizes, err := p.Deck.HandsFrom(int(p.Copies), p.Request.Preset)
+	sizes, err := p.Deck.Hands(int(p.Copies), p.Request.Preset)
 	if preset := (*deck.PresetError)(nil); errors.As(err, &preset) {
 		return nil, Refuse("/hands", "%s", preset.Reason)
 	} else if err != nil {

@@ -4,9 +4,10 @@ import {text} from '../page';
 import {Cards, type Dealing} from './cards';
 import {mostTiles, Wall, type Place} from './wall';
 
-/** A Deal has the hands and the rest of a deck of so many cards. */
+/** A Deal has the hands and the rest of a deck of so many cards. The last hands are the parts of a game, such as a flop. */
 export interface Deal {
   hands: string[][];
+  parts?: string[];
   rest: string[];
   size: number;
 }
@@ -26,7 +27,7 @@ function sorted(codes: string[], {type, names}: Dealing): string[] {
 }
 
 /** Hands shows a deal. The hand with the number lit, from 0, is marked. */
-export function Hands({hands, rest, size, lit, ...dealing}: Dealing & Deal & {lit?: number}) {
+export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing & Deal & {lit?: number}) {
   const {family} = dealing.type,
     taken = hands.flat().length,
     isWall = family === 'mahjong' && size <= mostTiles,
@@ -37,7 +38,7 @@ export function Hands({hands, rest, size, lit, ...dealing}: Dealing & Deal & {li
     const code = rest[i - taken];
     return code === undefined ? 'down' : {code};
   });
-  const isTable = hands.length === 4 && canSort && !isWall;
+  const isTable = hands.length === 4 && parts.length === 0 && canSort && !isWall;
   let from = 0;
   return (
     <>
@@ -60,7 +61,7 @@ export function Hands({hands, rest, size, lit, ...dealing}: Dealing & Deal & {li
             return (
               <section key={i} class={i === lit ? 'hand lit' : 'hand'}>
                 <h3>
-                  {text('table.hand', i + 1)}
+                  {parts[i - hands.length + parts.length] ?? text('table.hand', i + 1)}
                   {isTable && <span class="seat">{text(`table.seat.${(i % 4) as 0 | 1 | 2 | 3}`)}</span>}
                   {i === lit && <strong>{text('table.yours')}</strong>}
                 </h3>

@@ -55,6 +55,10 @@ function recall(): Kept | undefined {
   return kept && idOf(kept) === asked('deal') ? kept : undefined;
 }
 
+/** partsOf returns the names of what a game deals after the players' hands. */
+const partsOf = ({type, body}: Dealt): string[] | undefined =>
+  type.hands?.find(({name}) => name === String(body.hands).split(':')[0])?.then?.map(({name}) => name);
+
 export function Shuffle({types}: {types: DeckType[]}) {
   const [dealt, setDealt] = useState<Dealt>();
   const [problem, setProblem] = useState<Problem>();
@@ -94,6 +98,7 @@ export function Shuffle({types}: {types: DeckType[]}) {
             type={dealt.type}
             names={dealt.names}
             hands={dealt.answer.hands ?? []}
+            parts={partsOf(dealt)}
             rest={dealt.answer.rest ?? dealt.answer.items ?? []}
             size={dealt.type.size * (dealt.body.decks ?? 1)}
           />
@@ -154,7 +159,10 @@ function Request({
           <select name="hands" value={hands} onChange={(event) => setHands(event.currentTarget.value)} id="hands">
             <option value="">{text('table.hands.none')}</option>
             {(type.hands ?? []).map((preset) => (
-              <option key={preset.name} value={preset.each && !preset.players ? `${preset.name}:4` : preset.name}>
+              <option
+                key={preset.name}
+                value={(preset.each || preset.each_by) && !preset.players ? `${preset.name}:4` : preset.name}
+              >
                 {preset.name}
               </option>
             ))}

@@ -92,6 +92,17 @@ test('a search finds sections and operations, and leads to them', async () => {
   await page.getByRole('link', {name: 'GET /log/key'}).click();
   await page.waitForSelector('#operations-log-getLogKey.is-open');
 
+  for (const [word, path] of [
+    ['texas', '/docs/guides/decks'],
+    ['poker', '/docs/guides/decks'],
+    ['weights', '/docs/guides/weights'],
+    ['coin', '/docs/guides/weights'],
+    ['dice', '/docs/guides/weights'],
+  ]) {
+    await page.fill('#search', word);
+    await page.locator(`#found li:first-child a[href*="${path}#"]`).waitFor();
+  }
+
   await page.fill('#search', 'qqqq');
   await page.getByText('Nothing was found.').waitFor();
   assert.deepEqual(wrong, []);

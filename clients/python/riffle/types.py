@@ -109,13 +109,22 @@ class DeckParameter(TypedDict):
 
 
 class Preset(TypedDict):
-    """Named hands. They have `sizes`, or `each` for one hand per player."""
+    """Named hands. They have `sizes`, or `each` or `each_by` for one hand per player. After those of the players, `hands` has the
+    parts in `then`, in their order: the last six hands of `holdem:6` are a burnt card, the flop, a burnt card, the turn, a burnt
+    card and the river.
+    """
 
     name: str
     sizes: NotRequired[list[int]]
     """The size of each hand."""
     each: NotRequired[int]
     """The size of every hand."""
+    each_by: NotRequired[list[dict[str, Any]]]
+    """The size of every hand by their number: the value of the first step that the number does not exceed; 0 if the game is
+    not for so many.
+    """
+    then: NotRequired[list[dict[str, Any]]]
+    """What is dealt after the hands of the players."""
     players: NotRequired[int]
     """The number of hands if neither the request nor a parameter gives it. If omitted, the request must give it."""
     players_from: NotRequired[str]

@@ -1125,13 +1125,30 @@ export interface components {
                 }[];
             };
         };
-        /** @description Named hands. They have `sizes`, or `each` for one hand per player. */
+        /**
+         * @description Named hands. They have `sizes`, or `each` or `each_by` for one hand per player. After those of the players, `hands` has the
+         *     parts in `then`, in their order: the last six hands of `holdem:6` are a burnt card, the flop, a burnt card, the turn, a burnt
+         *     card and the river.
+         */
         Preset: {
             name: string;
             /** @description The size of each hand. */
             sizes?: number[];
             /** @description The size of every hand. */
             each?: number;
+            /**
+             * @description The size of every hand by their number: the value of the first step that the number does not exceed; 0 if the game is
+             *     not for so many.
+             */
+            each_by?: {
+                up_to: number;
+                value: number;
+            }[];
+            /** @description What is dealt after the hands of the players. */
+            then?: {
+                name: string;
+                size: number;
+            }[];
             /** @description The number of hands if neither the request nor a parameter gives it. If omitted, the request must give it. */
             players?: number;
             /** @description The parameter that gives the number of hands. */
