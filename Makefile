@@ -53,7 +53,7 @@ lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) $(VALE) $(BIOME) ## check styl
 	go mod verify
 	go mod tidy -diff
 	$(BIOME) ci --error-on-warnings
-	! git ls-files 'web/*.ts' 'web/*.tsx' 'web/*.mjs' 'clients/typescript/*.mjs' clients/typescript/src/index.ts | LC_ALL=C.UTF-8 xargs grep -nE '^.{121}'
+	! git ls-files 'web/*.ts' 'web/*.tsx' 'web/*.mjs' 'clients/typescript/*.mjs' 'clients/typescript/src/*.ts' ':!*/contract.ts' | LC_ALL=C.UTF-8 xargs grep -nE '^.{121}'
 
 contract: ## check openapi.yaml, the generated client, and the service against both
 	bash .ci/contract

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 from typing import Any
 
-from riffle import AsyncRiffle, Riffle, RiffleError, verify
+from riffle import AsyncRiffle, Riffle, RiffleError, deal, draw, pick, verify, verify_deal
 
 with open(os.environ["RIFFLE_SCENARIOS"], encoding="utf-8") as file:
     SCENARIOS = json.load(file)["scenarios"]
@@ -100,6 +100,22 @@ class Scenarios(unittest.TestCase):
         for kind, scenario, outcome in played:
             with self.subTest(f"{kind.__name__}: {scenario['name']}"):
                 outcome.result()
+
+
+class Games(unittest.TestCase):
+    def test_a_game_is_dealt_by_name(self) -> None:
+        riffle = Riffle(os.environ["RIFFLE_URL"], token=os.environ.get("RIFFLE_TOKEN_TABLE"))
+        key = str(uuid.uuid4())
+        dealt = deal(riffle, "standard52", "holdem", 6, key=key, reveal="now")
+        self.assertEqual([len(hand) for hand in dealt.players], [2] * 6)
+        self.assertEqual({name: len(cards) for name, cards in dealt.parts.items()}, {"burn": 3, "flop": 3, "turn": 1, "river": 1})
+        self.assertEqual(dealt.board, dealt.parts["flop"] + dealt.parts["turn"] + dealt.parts["river"])
+        self.assertEqual(len(dealt.rest), 32)
+        self.assertEqual(deal(riffle, "standard52", "holdem", 6, key=key, reveal="now"), dealt)
+        self.assertEqual(verify_deal(riffle, dealt, riffle.get_log_key())["verdict"], "verified")
+        self.assertEqual(len(deal(riffle, "werewolf", "werewolf", 8).players), 8)
+        self.assertEqual(len(draw(riffle, riffle.create_shoe({"deck": "standard52"})["shoe_id"], 3)), 3)
+        self.assertIn(pick(riffle, ["ann", "bob"])[0], (["ann"], ["bob"]))
 
 
 class Bounds(unittest.TestCase):

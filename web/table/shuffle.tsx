@@ -10,7 +10,7 @@ import {asked, askedOf, DeckFields, formOf, OrderFields, remember, type Asked} f
 import {Hands} from './hands';
 import {Programs} from './programs';
 
-/** A Shuffle is the body of POST /shuffle as a game sends it. This page also reveals the seed, to check the deal here. */
+/** A Shuffle is the body of POST /shuffle as a game sends it. This page also reveals the seed, to check the deal. */
 interface Shuffle extends Asked {
   hands?: string | number[];
   draw?: number;

@@ -5,6 +5,9 @@ Each operation of the service is a method, whose answer is a typed dictionary, o
 """
 
 from .client import AsyncRiffle, Riffle, RiffleError
+from .games import Deal, deal, draw, pick, verify_deal
 from .proofs import Step, Verdict, verify
 
-__all__ = ["AsyncRiffle", "Riffle", "RiffleError", "Step", "Verdict", "verify"]
+__all__ = [
+    "AsyncRiffle", "Deal", "Riffle", "RiffleError", "Step", "Verdict", "deal", "draw", "pick", "verify", "verify_deal",
+]

@@ -26,7 +26,7 @@ type Shuffled<Asked> = Asked extends {items: readonly (infer T)[]}
       : Item;
 type Dealt<Asked> = Asked extends {details: true} ? Card : 'details' extends keyof Asked ? string | Card : string;
 
-/** The members of the answer in which the order is. They follow from the request, unless it may be without its members. */
+/** The members that have the order. They follow from the request, unless it may be without the members that decide. */
 type Order<Asked, T> = 'commitment_id' extends keyof Asked
   ? ShuffleResult
   : undefined extends Asked[keyof Asked & ('repeat' | 'hands')]
@@ -38,7 +38,7 @@ type Order<Asked, T> = 'commitment_id' extends keyof Asked
         : {items: T[]};
 type Answer<Asked, T> = Omit<ShuffleResult, 'items' | 'hands' | 'rest' | 'shuffles'> & Order<Asked, T>;
 
-/** The answer to a call as the contract and the request tell it. openapi-fetch would drop the members that a variant has not. */
+/** The answer as the contract and the request tell it. openapi-fetch would drop the members that a variant has not. */
 export type Returned<Path, Operation, Given> = [Path, Given] extends ['/shuffle', {body: infer Body}]
   ? Answer<Body, Shuffled<Body>>
   : Path extends '/decks/{type}'

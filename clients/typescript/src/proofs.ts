@@ -1,3 +1,4 @@
+// Proofs are checked as texts; the client returns them as values.
 import type {components} from './contract.js';
 import {verify as verifyTexts, type Given as Texts} from './verify.mjs';
 
@@ -7,8 +8,8 @@ type Proof = components['schemas']['AuditProof'];
 export type File = Proof | Proof[] | string | {name: string; text: string};
 
 /**
- * What proofs are checked against, as text or as the client returned it. What is missing is not checked. Of items and answers with
- * integers from 2⁵³ on give the text, since they are rounded as values.
+ * What proofs are checked against, as text or as the client returned it. What is missing is not checked. Of items and
+ * answers with integers from 2⁵³ on give the text, since they are rounded as values.
  */
 export interface Given extends Omit<Texts, 'items' | 'order' | 'hand'> {
   /** The items; of a deck, all codes. */
@@ -20,8 +21,8 @@ export interface Given extends Omit<Texts, 'items' | 'order' | 'hand'> {
 }
 
 /**
- * Verifies proofs without the service, as specified in docs/spec.md and docs/shoes.md: those of records, of commitments that they
- * used, and of whole shoes. A list is of several files. It never throws.
+ * Verifies proofs without the service, as specified in docs/spec.md and docs/shoes.md: those of records, of commitments
+ * that they used, and of whole shoes. A list is of several files. It never throws.
  */
 export function verify(files: File | File[], given: Given = {}): ReturnType<typeof verifyTexts> {
   const {items, order, hand, ...texts} = given;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import {randomUUID} from 'node:crypto';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
-import {Riffle, RiffleError, verify} from 'riffle';
+import {deal, draw, pick, Riffle, RiffleError, verify, verifyDeal} from 'riffle';
 
 const {RIFFLE_URL: url, RIFFLE_SCENARIOS: table} = process.env;
 
@@ -61,6 +61,29 @@ async function collect(lines) {
 }
 
 const at = (value, path) => (path === '' ? value : path.split('.').reduce((in_, name) => in_?.[name], value));
+
+test('a game is dealt by name', async () => {
+  const riffle = new Riffle(url, {token: process.env.RIFFLE_TOKEN_TABLE}),
+    key = randomUUID(),
+    asked = {deck: 'standard52', game: 'holdem', players: 6};
+  const dealt = await deal(riffle, asked, key),
+    {players, parts, board, rest, answer} = dealt;
+  assert.deepEqual(await deal(riffle, asked, key), dealt);
+  assert.deepEqual(
+    players.map((hand) => hand.length),
+    [2, 2, 2, 2, 2, 2],
+  );
+  assert.deepEqual(board, [...parts.flop, ...parts.turn, ...parts.river]);
+  assert.deepEqual([parts.burn.length, board.length, rest.length], [3, 5, 32]);
+  const path = {id: answer.audit_id};
+  await riffle.post('/audits/{id}/reveal', {params: {path}, body: {seed: answer.seed}});
+  assert.equal((await verifyDeal(riffle, dealt, await riffle.get('/log/key'))).verdict, 'verified');
+
+  assert.equal((await deal(riffle, {deck: 'werewolf', game: 'werewolf', players: 8})).players.length, 8);
+  const {shoe_id} = await riffle.post('/shoes', {body: {deck: 'standard52'}});
+  assert.equal((await draw(riffle, shoe_id, 3)).length, 3);
+  assert.ok(['ann', 'bob'].includes((await pick(riffle, ['ann', 'bob'])).winners[0]));
+});
 
 const busy = async () => new Response('', {status: 503, headers: {'Retry-After': '3600'}});
 

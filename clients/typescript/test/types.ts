@@ -1,5 +1,5 @@
 // Compiled and not run: what a request says about its answer, and that a misspelled member does not compile.
-import {Riffle, verify} from 'riffle';
+import {deal, pick, Riffle, verify} from 'riffle';
 
 const riffle = new Riffle('http://localhost:8080');
 
@@ -32,6 +32,15 @@ export async function misspelled(id: string) {
   await riffle.post('/shoes/{id}/draw', {params: {path: {id}, query: {proofs: true}}, body: {count: 2}});
   // @ts-expect-error: detail for details
   await riffle.get('/decks/{type}', {params: {path: {type: 'uno108'}, query: {detail: true}}});
+}
+
+export async function game() {
+  const {players, board} = await deal(riffle, {deck: 'standard52', game: 'holdem', players: 6});
+  const {winners} = await pick(riffle, [{name: 'ann'}, {name: 'bob'}]);
+  // @ts-expect-error: player for players
+  await deal(riffle, {deck: 'standard52', game: 'holdem', player: 6});
+  const codes: string[] = [...players.flat(), ...board];
+  return [codes, winners[0]?.name];
 }
 
 export async function checked(id: string) {
