@@ -306,21 +306,29 @@ export function Steps({check, texts}: {check: Check; texts: Text[]}) {
               <Shows key={j} step={step} telling={telling} />
             ))}
           </ol>
-          <p class="quiet">{text('verify.words')}</p>
-          <div class="quiet" lang="en">
-            {[telling.headline, ...telling.notes].map((line) => (
-              <p key={line}>{line}</p>
-            ))}
-          </div>
+          <details class="quiet words">
+            <summary>{text('verify.words')}</summary>
+            <div lang="en">
+              {[telling.headline, ...telling.notes, ...(language === 'en' ? [] : telling.steps.map(original))].map(
+                (line) => (
+                  <p key={line}>{line}</p>
+                ),
+              )}
+            </div>
+          </details>
         </div>
       ))}
     </>
   );
 }
 
-/** Shows tells a step's result, in plain words and in the verifier's. */
-function Shows({step: {name, ok, text: found}, telling}: {step: Step; telling: Telling}) {
-  const claim = `claim.${name}`,
+/** original returns what the verifier says of a step, in English. */
+const original = ({name, text}: Step) => `${name}: ${text}`;
+
+/** Shows tells a step's result, in plain words and, in English, in the verifier's. */
+function Shows({step, telling}: {step: Step; telling: Telling}) {
+  const {name, ok} = step,
+    claim = `claim.${name}`,
     said = ok === null ? open(name, telling) : ok ? hasText(claim) && text(claim) : failed(name, telling);
   return (
     <li class={`step-${ok}`}>
@@ -329,9 +337,11 @@ function Shows({step: {name, ok, text: found}, telling}: {step: Step; telling: T
       </span>
       <span>
         {said && <strong class="claim">{said.charAt(0).toUpperCase() + said.slice(1)}</strong>}
-        <span class="quiet" lang="en">
-          {name}: {found}
-        </span>
+        {(language === 'en' || !said) && (
+          <span class="quiet" lang="en">
+            {original(step)}
+          </span>
+        )}
       </span>
     </li>
   );

@@ -119,11 +119,12 @@ function renderContract() {
 /** makeDocs makes all pages, the menu, the pictures in pages, and the sections for the search. */
 export function makeDocs() {
   const contract = renderContract(),
-    docs = {contract: contract.page, pages: {}, guides: [], reference: [], pictures: {}, index: contract.sections},
+    docs = {contract: contract.page, pages: {}, guides: [], reference: [], files: {}},
+    index = contract.sections,
     add = (place, source) => {
       const {page, sections} = render(place, source);
       docs.pages[place] = page;
-      docs.index.push(...sections);
+      index.push(...sections);
       const entry = {path: place, title: page.title};
       if (!place.includes('/') || place === 'operations/README') docs.reference.push(entry);
       else if (place.startsWith('guides/') && place !== 'guides/README') docs.guides.push(entry);
@@ -132,6 +133,8 @@ export function makeDocs() {
     add(name.slice('docs/'.length, -'.md'.length), read(name));
   // Their licence goes where the service goes.
   add('fonts', `# The fonts of the cards\n\n\`\`\`text\n${read('internal/picture/OFL.txt')}\`\`\`\n`);
-  for (const name of list('docs/', '.svg')) docs.pictures[name.slice('docs/'.length)] = read(name);
+  for (const name of list('docs/', '.svg'))
+    docs.files[name.slice('docs/'.length)] = {type: 'image/svg+xml', text: read(name)};
+  docs.files['search.json'] = {type: 'application/json', text: JSON.stringify(index)};
   return docs;
 }

@@ -66,3 +66,14 @@ input.addEventListener(
 
 // What may be wider than the page is scrolled with the keyboard, too.
 document.querySelectorAll('.document pre, .document table').forEach((element) => element.setAttribute('tabindex', '0'));
+
+// Commands name the address that this page has.
+const texts = document.createTreeWalker(document.querySelector('.document')!, NodeFilter.SHOW_TEXT);
+while (texts.nextNode()) {
+  const {currentNode: node} = texts;
+  if (node.parentElement!.closest('code') && /curl |http:/.test(node.nodeValue!))
+    node.nodeValue = node.nodeValue!.replace(
+      /(?<!https:\/\/)(http:\/\/)?localhost:8080(?!\/logs\/)/g,
+      location.origin + prefix,
+    );
+}

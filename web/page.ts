@@ -28,6 +28,12 @@ export function counted(name: Counted, n: number, ...values: (string | number)[]
 /** hasText reports whether there is a text with a name. */
 export const hasText = (name: string): name is Name => name in texts.en;
 
+/** kindName returns the name of a kind of records. A later service may have more kinds. */
+export const kindName = (kind: string): string => {
+  const name = `kind.${kind}`;
+  return hasText(name) ? text(name) : kind;
+};
+
 const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
   wordForm = /^[\w-]+(\.[\w-]+)*$/;
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -144,13 +145,7 @@ func (r *fairnessReport) conclude(caught bool, positions fairness.Finding, sorte
 
 // err returns the error that gives the exit code of the verdict.
 func (r *fairnessReport) err() error {
-	switch r.Verdict {
-	case verdictCaught:
-		return errCaught
-	case verdictUnjudged:
-		return errTooFew
-	}
-	return nil
+	return map[string]error{verdictCaught: errCaught, verdictUnjudged: errTooFew}[r.Verdict]
 }
 
 // text returns the report for people.
@@ -186,10 +181,7 @@ func (t *fairnessTest) statistic() (chiSquare, degrees string) {
 	if t.Freedom == nil {
 		return "", ""
 	}
-	if t.ChiSquare == nil {
-		return "infinite", strconv.Itoa(*t.Freedom)
-	}
-	return decimal(t.ChiSquare), strconv.Itoa(*t.Freedom)
+	return cmp.Or(decimal(t.ChiSquare), "infinite"), strconv.Itoa(*t.Freedom)
 }
 
 // pValue returns p for people.

@@ -112,7 +112,7 @@ func newHandler(o *options, settings api.Options) (*api.API, error) {
 		if err != nil {
 			return nil, err
 		}
-		settings.Home, settings.More = pages, append(settings.More, api.More{Scope: access.Page, Routes: pages.Routes})
+		settings.Home, settings.Missing, settings.More = pages, pages.Missing, append(settings.More, api.More{Scope: access.Page, Routes: pages.Routes})
 	}
 	settings.Logs, settings.Contract, settings.Admin = o.logNames(), riffle.Contract, o.adminAddr != ""
 	settings.MaxBody, settings.Budget, settings.WriteTimeout = o.maxBody, memory, o.timeouts.Write

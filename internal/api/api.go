@@ -43,6 +43,7 @@ type Options struct {
 	ReplayTime   time.Duration       // limit for a replay, or for a shoe's proof until it is sent; 2 minutes by default
 	More         []More              // routes beyond the contract
 	Home         http.Handler        // answers browsers at /; by default they get JSON, as programs do
+	Missing      http.HandlerFunc    // answers browsers where there is nothing; by default they get JSON
 }
 
 // More are routes beyond the contract, for callers with a scope. Their handlers get the request's log

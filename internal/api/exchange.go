@@ -94,12 +94,13 @@ func (a *API) handle(f handler) http.HandlerFunc {
 
 // Values of header fields, shared by all answers: Header.Set would allocate each again.
 var (
-	typeJSON = []string{"application/json"}
-	typeText = []string{"text/plain; charset=utf-8"}
-	typeTile = []string{"application/octet-stream"}
-	typeYAML = []string{"application/yaml"}
-	noStore  = []string{"no-store"}
-	nosniff  = []string{"nosniff"}
+	typeJSON    = []string{"application/json"}
+	typeText    = []string{"text/plain; charset=utf-8"}
+	typeTile    = []string{"application/octet-stream"}
+	typePicture = []string{"image/svg+xml"}
+	typeYAML    = []string{"application/yaml"}
+	noStore     = []string{"no-store"}
+	nosniff     = []string{"nosniff"}
 )
 
 // shortAnswer is the length of the longest answer that is not charged: the connection's buffers hold

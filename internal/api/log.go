@@ -74,20 +74,28 @@ func (a *logAPI) tile(x *exchange) error {
 	if !entries {
 		return x.send(typeTile, data) // hashes do not compress
 	}
-	if err := x.lease.Grow(int64(len(data)) + compressorBytes); err != nil {
+	if err := x.lease.Grow(int64(len(data))); err != nil {
 		return err
 	}
-	h := x.Header()
-	h["Content-Type"] = typeTile
-	h.Add("Vary", "Accept-Encoding") // also if uncompressed, or a cache would serve that to everybody
-	compressed.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		sendBody(w, http.StatusOK, data)
-	})).ServeHTTP(x, x.r)
+	sendCompressed(x, typeTile, data)
 	return nil
 }
 
-// compressed compresses bundles of records to a fifth for clients that accept it.
-var compressed = middleware.NewCompressor(5, typeTile...)
+// sendCompressed sends data, compressed if the client accepts that and there is memory for it.
+func sendCompressed(x *exchange, kind []string, data []byte) {
+	h := x.Header()
+	h["Content-Type"] = kind
+	h.Add("Vary", "Accept-Encoding") // also if uncompressed, or a cache would serve that to everybody
+	send := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { sendBody(w, http.StatusOK, data) })
+	if x.lease.Grow(compressorBytes) == nil {
+		compressed.Handler(send).ServeHTTP(x, x.r)
+	} else {
+		send(x, x.r)
+	}
+}
+
+// compressed compresses bundles of records to a fifth, and pictures to a tenth.
+var compressed = middleware.NewCompressor(5, typeTile[0], typePicture[0])
 
 // compressorBytes is the memory of a compressor.
 const compressorBytes = 1 << 20

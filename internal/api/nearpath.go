@@ -22,6 +22,10 @@ func (a *API) noSuchPath(x *exchange) error {
 		x.WriteHeader(http.StatusPermanentRedirect) // with the same method and body
 		return nil
 	}
+	if a.Missing != nil && acceptsHTML(x.r) {
+		a.Missing(x, x.r)
+		return nil
+	}
 	if near := a.nearestPath(x.r.URL.Path); near != "" && near != x.r.URL.Path { // equal in another case
 		return notFound("There is nothing at this path; did you mean %s? GET /openapi.yaml lists what there is.", near)
 	}

@@ -58,10 +58,9 @@ func sendPicture(x *exchange, drawn []byte) {
 		x.WriteHeader(http.StatusNotModified)
 		return
 	}
-	h.Set("Content-Type", "image/svg+xml")
 	// A picture opened by itself is a document of this origin, and loads nothing.
 	h.Set("Content-Security-Policy", "default-src 'none'")
-	sendBody(x, http.StatusOK, drawn)
+	sendCompressed(x, typePicture, drawn)
 }
 
 // namesTag reports whether If-None-Match names a tag. A proxy that compresses pictures weakens it.

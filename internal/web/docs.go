@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
 
@@ -12,10 +11,9 @@ import (
 type docs struct {
 	Pages     map[string]*document // by their paths below /docs/, such as guides/shoes
 	Contract  *document
-	Guides    []entry           // without their index, guides/README
-	Reference []entry           // of the pages on operations, their index alone
-	Pictures  map[string]string // by their paths below /docs/
-	Index     json.RawMessage   // the sections of all documents, to be searched
+	Guides    []entry                                // without their index, guides/README
+	Reference []entry                                // of the pages on operations, their index alone
+	Files     map[string]struct{ Type, Text string } // pictures, and search.json with the sections of all documents
 }
 
 // A document is a Markdown file as HTML.
@@ -26,28 +24,21 @@ type document struct {
 // An entry is a document in the menu.
 type entry struct{ Path, Title string }
 
-// serveDocument answers with a document or a picture in one.
+// serveDocument answers with a document or a file that one loads.
 func (p *Pages) serveDocument(w http.ResponseWriter, r *http.Request) {
 	name := chi.URLParam(r, "*")
 	if page, found := p.docs().Pages[name]; found {
 		p.serve(w, r, view{script: "docs", policy: policy, path: name, document: page})
 		return
 	}
-	picture, found := p.docs().Pictures[name]
+	file, found := p.docs().Files[name]
 	if !found {
-		http.NotFound(w, r)
+		p.Missing(w, r)
 		return
 	}
 	h := w.Header()
-	h.Set("Content-Type", "image/svg+xml")
+	h.Set("Content-Type", file.Type)
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	h.Set("X-Content-Type-Options", "nosniff")
-	_, _ = io.WriteString(w, picture) // a caller who has left needs no picture
-}
-
-// serveIndex answers with the sections of all documents.
-func (p *Pages) serveIndex(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(p.docs().Index) // a caller who has left needs no index
+	_, _ = io.WriteString(w, file.Text) // a caller who has left needs no file
 }

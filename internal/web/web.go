@@ -8,6 +8,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -75,6 +76,7 @@ type Pages struct {
 // A view holds the data of a page's template.
 type view struct {
 	script, policy, path string    // of a document, its path below /docs/
+	status               int       // 0 for 200
 	document             *document // shown before the script runs; may be nil
 }
 
@@ -127,7 +129,6 @@ func (p *Pages) Routes(r chi.Router) {
 			p.serve(w, r, v)
 		})
 	}
-	get("/docs/search.json", p.serveIndex)
 	get("/docs/*", p.serveDocument)
 	get("/docs/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Location", p.prefix(w)+"/docs")
@@ -148,6 +149,11 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.serve(w, r, view{script: pages[0].Script, policy: pages[0].policy})
 }
 
+// Missing answers with a page that says that there is nothing at the path.
+func (p *Pages) Missing(w http.ResponseWriter, r *http.Request) {
+	p.serve(w, r, view{script: "missing", policy: policy, status: http.StatusNotFound})
+}
+
 // serve answers with the frame of a page.
 func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
 	tag := p.language(r).String()
@@ -159,6 +165,7 @@ func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
 	h.Set("Content-Language", tag)
 	h.Set("Cache-Control", "no-cache")
 	h.Add("Vary", "Accept-Language, Cookie")
+	w.WriteHeader(cmp.Or(v.status, http.StatusOK))
 	_, _ = w.Write(top) // an error means that the caller has left
 	if v.document != nil {
 		_, _ = io.WriteString(w, v.document.Body)

@@ -217,10 +217,10 @@ func TestDocuments(t *testing.T) {
 		assert.Contains(t, body, page.Body, path)
 		assert.Contains(t, body, "<title>"+html.EscapeString(page.Title)+" · Riffle</title>", path)
 	}
-	for path := range d.Pictures {
+	for path, file := range d.Files {
 		answer, _ := serve(t, "", "/docs/"+path, nil)
-		assert.Equal(t, "image/svg+xml", answer.Header.Get("Content-Type"), path)
+		assert.Equal(t, file.Type, answer.Header.Get("Content-Type"), path)
 	}
-	answer, _ := serve(t, "", "/docs/none", nil)
-	assert.Equal(t, http.StatusNotFound, answer.StatusCode)
+	answer, body := serve(t, "", "/docs/none", nil)
+	assert.Equal(t, http.StatusNotFound, answer.StatusCode, body)
 }

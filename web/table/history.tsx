@@ -95,7 +95,7 @@ export function History({owned, busy, change, onLook}: Properties) {
           {text('shoe.another')}
         </a>
       </div>
-      <p class="quiet">{text('shoe.secret')}</p>
+      <p class="quiet">{text(state.status === 'open' ? 'shoe.secret' : 'shoe.secret.over')}</p>
     </section>
   );
 }

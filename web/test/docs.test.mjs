@@ -146,3 +146,12 @@ test('every link of every document leads somewhere', async () => {
   assert.ok(anchors.size > 20, `${anchors.size} pages`);
   await close();
 });
+
+test('commands in the docs name the address of the page', async () => {
+  const {page, wrong, close} = await open(browser, `${service.base}/docs/guides/shuffle-and-draw`);
+  const commands = await page.locator('.document pre').allTextContents();
+  assert.ok(commands.some((command) => command.includes(`curl -s ${service.base}/shuffle`)));
+  assert.ok(!commands.some((command) => /curl -s localhost:8080/.test(command)));
+  assert.deepEqual(wrong, []);
+  await close();
+});

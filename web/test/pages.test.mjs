@@ -138,6 +138,22 @@ test('a deal and its setting stay when the page is loaded again or changes its l
   await close();
 });
 
+test('a path that is not there is a page for browsers, and pictures are compressed', async () => {
+  for (const path of ['/nowhere', '/logs/poker/nowhere', '/docs/nowhere']) {
+    const {page, wrong, close} = await open(browser, service.base + path, {locale: 'zh-CN'});
+    await page.getByRole('heading', {name: '这里什么也没有'}).waitFor();
+    assert.match(await page.locator('link[rel=icon]').getAttribute('href'), /svg/);
+    await page.getByRole('link', {name: '回到牌桌'}).click();
+    await page.getByRole('heading', {name: '洗一副牌'}).waitFor();
+    assert.deepEqual(wrong.length, 1, 'the status 404'); // which Chromium writes to the console
+    await close();
+  }
+  const answer = await fetch(`${service.base}/nowhere`);
+  assert.equal(answer.headers.get('content-type'), 'application/problem+json');
+  for (const path of ['/cards/standard52', '/cards/standard52/KS.svg'])
+    assert.equal((await fetch(service.base + path)).headers.get('content-encoding'), 'gzip', path);
+});
+
 test('links are copied', async () => {
   const {audit_id: id, log_index: index} = await shuffle(service.base, {size: 5, reveal: 'now'});
   const {page, wrong, close} = await open(browser, `${service.base}/verify?id=${id}`, {

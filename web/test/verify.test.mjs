@@ -401,10 +401,10 @@ test('a shuffle with the proof of another commitment says that its own is missin
     'unchecked',
     'Not checked to the end: the commitment was not checked, because its proof was not given.',
   );
-  await page.getByText('How we know').click();
   await page
     .getByText(`the commitment that was given, ${other.commitment_id}, is not the one that the record names.`)
-    .waitFor();
+    .first()
+    .waitFor({state: 'attached'});
   await close();
 });
 
@@ -417,11 +417,14 @@ test('in Chinese the page says everything in Chinese', async () => {
     page.evaluate(() => {
       // words outside of what the verifier says, the files are called, and the log has
       const main = document.querySelector('#main > div').cloneNode(true);
-      main.querySelectorAll('[lang=en], bdi, dl, code, a').forEach((node) => node.remove());
+      main.querySelectorAll('[lang=en], bdi, dd, code, a').forEach((node) => node.remove());
       return main.textContent.replace(/[\w.-]+\.(json|txt)|UTC|GET|[0-9a-f-]{36}/g, '').match(/[A-Za-z]{3,}/g) ?? [];
     });
   await drop(page, {'proof.json': proof, 'key.txt': key, 'mine.json': hands[1]});
   await finds(page, 'verified', '核验通过：这正是这次发牌中第 2 手牌的 13 张牌，顺序与发牌时相同。');
+  await page.waitForSelector('.lit img[src]');
+  await page.getByText('凭什么这样说').click();
+  assert.equal(await page.locator('.steps [lang=en]').count(), 0, 'a step is told in English');
   assert.deepEqual(await english(), []);
   await page.getByText('重新开始').click();
   await page.fill('textarea', secret);

@@ -1,1 +1,0 @@
-import"./chunk-DAJHRCI4.js";import"./chunk-CZUSTRYR.js";import"./chunk-SQE76S5B.js";
