@@ -3,7 +3,7 @@
 import {bytesToHex} from '@noble/hashes/utils.js';
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
-import {idIn, kindName, language, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
+import {counted, idIn, kindName, language, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
 import {Share} from './share';
 import {
@@ -177,7 +177,7 @@ function Grown({view: {checkpoint, key, seen}, onForget}: {view: View; onForget:
   if (relation === 'grew')
     return (
       <p class="panel good" role="status">
-        ✓ {text('explore.grew', (checkpoint.size - earlier.size).toLocaleString(language), when)}
+        ✓ {counted('explore.grew', checkpoint.size - earlier.size, when)}
       </p>
     );
   const why = text(`explore.alarm.${relation}.why`, when, ...sizes);
@@ -345,28 +345,56 @@ function Records({list, onGo}: Going & {list: Row[]}) {
 
 const decode = (record: Uint8Array) => new TextDecoder().decode(record);
 
+/** rows is the number of records on a page of the list. */
+const rows = 20;
+
+/** Latest lists the newest records, and older ones page by page. Only the first page follows the log. */
 function Latest({view, onGo}: Going & {view: View}) {
   const [list, setList] = useState<Row[]>();
+  const [chosen, setChosen] = useState<number>();
   const [problem, setProblem] = useState<Problem>();
+  const {size} = view.checkpoint,
+    newest = Math.min(chosen ?? size - 1, size - 1),
+    oldest = Math.max(0, newest - rows + 1);
   useEffect(() => {
-    const last = Array.from({length: Math.min(10, view.checkpoint.size)}, (_, i) => view.checkpoint.size - 1 - i);
+    let isCurrent = true;
+    const page = Array.from({length: size === 0 ? 0 : newest - oldest + 1}, (_, i) => newest - i);
     Promise.all(
-      last.map(async (index) => ({
+      page.map(async (index) => ({
         index,
         ...(JSON.parse(decode(await view.tiles.record(index))) as Omit<Row, 'index'>),
       })),
     )
       .then((rows) => {
+        if (!isCurrent) return;
         setList(rows);
         setProblem(undefined);
       })
       .catch((error: unknown) => setProblem(asProblem(error)));
-  }, [view]);
+    return () => {
+      isCurrent = false;
+    };
+  }, [view, newest]);
   return (
     <section class="panel">
-      <h2>{text('explore.latest')}</h2>
+      <h2>{text(chosen === undefined ? 'explore.latest' : 'explore.older.heading')}</h2>
       {problem && <p role="alert">{problem.message}</p>}
       {list && (list.length === 0 ? <p>{text('explore.empty')}</p> : <Records list={list} onGo={onGo} />)}
+      {size > rows && (
+        <div class="actions">
+          <button type="button" disabled={oldest === 0} onClick={() => setChosen(oldest - 1)}>
+            ← {text('explore.older')}
+          </button>
+          <button
+            type="button"
+            disabled={chosen === undefined}
+            onClick={() => setChosen(newest + rows < size - 1 ? newest + rows : undefined)}
+          >
+            {text('explore.newer')} →
+          </button>
+          <span class="quiet">{text('explore.range', oldest, newest)}</span>
+        </div>
+      )}
     </section>
   );
 }
@@ -404,7 +432,7 @@ function Unused({onGo}: Going) {
     : [];
   const isWarning = all.some(([status]) => status !== 'open');
   return (
-    <section class={isWarning ? 'panel warned' : 'panel'}>
+    <section class={isWarning ? 'panel warned unused' : 'panel unused'}>
       <h2>{text('explore.unused')}</h2>
       <p class="quiet">{text('explore.unused.why')}</p>
       {problem && (
@@ -418,13 +446,13 @@ function Unused({onGo}: Going) {
       )}
       {lists && all.length === 0 && <p>{text('explore.unused.none')}</p>}
       {all.map(([status, {commitments, next}]) => (
-        <div key={status}>
-          <h3 class={status === 'open' ? '' : 'late'}>
+        <details key={status}>
+          <summary class={status === 'open' ? '' : 'late'}>
             {text(
               `explore.unused.${status}`,
               `${commitments.length.toLocaleString(language)}${next === null ? '' : '+'}`,
             )}
-          </h3>
+          </summary>
           <div class="wide">
             <table>
               <thead>
@@ -454,7 +482,7 @@ function Unused({onGo}: Going) {
               </button>
             </div>
           )}
-        </div>
+        </details>
       ))}
     </section>
   );

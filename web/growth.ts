@@ -63,5 +63,7 @@ export async function draw(tiles: Tiles, width: number): Promise<Element> {
   });
   // The policy refuses them; style.css has what they say.
   plot.querySelectorAll('style').forEach((style) => style.remove());
+  // The figure has a label, and its groups must not.
+  plot.querySelectorAll('g[aria-label]').forEach((group) => group.removeAttribute('aria-label'));
   return plot;
 }

@@ -38,7 +38,6 @@ export function Cards({codes, from, ...dealing}: Dealing & {codes: string[]; fro
     isFan = overlapping.includes(family) && codes.length > 1;
   return (
     <>
-      {family === 'roles' && <p>{text('table.turn.hint')}</p>}
       <ul
         class={isFan ? 'fan' : classOf(family, codes.length)}
         style={isFan ? `--before: ${columnsOf(codes.length) - 1}` : undefined}

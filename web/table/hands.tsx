@@ -52,6 +52,7 @@ export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing 
           </button>
         </div>
       )}
+      {family === 'roles' && <p>{text('table.turn.hint')}</p>}
       {hands.length > 0 && (
         <div
           class={`hands${isTable ? ' seats' : isWall ? ' racks' : hands.every(({length}) => length < 3) ? ' many' : ''}`}

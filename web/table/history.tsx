@@ -2,7 +2,7 @@
 import {Fragment} from 'preact';
 import {useEffect, useState} from 'preact/hooks';
 import {check, keyOfLog, published, Verdict, type Check} from '../check';
-import {path, prefix, text, verifyLink} from '../page';
+import {counted, path, prefix, text, verifyLink} from '../page';
 import {recordOf, type Change, type Logged, type Owned} from './owner';
 
 /** proofOf returns the proof of a whole shoe. */
@@ -163,7 +163,7 @@ function described({kind, from, taken, cards, to, size, cut}: Logged): string {
   if (kind === 'shoe' || kind === 'reshuffle') {
     return (
       (kind === 'shoe' ? text('shoe.made', size!) : text('shoe.shuffled', size!, placeOf(from))) +
-      (cut === undefined ? '' : ` ${text('shoe.made.cut', cut)}`)
+      (cut === undefined ? '' : ` ${counted('shoe.made.cut', cut)}`)
     );
   }
   if (kind === 'draw' && taken !== 'cards')

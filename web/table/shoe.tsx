@@ -2,7 +2,7 @@
 // the page, behind the #.
 import {useEffect, useRef, useState} from 'preact/hooks';
 import type {DeckType} from '../decks';
-import {language, path, post, Problem, text, type Path} from '../page';
+import {counted, language, path, post, Problem, text, type Path} from '../page';
 import {Refused} from '../refused';
 import {Back} from './cards';
 import {Draw, Move, Open, Reshuffle} from './controls';
@@ -143,7 +143,7 @@ function Felt({owned: {state, piles, dealing}, busy, change}: {owned: Owned; bus
           </p>
           <progress max={state.size} value={state.remaining} aria-label={text('shoe.deck')} />
           {open && state.cut_reached && <p class="cut">{text('shoe.cut.reached')}</p>}
-          {open && state.cut_reached === false && <p>{text('shoe.cut.ahead', state.cut!)}</p>}
+          {open && state.cut_reached === false && <p>{counted('shoe.cut.ahead', state.cut!)}</p>}
           {state.expires !== null && <p>{text('shoe.expires', new Date(state.expires).toLocaleString(language))}</p>}
         </div>
       </div>

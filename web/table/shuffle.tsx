@@ -2,7 +2,7 @@
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {check, keyOfLog, proofsOf, Verdict, type Check} from '../check';
 import {cardNames, type DeckType} from '../decks';
-import {path, post, type Problem, text, verifyLink} from '../page';
+import {hasText, path, post, type Problem, text, verifyLink} from '../page';
 import {Refused} from '../refused';
 import {Share} from '../share';
 import type {Dealing} from './cards';
@@ -163,7 +163,7 @@ function Request({
                 key={preset.name}
                 value={(preset.each || preset.each_by) && !preset.players ? `${preset.name}:4` : preset.name}
               >
-                {preset.name}
+                {hasText(`preset.${preset.name}`) ? text(`preset.${preset.name}` as 'preset.bridge') : preset.name}
               </option>
             ))}
             <option value="sizes">{text('table.hands.sizes')}</option>

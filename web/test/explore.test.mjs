@@ -2,11 +2,13 @@
 // of a service that goes away.
 import assert from 'node:assert/strict';
 import {cp, mkdtemp, rm} from 'node:fs/promises';
+import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {browse, open, shuffle, start} from './service.mjs';
 
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 let browser;
 
 before(async () => {
@@ -33,7 +35,7 @@ for (const path of pages) {
 const acts = {
   '/': [(page) => page.click('button.main'), '.felt img'],
   '/verify': [(page, id) => page.fill('textarea', id).then(() => page.click('button.main')), '.verdict.verified'],
-  '/explore': [(page) => page.getByText('Look again').click(), '.growth svg'],
+  '/explore': [(page) => page.getByText('Refresh').click(), '.growth svg'],
 };
 
 /**
@@ -144,6 +146,38 @@ test('/explore draws the path of a record in trees of all shapes', async () => {
   await service.stop();
 });
 
+test('/explore lists older records page by page, and its chart names no group', async () => {
+  const service = await start();
+  for (let i = 0; i < 45; i++) await shuffle(service.base, {size: 2});
+  const {page, wrong, close} = await open(browser, `${service.base}/explore`, {bypassCSP: true});
+  const places = async (first) => {
+    await page.locator('tbody tr:first-child button', {hasText: new RegExp(`^${first}$`)}).waitFor();
+    return (await page.locator('tbody button').allTextContents()).map(Number);
+  };
+  const from = (first, count) => Array.from({length: count}, (_, i) => first - i);
+  assert.deepEqual(await places(44), from(44, 20));
+  await page.getByRole('button', {name: 'Older'}).click();
+  assert.deepEqual(await places(24), from(24, 20));
+  await page.getByRole('button', {name: 'Older'}).click();
+  assert.deepEqual(await places(4), from(4, 5));
+  await page.getByText('0 to 4').waitFor();
+  assert.ok(await page.getByRole('button', {name: 'Older'}).isDisabled());
+  await page.getByRole('button', {name: 'Newer'}).click();
+  assert.deepEqual(await places(24), from(24, 20));
+  await page.waitForSelector('.growth svg');
+  await page.addScriptTag({path: axe});
+  const {violations} = await page.evaluate(async () =>
+    axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'best-practice']}),
+  );
+  assert.deepEqual(
+    violations.map(({id, nodes}) => `${id}: ${nodes[0].html.slice(0, 120)}`),
+    [],
+  );
+  assert.deepEqual(wrong, []);
+  await close();
+  await service.stop();
+});
+
 test('/explore lists all hits of a reference, page by page', async () => {
   const service = await start();
   for (let i = 0; i < 101; i++) await shuffle(service.base, {size: 2, reference: 'many'});
@@ -168,7 +202,7 @@ test('/explore lists all hits of a reference, page by page', async () => {
   assert.equal(page.url(), `${service.base}/explore?record=100`);
   // A record has an address: it can be sent, and Back leads to the one before.
   const {audit_id: id} = await shuffle(service.base, {size: 3});
-  await page.getByText('Look again').click();
+  await page.getByText('Refresh').click();
   await find(`${service.base}/verify?id=${id}`);
   await page.getByRole('heading', {name: 'Record 101'}).waitFor();
   await page.goBack();
@@ -198,12 +232,14 @@ test('/explore tells commitments that ran out from those that can be used', asyn
     const {commitments, next} = await (await fetch(`${service.base}/commitments?status=void`)).json();
     if (next && commitments.length === 100) break;
   }
-  await page.getByText('Look again').click();
-  await page.getByText('Ran out without being used: 100+').waitFor();
+  await page.getByText('Refresh').click();
+  const folded = page.locator('.unused table');
+  assert.equal(await folded.isVisible(), false);
+  await page.getByText('Ran out without being used: 100+').click();
   await page.getByText('Show more').click();
   await page.getByText(/^Ran out without being used: 101$/).waitFor();
   await commit(1);
-  await page.getByText('Look again').click();
+  await page.getByText('Refresh').click();
   await page.getByText('Can still be used: 1').waitFor();
   await close();
   await service.stop();
@@ -232,7 +268,7 @@ for (const [name, was, is, alarm] of [
     await service.stop();
     await service.again(other);
     await add(is);
-    await page.getByText('Look again').click();
+    await page.getByText('Refresh').click();
     const raised = page.getByRole('alert');
     await raised.getByText(alarm).waitFor();
     assert.equal(
@@ -256,7 +292,7 @@ test('/explore tells another log from one that was rewritten', async () => {
   const {page, close} = await open(browser, `${service.base}/explore`);
   await service.stop();
   await service.again(join(service.folder, 'new'));
-  await page.getByText('Look again').click();
+  await page.getByText('Refresh').click();
   await page.getByRole('alert').getByText('This is another log').waitFor();
   await close();
   await service.stop();

@@ -232,7 +232,7 @@ test('each algorithm is shown step by step, with its choices', async () => {
     ['durstenfeld', '6 × 5 × 4 × 3 × 2 = 720'],
     ['inside-out', '1 × 2 × 3 × 4 × 5 × 6 = 720'],
     ['sattolo', '5 × 4 × 3 × 2 × 1 = 120. Six cards have 120 single cycles'],
-    ['Swap each place with any', '6 × 6 × 6 × 6 × 6 × 6 = 46,656'],
+    ['Naive shuffle (swap with any place)', '6 × 6 × 6 × 6 × 6 × 6 = 46,656'],
   ]) {
     await page.locator('.tabs').getByText(name, {exact: true}).click();
     while (await page.getByText('Next step').isEnabled()) await page.getByText('Next step').click();
@@ -297,9 +297,9 @@ test('the laboratory measures the orders of a file, which stays in the browser',
   };
   try {
     for (const [shuffle, write, verdict] of [
-      ['sattolo', (a) => a.join(','), /Not fair: what 20,000 runs show/],
-      ['fair', (a) => JSON.stringify(a.map((card) => `card ${card}`)), /Nothing speaks against it: 20,000 runs/],
-      ['any-place', (a) => a.map((card) => card + 1).join(' '), /Not fair: what 20,000 runs show/],
+      ['sattolo', (a) => a.join(','), /almost never do this: 20,000 runs show/],
+      ['fair', (a) => JSON.stringify(a.map((card) => `card ${card}`)), /Looks fair: 20,000 runs/],
+      ['any-place', (a) => a.map((card) => card + 1).join(' '), /almost never do this: 20,000 runs show/],
     ]) {
       await run(lines(shuffle, write));
       await page.locator('.verdict', {hasText: verdict}).waitFor();

@@ -109,6 +109,7 @@ test('roles lie face down', async () => {
   await page.click('button.main');
   await page.waitForSelector('.cards button');
   assert.equal(await page.locator('.cards button').count(), 12);
+  await page.getByText('Touch a card to turn it over.').waitFor();
   await page.locator('.cards button').first().press('Enter');
   assert.equal(await page.locator('.cards button').count(), 11);
   await close();

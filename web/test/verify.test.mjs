@@ -421,7 +421,7 @@ test('in Chinese the page says everything in Chinese', async () => {
       return main.textContent.replace(/[\w.-]+\.(json|txt)|UTC|GET|[0-9a-f-]{36}/g, '').match(/[A-Za-z]{3,}/g) ?? [];
     });
   await drop(page, {'proof.json': proof, 'key.txt': key, 'mine.json': hands[1]});
-  await finds(page, 'verified', '核验通过：这正是这次发牌中第 2 手牌的 13 张牌，顺序与发牌时相同。');
+  await finds(page, 'verified', '核验通过：这正是这次发牌中第 2 家的 13 张牌，顺序与发牌时相同。');
   await page.waitForSelector('.lit img[src]');
   await page.getByText('凭什么这样说').click();
   assert.equal(await page.locator('.steps [lang=en]').count(), 0, 'a step is told in English');
