@@ -57,7 +57,9 @@ function recall(): Kept | undefined {
 
 /** partsOf returns the names of what a game deals after the players' hands. */
 const partsOf = ({type, body}: Dealt): string[] | undefined =>
-  type.hands?.find(({name}) => name === String(body.hands).split(':')[0])?.then?.map(({name}) => name);
+  type.hands
+    ?.find(({name}) => name === String(body.hands).split(':')[0])
+    ?.then?.map(({name}) => (hasText(`part.${name}`) ? text(`part.${name}` as 'part.flop') : name));
 
 export function Shuffle({types}: {types: DeckType[]}) {
   const [dealt, setDealt] = useState<Dealt>();
