@@ -133,30 +133,22 @@ func (l *served) openNext(ctx context.Context) {
 		if time.Since(began) > firstPause { // another process may just be beginning it
 			l.logger.Error("opening the next log failed; it is tried again", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(firstPause / 10):
-		}
+		wait(ctx, firstPause/10)
 	}
 }
 
 // carry copies the open shoes and unused commitments of the earlier log, until it has or ctx is done.
 func (l *served) carry(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
 		err := journal.New(l.services.Log, rand.Reader, time.Now).Carry(ctx)
 		if err == nil {
 			size, _ := l.services.Log.Sizes()
 			l.carried.Store(&size)
 			return
 		}
-		if ctx.Err() != nil {
-			return
-		}
-		l.logger.Warn("carrying shoes and commitments over from the earlier log failed; it is tried again", "error", err)
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(10 * firstPause):
+		if ctx.Err() == nil {
+			l.logger.Warn("carrying shoes and commitments over from the earlier log failed; it is tried again", "error", err)
+			wait(ctx, 10*firstPause)
 		}
 	}
 }

@@ -138,10 +138,15 @@ func (l *served) reencrypt(ctx context.Context) {
 			return
 		}
 		l.logger.Warn("encrypting the seeds under the first seed key failed; it is tried again", "after", longestPause.String(), "error", err)
-		select {
-		case <-time.After(longestPause):
-		case <-ctx.Done():
-		}
+		wait(ctx, longestPause)
+	}
+}
+
+// wait waits for a time, or until ctx is done.
+func wait(ctx context.Context, pause time.Duration) {
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
 	}
 }
 
@@ -165,10 +170,8 @@ func (l *served) keepOpen(ctx context.Context, err error) {
 			return
 		}
 		l.logger.Error("opening a log failed; it is tried again", "error", err, "after", pause.String())
-		select {
-		case <-ctx.Done():
+		if wait(ctx, pause); ctx.Err() != nil {
 			return
-		case <-time.After(pause):
 		}
 		pause = min(2*pause, longestPause)
 		if err = l.open(ctx); err == nil {
