@@ -21,18 +21,18 @@ import (
 // evil.example.
 type Hosts struct{ set }
 
-// ParseHosts parses names and IP addresses without ports, separated by commas, such as
+// UnmarshalText parses names and IP addresses without ports, separated by commas, such as
 // "riffle.example, 10.0.0.7".
-func ParseHosts(list string) (Hosts, error) {
-	h := Hosts{set{}}
-	for entry := range entries(list) {
+func (h *Hosts) UnmarshalText(list []byte) error {
+	*h = Hosts{set{}}
+	for entry := range entries(string(list)) {
 		name := normalize(entry)
 		if !isAddress(name) && !isName(name) {
-			return Hosts{}, fmt.Errorf("%q is not a host name; accepted are names and IP addresses without scheme, port or wildcard, such as riffle.example", entry)
+			return fmt.Errorf("%q is not a host name; accepted are names and IP addresses without scheme, port or wildcard, such as riffle.example", entry)
 		}
 		h.set[name] = true
 	}
-	return h, nil
+	return nil
 }
 
 // entries yields the entries of a comma-separated list, trimmed. It skips empty entries.
@@ -52,12 +52,6 @@ type set map[string]bool
 // MarshalText returns the sorted names, separated by commas.
 func (s set) MarshalText() ([]byte, error) {
 	return []byte(strings.Join(slices.Sorted(maps.Keys(s)), ",")), nil
-}
-
-// UnmarshalText is [ParseHosts].
-func (h *Hosts) UnmarshalText(list []byte) (err error) {
-	*h, err = ParseHosts(string(list))
-	return err
 }
 
 // Allow reports whether a request with this Host is accepted on a connection to the address local.

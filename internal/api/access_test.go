@@ -51,8 +51,8 @@ func TestRejectsCrossSiteDeals(t *testing.T) {
 // TestRejectsForeignHosts asks a service on loopback under several names: a page that has rebound
 // its name to this machine writes nothing.
 func TestRejectsForeignHosts(t *testing.T) {
-	hosts, err := access.ParseHosts("riffle.example")
-	require.NoError(t, err)
+	var hosts access.Hosts
+	require.NoError(t, hosts.UnmarshalText([]byte("riffle.example")))
 	s := start(t, setup{hosts: hosts})
 	for host, want := range map[string]int{
 		"localhost:8080": http.StatusOK, "127.0.0.1:8080": http.StatusOK, "[::1]:8080": http.StatusOK,
@@ -73,8 +73,8 @@ func TestRejectsForeignHosts(t *testing.T) {
 // A page of another site writes nothing, not even by a beacon without a type, for which the browser
 // asks nobody.
 func TestRejectsCrossSiteWrites(t *testing.T) {
-	origins, err := access.ParseOrigins("https://game.example")
-	require.NoError(t, err)
+	var origins access.Origins
+	require.NoError(t, origins.UnmarshalText([]byte("https://game.example")))
 	s := start(t, setup{origins: origins})
 	shoe := mustCreateShoe(t, s, `{"size":40}`).path()
 	for path, body := range map[string]string{"/shuffle": `{"size":3}`, "/commitments": `{"size":3}`, "/shoes": `{"size":3}`, shoe + "/draw": `{}`} {
