@@ -21,12 +21,12 @@ var installed = flag.String("installed", "", "the `folder` in which make clients
 
 // examples has a pattern of each example's output by its path.
 var examples = map[string]string{
-	"doudizhu/main.go":  `(?s)^player 1 has \[.*left for the landlord: \[.*the record is the same: true\n$`,
-	"blackjack/main.go": `(?s)^312 cards, and the cut card behind 2[0-9]{2} of them\nround  1:.*\nrecords that prove every card: [0-9]{2}\n$`,
-	"raffle.py":         `(?s)^winners: (ticket \d{5},? ?){10}\n.*\nthe draw: verified\n$`,
-	"mahjong.py":        `(?s)^East  .*\ntiles left in the wall: 83\nthe wall: verified with the seeds of all: True\n$`,
-	"werewolf.ts":       `^((Ann|Bob|Cyn|Dan|Eve|Fay|Gus|Hal|Ida|Jon|Kay|Lee) is \w+: verified\n){12}Eve says that she is \w+: false\n$`,
-	"war.ts":            `^after 20 turns Ann has \d+ cards and Bob \d+, and \d+ lie on the table\n$`,
+	"doudizhu/main.go": `(?s)^player 1 has \[.*left for the landlord: \[.*the record is the same: true\n$`,
+	"blackjack.ts":     `(?s)^312 cards, and the cut card behind 2[0-9]{2} of them\nround  1:.*\nrecords that prove every card: [0-9]{2}\n$`,
+	"raffle.py":        `(?s)^winners: (ticket \d{5},? ?){10}\n.*\nthe draw: verified\n$`,
+	"mahjong.py":       `(?s)^East  .*\ntiles left in the wall: 83\nthe wall: verified with the seeds of all: True\n$`,
+	"werewolf.ts":      `^((Ann|Bob|Cyn|Dan|Eve|Fay|Gus|Hal|Ida|Jon|Kay|Lee) is \w+: verified\n){12}Eve says that she is \w+: false\n$`,
+	"war.ts":           `^after 20 turns Ann has \d+ cards and Bob \d+, and \d+ lie on the table\n$`,
 }
 
 func TestExamples(t *testing.T) {

@@ -63,7 +63,7 @@ func (k *backup) copyOne(ctx context.Context, c *console, folder string) (goesOn
 		if err := t.copyArchive(ctx, k.folder(), folder); err != nil {
 			return false, err
 		}
-		return t.isFollowed(ctx, from)
+		return t.source.isFollowed(ctx, from, t.verifier.Name())
 	}
 	to, err := openTarget(ctx, folder, "")
 	if err != nil {
@@ -91,7 +91,7 @@ func (k *backup) copyOne(ctx context.Context, c *console, folder string) (goesOn
 	if err := t.saveCheckpoint(ctx, to, folder); err != nil { // without which create=never refuses to start
 		return false, err
 	}
-	if goesOn, err = t.isFollowed(ctx, to); goesOn || err != nil || !k.Follow {
+	if goesOn, err = t.source.isFollowed(ctx, to, t.verifier.Name()); goesOn || err != nil || !k.Follow {
 		return goesOn, err
 	}
 	before = t.checked.Size
@@ -99,11 +99,6 @@ func (k *backup) copyOne(ctx context.Context, c *console, folder string) (goesOn
 		return false, err
 	}
 	return true, t.conclude(ctx, to, before)
-}
-
-// isFollowed reports whether another log follows the one in a store, which may be the copy.
-func (t *transfer) isFollowed(ctx context.Context, store ledger.Reader) (bool, error) {
-	return t.source.isFollowed(ctx, store, t.verifier.Name())
 }
 
 // same reports whether two folders are one.
@@ -143,7 +138,7 @@ func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source s
 		if lost == nil && head.Size != size {
 			followed := false
 			if lost = t.bring(ctx, to, folder); lost == nil {
-				followed, lost = t.isFollowed(ctx, to)
+				followed, lost = t.source.isFollowed(ctx, to, t.verifier.Name())
 			}
 			if followed {
 				return nil

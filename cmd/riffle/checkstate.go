@@ -51,7 +51,7 @@ func (s *checkState) save(now ledger.CheckState) error {
 	}
 	text, err := json.Marshal(checkState{Origin: s.Origin, Seeds: s.Seeds, CheckState: now})
 	if err == nil {
-		err = replaceFile(s.path, append(text, '\n'))
+		err = ledger.ReplaceFile(s.path, append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("writing down how far the check came: %w", err)

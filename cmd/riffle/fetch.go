@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit/prooffile"
+	"riffle/internal/ledger"
 )
 
 // fetchTimeout limits the time to fetch one file.
@@ -144,7 +145,7 @@ func (s *service) trustedKey(ctx context.Context) (key, warning string, err erro
 		return "", "", fmt.Errorf("the key of the log that %s answers: %w", address, err)
 	}
 	if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-		err = replaceFile(path, fmt.Appendf(saved, "%s %s\n", address, key))
+		err = ledger.ReplaceFile(path, fmt.Appendf(saved, "%s %s\n", address, key))
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("saving the key of the log: %w", err)

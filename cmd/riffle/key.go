@@ -44,7 +44,7 @@ func (k *seedKey) Run(c *console) error {
 	if last := len(keys) - 1; !k.Last && last > 0 {
 		keys = append(ledger.SeedKeys{keys[last]}, keys[:last]...)
 	}
-	if err := replaceFile(k.File, []byte(keys.String())); err != nil {
+	if err := ledger.ReplaceFile(k.File, []byte(keys.String())); err != nil {
 		return fmt.Errorf("writing the keys: %w", err)
 	}
 	_, err = fmt.Fprintf(c.out, "%s has %d keys now, and the first one encrypts\n", k.File, len(keys))

@@ -78,7 +78,7 @@ func (k *logCheck) Run(ctx context.Context, c *console) error {
 // newReport returns the report of the check of one log.
 func (k *logCheck) newReport(ctx context.Context, c *console) (*logReport, error) {
 	data := k.folder()
-	verifier, err := k.readVerifier(ctx)
+	verifier, _, err := k.readVerifier(ctx)
 	if err != nil {
 		return nil, err
 	}

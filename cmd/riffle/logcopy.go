@@ -37,6 +37,8 @@ func (k *logCopy) Run(ctx context.Context, c *console) error {
 		location, folder = k.To, k.Log.folder(k.Data)
 	} else if same(k.folder(), k.To) && k.location() == "" {
 		return errors.New("the new store would be the old one: use --to to name another")
+	} else if path, err := filepath.Abs(k.To); err == nil {
+		folder = path // which is written down
 	}
 	return k.each(func() (bool, error) {
 		return k.copyOne(ctx, c, ledger.SuccessorFolder(folder, k.number), ledger.SuccessorStore(location, k.number))
@@ -65,7 +67,7 @@ func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location stri
 	if err != nil {
 		return false, err
 	}
-	return t.isFollowed(ctx, from)
+	return t.source.isFollowed(ctx, from, t.verifier.Name())
 }
 
 // open opens the old store to read it, and unless --ahead is set also as the one that ends. One that has
@@ -78,7 +80,7 @@ func (k *logCopy) open(ctx context.Context, target string) (from ledger.Reader, 
 	_, moved, err := from.StoredVersion(ctx)
 	if moved {
 		to, _ := os.ReadFile(filepath.Join(k.folder(), movedName))
-		if strings.TrimSpace(string(to)) != movedTo(target) {
+		if strings.TrimSpace(string(to)) != target {
 			err = fmt.Errorf("%s was moved to %s: a second copy would fork the log", name, cmp.Or(strings.TrimSpace(string(to)), "another store"))
 		}
 		return from, name, nil, err
@@ -94,14 +96,10 @@ func (k *logCopy) open(ctx context.Context, target string) (from ledger.Reader, 
 
 // openAlone opens an existing store to write to it, unless a service does.
 func (s *logSource) openAlone(ctx context.Context) (store ledger.Store, name string, err error) {
-	if s.location() != "" {
-		name = nameOf(s.location())
+	if name = storeName(s.folder(), s.location()); s.location() != "" {
 		store, err = openUnused(ctx, s.location())
-	} else {
-		name = filepath.Join(s.folder(), "riffle.db")
-		if _, err = os.Stat(name); err == nil {
-			store, err = sqlite.Open(ctx, name)
-		}
+	} else if _, err = os.Stat(name); err == nil {
+		store, err = sqlite.Open(ctx, name)
 	}
 	if errors.Is(err, ledger.ErrInUse) {
 		err = fmt.Errorf("%s is in use: stop the service first: %w", name, err)
@@ -144,20 +142,12 @@ func openUnused(ctx context.Context, location string) (ledger.Store, error) {
 // movedName is the file in the data folder of a store that was moved. It has the name of the new one.
 const movedName = "moved-to"
 
-// movedTo returns the name of a store, which is absolute for a file.
-func movedTo(name string) string {
-	if path, err := filepath.Abs(name); err == nil && !strings.Contains(name, "://") {
-		return path
-	}
-	return name
-}
-
 // end has the old store take no more records, so that only the store with a name can go on.
 func (t *transfer) end(ctx context.Context, name string) error {
 	if t.moving == nil {
 		return nil
 	}
-	err := replaceFile(filepath.Join(t.source.folder(), movedName), []byte(movedTo(name)+"\n"))
+	err := ledger.ReplaceFile(filepath.Join(t.source.folder(), movedName), []byte(name+"\n"))
 	if err == nil {
 		err = t.moving.Raise(ctx, ledger.Moved)
 	}

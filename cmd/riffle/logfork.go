@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -25,11 +24,8 @@ import (
 // A logFork ends a log that has lost records, and begins the one that follows it. It writes down
 // what was lost, so that the operator can publish it.
 type logFork struct {
-	Data  string  `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder of the old log, with the second copy of the checkpoint. Default ./data."`
-	Log   logName `placeholder:"NAME" help:"A log beside the main one, which is in the folder logs/NAME of the data folder. RIFFLE_STORE and RIFFLE_KEY_FILE are for the main one alone."`
-	Store string  `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the old log, postgres://... Default SQLite in the data folder."`
-	Key   string  `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The old log's verifier key, as GET /log/key answers it, or its private key. Default log.key in the data folder."`
-	Lost  string  `placeholder:"URL|DIR" help:"A store that still has the lost records: the database of the server that was the primary, or a folder with riffle.db. They are copied."`
+	logSource        // of the old log
+	Lost      string `placeholder:"URL|DIR" help:"A store that still has the lost records: the database of the server that was the primary, or a folder with riffle.db. They are copied."`
 
 	newLog
 }
@@ -67,16 +63,11 @@ type lostRecord struct {
 
 // Run writes the report and begins the new log.
 func (k *logFork) Run(ctx context.Context, c *console) error {
-	data := k.Log.folder(k.Data)
-	predecessor, err := readVerifierKey(cmp.Or(k.Log.setting(k.Key, "RIFFLE_KEY_FILE"), filepath.Join(data, ledger.KeyName)))
+	verifier, predecessor, err := k.readVerifier(ctx)
 	if err != nil {
 		return err
 	}
-	verifier, err := note.NewVerifier(predecessor)
-	if err != nil {
-		return err
-	}
-	copyFile := filepath.Join(data, ledger.CheckpointName)
+	copyFile := filepath.Join(k.folder(), ledger.CheckpointName)
 	second, err := os.ReadFile(copyFile)
 	if err != nil {
 		return fmt.Errorf("reading the last checkpoint that was signed: %w", err)
@@ -89,7 +80,7 @@ func (k *logFork) Run(ctx context.Context, c *console) error {
 		return fmt.Errorf("the new log cannot have the origin of the old one, %s: use --new-origin to name another, such as %s-2", last.Origin, last.Origin)
 	}
 	report := &forkReport{Origin: last.Origin, Signed: string(second), To: last.Size, Records: []lostRecord{}, Follows: k.NewOrigin}
-	if err := k.compare(ctx, data, ledger.Anchor{Source: copyFile, Note: second}, verifier, report); err != nil {
+	if err := k.compare(ctx, ledger.Anchor{Source: copyFile, Note: second}, verifier, report); err != nil {
 		return err
 	}
 	if err := os.Mkdir(k.NewData, 0o700); err != nil {
@@ -103,7 +94,7 @@ func (k *logFork) Run(ctx context.Context, c *console) error {
 	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("writing down what was lost: %w", err)
 	}
-	next, err := k.open(ctx)
+	next, err := k.newLog.open(ctx)
 	if err == nil {
 		err = errors.Join(next.BeginLog(ctx, predecessor, string(second)), next.Log.Close())
 	}
@@ -121,8 +112,8 @@ func (k *logFork) Run(ctx context.Context, c *console) error {
 
 // compare fills in what the store has, and what it has lost. It returns an error if it has lost
 // nothing.
-func (k *logFork) compare(ctx context.Context, data string, anchor ledger.Anchor, verifier note.Verifier, report *forkReport) (err error) {
-	store, name, err := openStore(ctx, data, k.Log.setting(k.Store, "RIFFLE_STORE"))
+func (k *logFork) compare(ctx context.Context, anchor ledger.Anchor, verifier note.Verifier, report *forkReport) (err error) {
+	store, name, err := openStore(ctx, k.folder(), k.location())
 	if err != nil {
 		return err
 	}

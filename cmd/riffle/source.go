@@ -94,11 +94,10 @@ func (s *logSource) seedKeys(ctx context.Context, otherwise string) (ledger.Seed
 	return nil, fmt.Errorf("there is no seed key at %s: use --seed-key to name it%s", paths[len(paths)-1], otherwise)
 }
 
-// readVerifier reads the key that verifies the log's checkpoints. A log that follows another one in its
-// folder has that one's key under another name.
-func (s *logSource) readVerifier(ctx context.Context) (note.Verifier, error) {
-	text, key := "", ""
-	var err error
+// readVerifier reads the key that verifies the log's checkpoints, and returns its text, too. A log that follows
+// another one in its folder has that one's key under another name.
+func (s *logSource) readVerifier(ctx context.Context) (verifier note.Verifier, key string, err error) {
+	text := ""
 	if command := s.keyCommand(); command == "" {
 		key, err = readVerifierKey(s.keyFile())
 	} else if text, err = keycommand.Run(ctx, command, ledger.KeyName); err == nil {
@@ -107,10 +106,10 @@ func (s *logSource) readVerifier(ctx context.Context) (note.Verifier, error) {
 	if folder := filepath.Clean(s.folder()); err == nil && (text != "" || filepath.Dir(s.keyFile()) != folder) {
 		key, err = ledger.SuccessorKey(key, folder)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		verifier, err = note.NewVerifier(key)
 	}
-	return note.NewVerifier(key)
+	return verifier, key, err
 }
 
 // readVerifierKey reads the verifier key in a file that holds it or the private key.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,11 +34,9 @@ func openStore(ctx context.Context, folder, location string) (store ledger.Reade
 // openEngine opens the PostgreSQL database at the URL location, or the SQLite file in the data folder if
 // location is empty. It also returns the store's name for messages, which has no password in it.
 func openEngine(ctx context.Context, folder, location string) (store ledger.Reader, name string, err error) {
-	if location == "" {
-		name = filepath.Join(folder, "riffle.db")
+	if name = storeName(folder, location); location == "" {
 		store, err = openSQLite(ctx, name)
 	} else {
-		name = nameOf(location)
 		store, err = postgres.OpenReader(ctx, location)
 	}
 	if errors.Is(err, ledger.ErrNoLog) {

@@ -37,7 +37,7 @@ type transfer struct {
 
 // newTransfer returns a transfer from an open store.
 func newTransfer(ctx context.Context, c *console, s *logSource, from ledger.Reader) (*transfer, error) {
-	verifier, err := s.readVerifier(ctx)
+	verifier, _, err := s.readVerifier(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (t *transfer) copyKeys(from, to string) error {
 		case !errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("reading a key: %w", err)
 		}
-		if err := replaceFile(path, text); err != nil {
+		if err := ledger.ReplaceFile(path, text); err != nil {
 			return fmt.Errorf("copying a key: %w", err)
 		}
 	}
@@ -200,7 +200,7 @@ func (t *transfer) saveCheckpoint(ctx context.Context, store ledger.Reader, fold
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(folder, ledger.CheckpointName), head.Checkpoint)
+	return ledger.ReplaceFile(filepath.Join(folder, ledger.CheckpointName), head.Checkpoint)
 }
 
 // isNewest returns an error if the checkpoint in a folder has records that a store lacks.
@@ -214,21 +214,4 @@ func (t *transfer) isNewest(ctx context.Context, store ledger.Reader, folder str
 		return fmt.Errorf("%w: %w", errFindings, err)
 	}
 	return err
-}
-
-// replaceFile replaces a file that only its owner can read. It is durable, and never in part.
-func replaceFile(path string, text []byte) error {
-	next, err := os.CreateTemp(filepath.Dir(path), ".new-")
-	if err != nil {
-		return err
-	}
-	_, err = next.Write(text)
-	err = errors.Join(err, next.Sync(), next.Close())
-	if err == nil {
-		err = os.Rename(next.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(next.Name()))
-	}
-	return ledger.SyncFolder(path)
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/google/renameio/v2"
 )
 
 // A file is a path. Its folder must exist, as a volume that is not mounted must not look empty.
@@ -44,17 +46,8 @@ func (f file) Replace(ctx context.Context, note []byte, tag string) (err error) 
 	if _, have, err := f.Read(ctx); err != nil || have != tag {
 		return errors.Join(err, ErrReplaced)
 	}
-	next, err := os.CreateTemp(filepath.Dir(string(f)), ".anchor-")
-	if err != nil {
+	if err := renameio.WriteFile(string(f), note, 0o600, renameio.WithTempDir(filepath.Dir(string(f)))); err != nil {
 		return err
-	}
-	_, err = next.Write(note)
-	err = errors.Join(err, next.Sync(), next.Close())
-	if err == nil {
-		err = os.Rename(next.Name(), string(f))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(next.Name()))
 	}
 	folder, err := os.Open(filepath.Dir(string(f)))
 	if err != nil {

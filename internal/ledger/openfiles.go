@@ -9,6 +9,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/google/renameio/v2"
 )
 
 // LockFile opens or creates the file at path and locks it for this process, or returns [ErrInUse].
@@ -26,6 +28,14 @@ func LockFile(path string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// ReplaceFile replaces a file that only its owner can read. It is durable, and never there in part.
+func ReplaceFile(path string, text []byte) error {
+	if err := renameio.WriteFile(path, text, 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
+		return err
+	}
+	return SyncFolder(path)
 }
 
 // SyncFolder fsyncs the folder of a file, so that the file's name survives power loss.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // TokenPrefix begins every token.
@@ -58,30 +60,9 @@ func Nearest(name string, names []string) (found string) {
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	least := 2 + len(name)/5 // changes between names that are not similar
 	for _, candidate := range names {
-		if d := distance(name, strings.ReplaceAll(candidate, "_", "-")); d < least {
+		if d := levenshtein.ComputeDistance(name, strings.ReplaceAll(candidate, "_", "-")); d < least {
 			found, least = candidate, d
 		}
 	}
 	return found
-}
-
-// distance returns the Levenshtein distance of a and b in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1) // distances from a[:i] to each b[:j]
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -97,24 +97,13 @@ func (s *Store) Finish(ctx context.Context) error {
 	return s.write(checkpointName, head.Checkpoint)
 }
 
-// write writes a file that is durable, and never there in part.
+// write writes a file.
 func (s *Store) write(name string, text []byte) error {
 	path := filepath.Join(s.folder, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	return ledger.SyncFolder(path)
+	return ledger.ReplaceFile(path, text)
 }
 
 // Reseal implements [ledger.Store].
