@@ -129,7 +129,9 @@ test('bridge lies around the table, sorted by suit until it is asked for as deal
 });
 
 test('on a phone all four hands of bridge are in the window once they are dealt', async () => {
-  const {page, close} = await deal('standard52', 390, bridge);
+  const {page, close} = await open(browser, `${service.base}/?hands=bridge`, {viewport: {width: 390, height: 844}});
+  await page.click('button.main');
+  await page.waitForSelector('.hand img[src]');
   await page.waitForFunction(() => document.querySelector('.felt').getBoundingClientRect().top < 50);
   const all = await boxes(page, '.hand');
   assert.equal(new Set(all.map(({x}) => x)).size, 1);
