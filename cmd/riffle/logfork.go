@@ -94,7 +94,7 @@ func (k *logFork) Run(ctx context.Context, c *console) error {
 	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("writing down what was lost: %w", err)
 	}
-	next, err := k.newLog.open(ctx)
+	next, err := k.open(ctx)
 	if err == nil {
 		err = errors.Join(next.BeginLog(ctx, predecessor, string(second)), next.Log.Close())
 	}

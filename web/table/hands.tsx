@@ -4,7 +4,7 @@ import {text} from '../page';
 import {Cards, type Dealing} from './cards';
 import {mostTiles, Wall, type Place} from './wall';
 
-/** A Deal has the hands and the rest of a deck of so many cards. The last hands are the parts of a game, such as a flop. */
+/** A Deal has the hands and the rest of a deck of so many cards. The last hands are parts of a game, such as a flop. */
 export interface Deal {
   hands: string[][];
   parts?: string[];
@@ -38,6 +38,7 @@ export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing 
     const code = rest[i - taken];
     return code === undefined ? 'down' : {code};
   });
+  const isMany = hands.every(({length}) => length < 3);
   const isTable = hands.length === 4 && parts.length === 0 && canSort && !isWall;
   let from = 0;
   return (
@@ -54,9 +55,7 @@ export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing 
       )}
       {family === 'roles' && <p>{text('table.turn.hint')}</p>}
       {hands.length > 0 && (
-        <div
-          class={`hands${isTable ? ' seats' : isWall ? ' racks' : hands.every(({length}) => length < 3) ? ' many' : ''}`}
-        >
+        <div class={`hands${isTable ? ' seats' : isWall ? ' racks' : isMany ? ' many' : ''}`}>
           {hands.map((cards, i) => {
             from += cards.length;
             return (
