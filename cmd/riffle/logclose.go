@@ -72,9 +72,7 @@ func (k *logClose) open(ctx context.Context) (*journal.Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := ledger.Open(ctx, store, ledger.Options{
-		Folder: k.folder(), KeyFile: k.keyFile(), SeedKeys: seedKeys, ReadKey: keycommand.Reader(ctx, k.keyCommand()), MustExist: true,
-	})
+	log, err := ledger.Open(ctx, store, ledger.Options{Folder: k.folder(), KeyFile: k.keyFile(), SeedKeys: seedKeys, ReadKey: keycommand.Reader(ctx, k.keyCommand()), MustExist: true})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), store.Close())
 	}

@@ -64,7 +64,7 @@ func (a *API) pageOfLog(x *exchange) string {
 // nearestPath returns the route whose words are most similar to a path's. It returns "" if none is similar,
 // or if the path may belong to another log.
 func (a *API) nearestPath(path string) string {
-	path = strings.ToLower(strings.TrimRight(path, "/"))
+	path = strings.TrimPrefix(strings.ToLower(strings.TrimRight(path, "/")), "/v1")
 	if strings.HasPrefix(path+"/", logsPath) {
 		return ""
 	}

@@ -84,7 +84,9 @@ func (d *Deck) Hands(copies int, preset string) ([]int, error) {
 		case hands == 0:
 			return reject("say how many hands; write %s:4 for four hands of %d", name, p.size(4))
 		case each == 0:
-			return reject("the preset is not for %d hands; write %s:4 for four hands of %d", hands, name, p.size(4))
+			return reject("the preset is not for %d hands, but for %d; write %s:%[2]d", hands, cmp.Or(p.Players, 4), name)
+		case d.kind.Family == "roles" && hands < covered/each:
+			return reject("roles would be left over, for the deck has %d: write %s, and set the parameter players of a deck that has one", covered, name)
 		// Dividing keeps a large number of hands from overflowing, and from being allocated.
 		case hands > max(covered, 0)/each:
 			return reject("the deck covers %d hands of %d", max(covered, 0)/each, each)

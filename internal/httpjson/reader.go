@@ -277,8 +277,15 @@ func (d *Reader) syntax(err error) error {
 		return &Error{Status: http.StatusBadRequest, Pointer: pointer, Detail: nameOf(pointer) +
 			" is a duplicate: readers differ on which of the two counts. Send each member of an object once."}
 	}
-	if at := p.ByteOffset; at < int64(len(d.body)) && (d.body[at] == '\'' || unicode.IsLetter(rune(d.body[at])) && d.body[at] < utf8.RuneSelf) {
-		return malformed(`The body is not JSON at byte %d: names and strings need double quotes, as in {"deck":"standard52"}.`, at)
+	if at := p.ByteOffset; at < int64(len(d.body)) {
+		switch c := d.body[at]; {
+		case c == '\'' || unicode.IsLetter(rune(c)) && c < utf8.RuneSelf:
+			return malformed(`The body is not JSON at byte %d: names and strings need double quotes, as in {"deck":"standard52"}.`, at)
+		case c == '}' || c == ']':
+			return malformed("The body is not JSON at byte %d: a value is missing before the %c, or there is a comma too many.", at, c)
+		case c == '"':
+			return malformed("The body is not JSON at byte %d: a comma or a colon is missing before the string.", at)
+		}
 	}
 	return malformed("The body is not strict JSON (RFC 8259, UTF-8, no lone surrogates) at byte %d.", p.ByteOffset)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 const (
@@ -61,10 +62,9 @@ func NewMetrics(registry prometheus.Registerer, capacity int) *Metrics {
 		return g
 	}
 	gauge("riffle_connections_capacity", "Connections that may be open; a peer may have as many as are left for others.").Set(float64(capacity))
-	closed := prometheus.NewCounter(prometheus.CounterOpts{
+	closed := promauto.With(registry).NewCounter(prometheus.CounterOpts{
 		Name: "riffle_connections_closed_total", Help: "Connections closed to make room for others: idle ones, and those that reconnect faster than they can be answered.",
 	})
-	registry.MustRegister(closed)
 	return &Metrics{
 		closed: closed, open: gauge("riffle_connections", "Open connections, idle ones included."),
 		http2: gauge("riffle_http2_connections", fmt.Sprintf("Open connections that may use HTTP/2; each takes the room of %d.", http2Streams)),

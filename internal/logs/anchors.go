@@ -45,11 +45,12 @@ func (l *served) readAnchors(ctx context.Context) (anchors []ledger.Anchor, err 
 	return anchors, nil
 }
 
-// checkAnchored returns an error if none of the log's anchors exists, and the log has records.
+// checkAnchored returns an error if none of the log's anchors exists, and the log has records. anchors is nil
+// for a log that was compared before.
 func (l *served) checkAnchored(anchors []ledger.Anchor, chain []*ledger.Log) error {
 	exists := slices.ContainsFunc(anchors, func(a ledger.Anchor) bool { return len(a.Note) > 0 })
 	hasRecords := slices.ContainsFunc(chain, func(log *ledger.Log) bool { size, _ := log.Sizes(); return size > 0 })
-	if len(l.Anchors) == 0 || l.NewAnchors || exists || !hasRecords {
+	if anchors == nil || len(l.Anchors) == 0 || l.NewAnchors || exists || !hasRecords {
 		return nil
 	}
 	return fmt.Errorf("the log has records, and no anchor exists (%s): its volume may not be mounted, or it was lost, so an older copy of the store cannot be told. "+

@@ -162,13 +162,7 @@ func (l *served) openChain(ctx context.Context) ([]*ledger.Log, error) {
 		return nil, err
 	}
 	anchors = append(anchors, ledger.Anchor{Source: "what this process last signed or saw", Note: l.seen})
-	chain, err := l.extend(ctx, nil, anchors)
-	if err == nil {
-		if err = l.checkAnchored(anchors, chain); err != nil {
-			err = errors.Join(err, closeAll(chain))
-		}
-	}
-	return chain, err
+	return l.extend(ctx, nil, anchors)
 }
 
 // checkNames returns an error if an anchor names none of the logs.
@@ -210,7 +204,7 @@ func (l *served) extend(ctx context.Context, chain []*ledger.Log, anchors []ledg
 		size, _ := log.Sizes()
 		predecessor, end, err := journal.Neighbours(ctx, log)
 		if err == nil && end == nil {
-			err = errors.Join(checkNames(anchors, chain), l.checkLast(len(chain)))
+			err = errors.Join(checkNames(anchors, chain), l.checkAnchored(anchors, chain), l.checkLast(len(chain)))
 		}
 		if err == nil && size == 0 && before >= 0 {
 			err = follow(ctx, log, chain[before])

@@ -215,7 +215,7 @@ func checkHands(p *Plan) error {
 		case n < 1:
 			return Refuse(fmt.Sprintf("/hands/%d", i), "hands must be sizes of at least 1; got 0")
 		case n > s.Draw-dealt:
-			return Refuse("/hands", "hands must hold no more than the %d drawn items", s.Draw)
+			return Refuse("/hands", "hands hold more than the %d drawn items: hand %d, from 1, is to have %d, and %d are left", s.Draw, i+1, n, s.Draw-dealt)
 		}
 		dealt += n
 	}
