@@ -21,12 +21,13 @@ var installed = flag.String("installed", "", "the `folder` in which make clients
 
 // examples has a pattern of each example's output by its path.
 var examples = map[string]string{
-	"doudizhu/main.go": `(?s)^player 1 has \[.*left for the landlord: \[.*the record is the same: true\n$`,
-	"blackjack.ts":     `(?s)^312 cards, and the cut card behind 2[0-9]{2} of them\nround  1:.*\nrecords that prove every card: [0-9]{2}\n$`,
-	"raffle.py":        `(?s)^winners: (ticket \d{5},? ?){10}\n.*\nthe draw: verified\n$`,
-	"mahjong.py":       `(?s)^East  .*\ntiles left in the wall: 83\nthe wall: verified with the seeds of all: True\n$`,
-	"werewolf.ts":      `^((Ann|Bob|Cyn|Dan|Eve|Fay|Gus|Hal|Ida|Jon|Kay|Lee) is \w+: verified\n){12}Eve says that she is \w+: false\n$`,
-	"war.ts":           `^after 20 turns Ann has \d+ cards and Bob \d+, and \d+ lie on the table\n$`,
+	"doudizhu.ts": `(?s)^player 1 has [^ ]+ .*left for the landlord: [^ ]+ .*the record is the same: true
+$`,
+	"blackjack.ts": `(?s)^312 cards, and the cut card behind 2[0-9]{2} of them\nround  1:.*\nrecords that prove every card: [0-9]{2}\n$`,
+	"raffle.py":    `(?s)^winners: (ticket \d{5},? ?){10}\n.*\nthe draw: verified\n$`,
+	"mahjong.py":   `(?s)^East  .*\ntiles left in the wall: 83\nthe wall: verified with the seeds of all: True\n$`,
+	"werewolf.ts":  `^((Ann|Bob|Cyn|Dan|Eve|Fay|Gus|Hal|Ida|Jon|Kay|Lee) is \w+: verified\n){12}Eve says that she is \w+: false\n$`,
+	"war.ts":       `^after 20 turns Ann has \d+ cards and Bob \d+, and \d+ lie on the table\n$`,
 }
 
 func TestExamples(t *testing.T) {
@@ -34,14 +35,11 @@ func TestExamples(t *testing.T) {
 	for path, want := range examples {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			command := exec.CommandContext(t.Context(), "go", "run", "./"+filepath.Dir(path), service)
-			if !strings.HasSuffix(path, ".go") && *installed == "" {
+			if *installed == "" {
 				t.Skip("skipped: make clients installs the package")
 			}
-			switch filepath.Ext(path) {
-			case ".py":
-				command = exec.CommandContext(t.Context(), filepath.Join(*installed, "venv", "bin", "python"), path, service)
-			case ".ts": // make clients compiles them, for Node that cannot strip types
+			command := exec.CommandContext(t.Context(), filepath.Join(*installed, "venv", "bin", "python"), path, service)
+			if filepath.Ext(path) == ".ts" { // make clients compiles them, for Node that cannot strip types
 				command = exec.CommandContext(t.Context(), clientstest.Require(t, "node"), strings.TrimSuffix(path, ".ts")+".js", service)
 				command.Dir = *installed
 			}
@@ -56,7 +54,7 @@ func TestExamples(t *testing.T) {
 func TestGuideShowsExamples(t *testing.T) {
 	guide, err := os.ReadFile("../docs/guides/examples.md")
 	require.NoError(t, err)
-	languages := map[string]string{".go": "go", ".py": "python", ".ts": "ts"}
+	languages := map[string]string{".py": "python", ".ts": "ts"}
 	for path := range examples {
 		code, err := os.ReadFile(path)
 		require.NoError(t, err)

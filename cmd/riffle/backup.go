@@ -55,7 +55,7 @@ func (k *backup) copyOne(ctx context.Context, c *console, folder string) (goesOn
 		return false, err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	t, err := newTransfer(ctx, c, &k.logSource, from)
+	t, err := newTransfer(ctx, c, &k.logSource, from, "")
 	if err != nil {
 		return false, err
 	}
@@ -70,12 +70,11 @@ func (k *backup) copyOne(ctx context.Context, c *console, folder string) (goesOn
 		return false, err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	target := storeName(folder, "")
-	_, _ = fmt.Fprintf(c.out, "store        %s\nbackup       %s\n", name, target)
-	if err := t.copyKeys(k.folder(), folder); err != nil {
+	_, _ = fmt.Fprintf(c.out, "store        %s\nbackup       %s\n", name, storeName(folder, ""))
+	if err := errors.Join(t.copyKeys(k.folder(), folder, false), t.resume(ctx, to, folder, "")); err != nil {
 		return false, err
 	}
-	if t.resume(folder, target); k.Verify {
+	if k.Verify {
 		t.checked.CheckState = ledger.CheckState{}
 	}
 	before := t.checked.Size
@@ -83,6 +82,9 @@ func (k *backup) copyOne(ctx context.Context, c *console, folder string) (goesOn
 		return false, err
 	}
 	if err := t.run(ctx, to, false); err != nil {
+		return false, err
+	}
+	if err := t.copyKeys(k.folder(), folder, true); err != nil {
 		return false, err
 	}
 	if err := t.conclude(ctx, to, before); err != nil {
@@ -122,14 +124,12 @@ func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source s
 	opened, _ := os.Stat(source) // nil for a database
 	_, _ = fmt.Fprintln(t.out, "\nfollowing")
 	t.progress = nil
-	tick := time.NewTicker(followEvery)
-	defer tick.Stop()
 	reached, last, size := true, time.Now(), t.checked.Size
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-time.After(followEvery):
 		}
 		if now, _ := os.Stat(source); opened != nil && !os.SameFile(opened, now) {
 			return fmt.Errorf("%s was deleted or replaced: start the backup again", source)
@@ -185,34 +185,37 @@ func (*restore) Help() string {
 // Run restores the backup.
 func (k *restore) Run(ctx context.Context, c *console) error {
 	s := logSource{Data: k.From, Key: k.Key, SeedKey: k.SeedKey, Command: k.Command}
-	return s.each(func() (bool, error) {
-		if _, err := os.Stat(s.folder()); s.number > 1 && errors.Is(err, fs.ErrNotExist) {
-			return false, nil
+	for _, ahead := range []bool{true, false} { // as log copy does
+		s.number = 0
+		if err := s.each(func() (bool, error) {
+			if _, err := os.Stat(s.folder()); s.number > 1 && errors.Is(err, fs.ErrNotExist) {
+				return false, nil
+			}
+			return true, k.copyOne(ctx, c, &s, ahead)
+		}); err != nil {
+			return err
 		}
-		return true, k.copyOne(ctx, c, &s)
-	})
+	}
+	return nil
 }
 
 // copyOne restores one of the logs that follow each other.
-func (k *restore) copyOne(ctx context.Context, c *console, s *logSource) error {
+func (k *restore) copyOne(ctx context.Context, c *console, s *logSource, ahead bool) error {
 	data, location := ledger.SuccessorFolder(logName("").folder(k.Data), s.number), ledger.SuccessorStore(k.Store, s.number)
 	from, name, err := openStore(ctx, s.folder(), "")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = from.Close() }()
-	t, err := newTransfer(ctx, c, s, from)
+	t, err := newTransfer(ctx, c, s, from, "")
 	if err != nil {
 		return err
 	}
-	t.fresh = true
-	if err := t.isNewest(ctx, from, s.folder()); err != nil {
-		return err
-	}
+	t.fresh, t.ahead, t.silent = true, ahead, ahead
 	if name == archive.Folder(s.folder()) {
 		return t.copyArchive(ctx, s.folder(), data)
 	}
-	_, _ = fmt.Fprintf(c.out, "backup       %s\n", name)
+	t.print("backup       %s\n", name)
 	return t.fill(ctx, s.folder(), data, location)
 }
 
@@ -225,33 +228,41 @@ func (t *transfer) fill(ctx context.Context, from, folder, location string) (err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	name := storeName(folder, location)
-	_, _ = fmt.Fprintf(t.out, "copy         %s\n", name)
+	t.print("copy         %s\n", name)
 	if err := t.accepts(ctx, to, name); err != nil {
 		return err
 	}
-	if err := t.copyKeys(from, folder); err != nil {
+	if err := errors.Join(t.copyKeys(from, folder, false), t.resume(ctx, to, folder, location)); err != nil {
 		return err
 	}
-	t.resume(folder, name)
-	before := t.checked.Size
 	if err := t.run(ctx, to, true); err != nil {
+		return err
+	}
+	if err := t.copyKeys(from, folder, true); err != nil {
 		return err
 	}
 	if _, err := t.check(ctx, to, true); err != nil || t.ahead {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(folder, ledger.CheckpointName)); err != nil {
+	if info, err := os.Stat(filepath.Join(folder, ledger.CheckpointName)); err != nil || info.Size() == 0 {
 		if err := t.saveCheckpoint(ctx, t.from, folder); err != nil {
 			return err
 		}
 	}
-	if err := t.end(ctx, name); err != nil {
+	if err := t.end(ctx, identityOf(folder, location)); err != nil {
 		return err
 	}
 	if err := t.run(ctx, to, false); err != nil {
 		return err
 	}
-	return errors.Join(t.conclude(ctx, to, before), os.Remove(t.checked.path))
+	return errors.Join(t.conclude(ctx, to, 0), os.Remove(t.checked.path))
+}
+
+// print prints what a silent transfer does not.
+func (t *transfer) print(format string, name string) {
+	if !t.silent {
+		_, _ = fmt.Fprintf(t.out, format, name)
+	}
 }
 
 // accepts returns an error if the log must not be copied to a store.
@@ -267,6 +278,9 @@ func (t *transfer) accepts(ctx context.Context, to ledger.Store, name string) er
 	c, err := proof.OpenCheckpoint(head.Checkpoint, t.verifier)
 	if t.fresh && err == nil && c.Size == head.Size && !bytes.Equal(head.Checkpoint, source.Checkpoint) {
 		return fmt.Errorf("%s holds a log already: name one that is empty", name)
+	}
+	if t.moved && head.Size+1 < source.Size {
+		return fmt.Errorf("the log was moved, and %s is not the store that it was moved to: a second copy would fork it", name)
 	}
 	if is, err := isSource(ctx, to); err != nil || is {
 		return errors.Join(err, fmt.Errorf("%s is the old store: use --to to name another", name))

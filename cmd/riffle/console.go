@@ -96,9 +96,7 @@ func await[T any](ctx context.Context, progress io.Writer, f func() (T, error)) 
 	}()
 	var tick <-chan time.Time
 	if progress != nil {
-		ticker := time.NewTicker(time.Second)
-		defer ticker.Stop()
-		tick = ticker.C
+		tick = time.Tick(time.Second)
 	}
 	began, shown := time.Now(), false
 	for {

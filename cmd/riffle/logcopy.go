@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,29 +36,34 @@ func (k *logCopy) Run(ctx context.Context, c *console) error {
 		location, folder = k.To, k.Log.folder(k.Data)
 	} else if same(k.folder(), k.To) && k.location() == "" {
 		return errors.New("the new store would be the old one: use --to to name another")
-	} else if path, err := filepath.Abs(k.To); err == nil {
-		folder = path // which is written down
 	}
-	return k.each(func() (bool, error) {
-		return k.copyOne(ctx, c, ledger.SuccessorFolder(folder, k.number), ledger.SuccessorStore(location, k.number))
-	})
+	pass := func(ahead, silent bool) error {
+		k.number = 0
+		return k.each(func() (bool, error) {
+			return k.copyOne(ctx, c, ledger.SuccessorFolder(folder, k.number), ledger.SuccessorStore(location, k.number), ahead, silent)
+		})
+	}
+	if err := pass(true, !k.Ahead); err != nil || k.Ahead { // all logs without their last records: no service begins the next one anew
+		return err
+	}
+	return pass(false, false)
 }
 
 // copyOne copies one log, and reports whether another one follows it.
-func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location string) (followed bool, err error) {
-	from, name, moving, err := k.open(ctx, storeName(folder, location))
+func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location string, ahead, silent bool) (followed bool, err error) {
+	from, name, moving, err := k.open(ctx, ahead)
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	t, err := newTransfer(ctx, c, &k.logSource, from)
+	t, err := newTransfer(ctx, c, &k.logSource, from, identityOf(folder, location))
 	if err != nil {
 		return false, err
 	}
-	t.moving, t.ahead = moving, k.Ahead
+	t.moving, t.ahead, t.silent = moving, ahead, silent
 	switch {
 	case name != archive.Folder(k.folder()):
-		_, _ = fmt.Fprintf(c.out, "store        %s\n", name)
+		t.print("store        %s\n", name)
 		err = t.fill(ctx, k.folder(), folder, location)
 	case location == "": // otherwise the archive stays in the data folder
 		err = t.copyArchive(ctx, k.folder(), folder)
@@ -70,19 +74,13 @@ func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location stri
 	return t.source.isFollowed(ctx, from, t.verifier.Name())
 }
 
-// open opens the old store to read it, and unless --ahead is set also as the one that ends. One that has
-// ended is still copied to the store for which it did.
-func (k *logCopy) open(ctx context.Context, target string) (from ledger.Reader, name string, moving ledger.Store, err error) {
+// open opens the old store to read it, and unless ahead is set or it has ended also as the one that ends.
+func (k *logCopy) open(ctx context.Context, ahead bool) (from ledger.Reader, name string, moving ledger.Store, err error) {
 	from, name, err = openStore(ctx, k.folder(), k.location())
-	if err != nil || k.Ahead || name == archive.Folder(k.folder()) {
+	if err != nil || ahead || name == archive.Folder(k.folder()) {
 		return from, name, nil, err
 	}
-	_, moved, err := from.StoredVersion(ctx)
-	if moved {
-		to, _ := os.ReadFile(filepath.Join(k.folder(), movedName))
-		if strings.TrimSpace(string(to)) != target {
-			err = fmt.Errorf("%s was moved to %s: a second copy would fork the log", name, cmp.Or(strings.TrimSpace(string(to)), "another store"))
-		}
+	if _, moved, err := from.StoredVersion(ctx); err != nil || moved {
 		return from, name, nil, err
 	}
 	if err = errors.Join(err, from.Close()); err == nil {
@@ -139,15 +137,33 @@ func openUnused(ctx context.Context, location string) (ledger.Store, error) {
 	return store, nil
 }
 
-// movedName is the file in the data folder of a store that was moved. It has the name of the new one.
+// movedName is the file in the data folder of stores that were moved. A line has the identities of the old and of
+// the new one, with a tab between.
 const movedName = "moved-to"
 
-// end has the old store take no more records, so that only the store with a name can go on.
-func (t *transfer) end(ctx context.Context, name string) error {
+// checkMoved returns an error unless the store was moved to the one with an identity.
+func (s *logSource) checkMoved(target string) error {
+	text, _ := os.ReadFile(filepath.Join(s.folder(), movedName))
+	own, to := identityOf(s.folder(), s.location()), "another store"
+	for line := range strings.Lines(string(text)) {
+		if from, name, _ := strings.Cut(strings.TrimSpace(line), "\t"); from == own {
+			to = name
+		}
+	}
+	if to != target {
+		return fmt.Errorf("%s was moved to %s: a second copy would fork the log", own, to)
+	}
+	return nil
+}
+
+// end has the old store take no more records, so that only the store with an identity can go on.
+func (t *transfer) end(ctx context.Context, target string) error {
 	if t.moving == nil {
 		return nil
 	}
-	err := ledger.ReplaceFile(filepath.Join(t.source.folder(), movedName), []byte(name+"\n"))
+	path := filepath.Join(t.source.folder(), movedName)
+	text, _ := os.ReadFile(path)
+	err := ledger.ReplaceFile(path, fmt.Appendf(text, "%s\t%s\n", identityOf(t.source.folder(), t.source.location()), target))
 	if err == nil {
 		err = t.moving.Raise(ctx, ledger.Moved)
 	}

@@ -39,7 +39,7 @@ func (k *logExport) Run(ctx context.Context, c *console) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	t, err := newTransfer(ctx, c, &k.logSource, from)
+	t, err := newTransfer(ctx, c, &k.logSource, from, "")
 	if err != nil {
 		return err
 	}
@@ -177,6 +177,9 @@ func (k *logForget) Run(ctx context.Context, c *console) error {
 // copy. A store that the other folder has from the time before the export stays.
 func (t *transfer) copyArchive(ctx context.Context, from, folder string) error {
 	source, target := archive.Folder(from), archive.Folder(folder)
+	if t.silent {
+		return nil
+	}
 	_, _ = fmt.Fprintf(t.out, "archive      %s\ncopy         %s\n", source, target)
 	if _, err := os.Stat(filepath.Join(folder, "riffle.db")); err == nil && t.fresh {
 		return fmt.Errorf("%s holds a log already: name one that is empty", folder)
@@ -186,7 +189,7 @@ func (t *transfer) copyArchive(ctx context.Context, from, folder string) error {
 	}
 	err := os.MkdirAll(folder, 0o700)
 	if err == nil {
-		err = t.copyKeys(from, folder)
+		err = t.copyKeys(from, folder, true)
 	}
 	if err == nil {
 		err = archive.Copy(source, target)

@@ -122,6 +122,9 @@ func (k *logFork) compare(ctx context.Context, anchor ledger.Anchor, verifier no
 	if err != nil {
 		return err
 	}
+	if _, moved, err := store.StoredVersion(ctx); err != nil || moved {
+		return errors.Join(err, k.checkMoved(""))
+	}
 	if err := ledger.CheckRollback(ctx, store, verifier, anchor); err == nil {
 		return fmt.Errorf("%s has every record of %s: the log has lost nothing, so start its service", name, anchor.Source)
 	} else if !errors.Is(err, ledger.ErrCorrupt) {

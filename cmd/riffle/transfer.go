@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -30,13 +32,16 @@ type transfer struct {
 	checker  journal.Checker
 	source   *logSource
 	moving   ledger.Store // from, if it is to take no more records; otherwise nil
+	moved    bool         // from takes no more records already
 	ahead    bool         // see ledger.Copy
 	fresh    bool         // the target must have no other log
+	silent   bool         // prints no names of stores
 	checked  checkState   // of the copy; the zero value for one that is checked whole
 }
 
-// newTransfer returns a transfer from an open store.
-func newTransfer(ctx context.Context, c *console, s *logSource, from ledger.Reader) (*transfer, error) {
+// newTransfer returns a transfer from an open store. One that was moved is copied only to the store with the
+// identity target, where it was moved to. One that lacks records of the checkpoint beside it is not copied.
+func newTransfer(ctx context.Context, c *console, s *logSource, from ledger.Reader, target string) (*transfer, error) {
 	verifier, _, err := s.readVerifier(ctx)
 	if err != nil {
 		return nil, err
@@ -59,7 +64,12 @@ func newTransfer(ctx context.Context, c *console, s *logSource, from ledger.Read
 	if a, ok := from.(*archive.Reader); ok && a.WithoutSeeds() {
 		t.checker.Decrypt = nil
 	}
-	return t, nil
+	if _, t.moved, err = from.StoredVersion(ctx); err == nil && t.moved {
+		err = s.checkMoved(target)
+	} else if err == nil {
+		err = t.isNewest(ctx, from, s.folder())
+	}
+	return t, err
 }
 
 // run brings a store up to date, without the last record if ahead is set.
@@ -79,27 +89,33 @@ func (t *transfer) run(ctx context.Context, to ledger.Store, ahead bool) error {
 	return err
 }
 
-// resume reads how far an earlier check of the copy with a name came, in the folder of that copy.
-func (t *transfer) resume(folder, name string) {
+// resume reads how far an earlier check of the copy in a store came, in the folder of that copy.
+func (t *transfer) resume(ctx context.Context, store ledger.Reader, folder, location string) error {
+	name := identityOf(folder, location)
+	if info, err := os.Stat(name); err == nil {
+		name += fmt.Sprint(" ", info.Sys().(*syscall.Stat_t).Ino) //nolint:forcetypeassert // of the same package
+	}
 	t.checked = checkState{path: filepath.Join(folder, checkedName), Origin: t.verifier.Name() + " in " + name, Seeds: true}
 	_ = t.checked.read() // of another copy, or damaged: the check begins anew
+	head, err := store.Head(ctx)
+	if t.checked.Size > head.Size { // the copy was made anew
+		t.checked.CheckState = ledger.CheckState{}
+	}
+	return err
 }
 
 // check checks the records of a store that no earlier check of this copy has covered. It prints what is
 // wrong.
 func (t *transfer) check(ctx context.Context, store ledger.Reader, ahead bool) (*ledger.CheckResult, error) {
-	head, err := store.Head(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if t.checked.Size > head.Size { // the copy was made anew
-		t.checked.CheckState = ledger.CheckState{}
-	}
 	result, err := ledger.Check{
 		Verifier: t.verifier, Visit: t.checker.Visit, Except: t.checker.Unchecked(), From: t.checked.CheckState, Ahead: ahead,
 		Progress: t.showing("records checked", t.checked.Size), Save: t.checked.saveSometimes,
 	}.Run(ctx, store)
 	t.clear()
+	if from := &t.checked.CheckState; (err != nil || len(result.Findings) > 0) && ctx.Err() == nil && (from.Size > 0 || from.Claims > 0) {
+		*from = ledger.CheckState{} // the file may be damaged
+		return t.check(ctx, store, ahead)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +158,17 @@ func openTarget(ctx context.Context, folder, location string) (ledger.Store, err
 	return sqlite.Open(ctx, storeName(folder, location))
 }
 
+// identityOf returns what tells a store from others: the absolute path of its file, or its URL without the
+// password.
+func identityOf(folder, location string) string {
+	if u, err := url.Parse(location); err == nil && location != "" {
+		u.User = url.User(u.User.Username())
+		return u.String()
+	}
+	path, _ := filepath.Abs(storeName(folder, ""))
+	return path
+}
+
 // storeName returns the name of a store for messages.
 func storeName(folder, location string) string {
 	if location != "" {
@@ -150,11 +177,14 @@ func storeName(folder, location string) string {
 	return filepath.Join(folder, "riffle.db")
 }
 
-// copyKeys copies the keys in a data folder to another, and prints which are there.
-func (t *transfer) copyKeys(from, to string) error {
+// copyKeys copies the keys in a data folder to another, and prints which are there. Without write it only looks
+// whether it can: until the store has the log's head, a service that has the key would begin the log anew.
+func (t *transfer) copyKeys(from, to string, write bool) error {
 	for _, name := range []string{ledger.KeyName, ledger.SeedKeyName} {
 		text, err := os.ReadFile(filepath.Join(from, name))
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) && !write {
+			continue
+		} else if errors.Is(err, fs.ErrNotExist) {
 			_, _ = fmt.Fprintf(t.out, "%-12s is not in %s, so it is not copied: keep it elsewhere\n", name, from)
 			continue
 		} else if err != nil {
@@ -173,6 +203,9 @@ func (t *transfer) copyKeys(from, to string) error {
 			continue
 		case !errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("reading a key: %w", err)
+		}
+		if !write {
+			continue
 		}
 		if err := ledger.ReplaceFile(path, text); err != nil {
 			return fmt.Errorf("copying a key: %w", err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -222,6 +223,91 @@ func TestRestoreIntoDatabaseIsKilled(t *testing.T) {
 	assert.Equal(t, -3, killed, "the number of kills, each with the exit code -1")
 }
 
+// TestCopiesForkNothing gives a moved store to commands that would make a second one that goes on.
+func TestCopiesForkNothing(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	s.shuffle(smallShuffle)
+	s.shuffle(smallShuffle)
+	s.stop()
+	data, folder := s.data, filepath.Join(t.TempDir(), "moved")
+	wantRiffle(t, 0, "moved ", "log", "copy", "--data", data, "--to", folder)
+	refused := "was moved to " + filepath.Join(folder, "riffle.db") + ": a second copy would fork the log"
+	for _, args := range [][]string{
+		{"log", "copy", "--data", data, "--to"}, {"log", "copy", "--data", data, "--ahead", "--to"}, {"backup", "--data", data, "--to"}, {"restore", "--from", data, "--data"},
+		{"log", "fork", "--data", data, "--new-origin", "riffle/new", "--new-data"},
+	} {
+		wantRiffle(t, 2, refused, append(args, filepath.Join(t.TempDir(), "new"))...)
+	}
+	require.NoError(t, os.Rename(folder, folder+".away"))
+	wantRiffle(t, 2, "is not the store that it was moved to", "log", "copy", "--data", data, "--to", folder)
+	require.NoError(t, os.RemoveAll(folder))
+	require.NoError(t, os.Rename(folder+".away", folder))
+	wantRiffle(t, 0, "all 2 match", "log", "copy", "--data", data, "--to", folder)
+}
+
+// TestCheckedFileOfAnotherCopy puts files beside a copy that tell of other checks. All of it is checked.
+func TestCheckedFileOfAnotherCopy(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	for range 3 {
+		s.shuffle(smallShuffle)
+	}
+	folder := filepath.Join(t.TempDir(), "backup")
+	back := []string{"backup", "--data", s.data, "--to", folder}
+	checked := filepath.Join(folder, "checked")
+	wantRiffle(t, 0, "all 3 match", back...)
+	wantRiffle(t, 0, "0 new ones match", back...)
+	text, err := os.ReadFile(checked)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(filepath.Join(folder, "riffle.db")))
+	wantRiffle(t, 0, "all 3 match", back...) // a new file
+	for _, damaged := range []string{
+		"", "{", string(text), strings.Replace(string(text), `"size":3`, `"size":2`, 1), strings.Replace(string(text), `"edge":"`, `"edge":"AAAA`, 1),
+		regexp.MustCompile(`"claims":\d+`).ReplaceAllString(string(text), `"claims":77`),
+	} {
+		require.NoError(t, os.WriteFile(checked, []byte(damaged), 0o600))
+		wantRiffle(t, 0, " match the signed root", back...)
+	}
+	// A copy whose checkpoint is there and empty, as a service leaves it that refuses to start.
+	restored := filepath.Join(t.TempDir(), "restored")
+	require.NoError(t, os.Mkdir(restored, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(restored, "checkpoint"), nil, 0o600))
+	wantRiffle(t, 0, "all 3 match", "restore", "--from", folder, "--data", restored)
+	again := launch{data: restored, args: []string{"-create=never"}}.start(t)
+	again.shuffle(smallShuffle)
+}
+
+// TestRestoreOfSeveralLogsIsKilled kills the restore of logs that follow each other. No service begins one of them
+// anew.
+func TestRestoreOfSeveralLogsIsKilled(t *testing.T) {
+	t.Parallel()
+	s := launch{args: []string{"--rotate", "100"}}.start(t)
+	until(t, "the log ends", func() bool {
+		s.shuffle(smallShuffle)
+		_, err := os.Stat(filepath.Join(s.data, "successors", "2", "checkpoint"))
+		return err == nil
+	})
+	s.shuffle(smallShuffle)
+	s.stop()
+	for _, n := range []int{3, 30, 60, 90, 95, 96, 100, 110} {
+		restored := filepath.Join(t.TempDir(), "restored")
+		under, _ := strace(t, fmt.Sprintf("pwrite64:signal=KILL:when=%d", n))
+		code, output := riffle(t, under, "restore", "--from", s.data, "--data", restored)
+		if whole := strings.Count(output, "match the signed root") > 1; code != 0 && !whole {
+			for _, create := range []string{"-create=never", "-create=auto"} {
+				if _, err := os.Stat(filepath.Join(restored, "log.key")); err == nil {
+					launch{data: restored, args: []string{create}}.refused(t)
+				}
+			}
+		}
+		wantRiffle(t, 0, "match the signed root", "restore", "--from", s.data, "--data", restored)
+		wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", restored)
+		assert.Equal(t, sizeOf(t, s.data), sizeOf(t, restored))
+		assert.Equal(t, sizeOf(t, filepath.Join(s.data, "successors", "2")), sizeOf(t, filepath.Join(restored, "successors", "2")))
+	}
+}
+
 // TestBackupsAcrossAChangeOfTheSeedKey backs up before and after the key is changed, into one folder. What
 // is restored has every seed, also without the old key in the data folder.
 func TestBackupsAcrossAChangeOfTheSeedKey(t *testing.T) {
@@ -337,7 +423,7 @@ func TestBackupRefuses(t *testing.T) {
 	wantRiffle(t, 2, "is the key of another log", "backup", "--data", other.data, "--to", folder)
 	wantRiffle(t, 2, "is the data folder", "backup", "--data", s.data, "--to", s.data)
 	wantRiffle(t, 2, "there is no store at", "backup", "--data", t.TempDir(), "--to", folder)
-	wantRiffle(t, 2, "the log is not signed with the key of", "backup", "--data", s.data, "--to", t.TempDir(),
+	wantRiffle(t, 2, "is of another log, or was changed", "backup", "--data", s.data, "--to", t.TempDir(),
 		"--key", filepath.Join(other.data, "log.key"), "--seed-key", filepath.Join(s.data, "seed.key"))
 	wantRiffle(t, 2, "use --seed-key to name the key of this store", "backup", "--data", s.data, "--to", t.TempDir(), "--seed-key", filepath.Join(other.data, "seed.key"))
 	wantRiffle(t, 2, "is the key of another log", "restore", "--from", folder, "--data", other.data)
@@ -367,11 +453,12 @@ func TestBackupRefuses(t *testing.T) {
 	checkpoint, err := os.ReadFile(filepath.Join(s.data, "checkpoint"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(fresh, "checkpoint"), checkpoint, 0o600))
-	for _, args := range [][]string{
-		{"restore", "--from", fresh, "--data", filepath.Join(t.TempDir(), "none")}, {"backup", "--data", s.data, "--to", fresh},
+	for folder, args := range map[string][]string{
+		fresh: {"restore", "--from", fresh, "--data", filepath.Join(t.TempDir(), "none")}, s.data: {"log", "copy", "--data", s.data, "--to", t.TempDir()},
 	} {
-		wantRiffle(t, 1, "the store has 4 records, and "+filepath.Join(fresh, "checkpoint")+" is a signed checkpoint of 5", args...)
+		wantRiffle(t, 1, "the store has 4 records, and "+filepath.Join(folder, "checkpoint")+" is a signed checkpoint of 5", args...)
 	}
+	wantRiffle(t, 1, "the store has 4 records", "backup", "--data", s.data, "--to", fresh)
 	kept, err := os.ReadFile(filepath.Join(fresh, "checkpoint"))
 	require.NoError(t, err)
 	assert.Equal(t, checkpoint, kept)

@@ -161,14 +161,12 @@ func (c *certificates) watch() (stop func()) {
 // watchFiles loads the files after they change. It waits until they stay the same for an interval,
 // since the certificate and its key are not written together.
 func (c *certificates) watchFiles(done <-chan struct{}) {
-	tick := time.NewTicker(filesInterval)
-	defer tick.Stop()
 	var seen [2]string // contents of the files when last looked at
 	for {
 		select {
 		case <-done:
 			return
-		case <-tick.C:
+		case <-time.After(filesInterval):
 		}
 		c.mu.Lock()
 		files, loaded := c.files, c.loaded

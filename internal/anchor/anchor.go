@@ -19,7 +19,7 @@ import (
 var ErrReplaced = errors.New("another process has replaced the checkpoint")
 
 // errEmpty is the error of a place with no bytes in it. No log writes that.
-var errEmpty = errors.New("it is there and empty, so its checkpoint was lost: put it back, or remove it")
+var errEmpty = errors.New("it is there and empty, so its checkpoint was lost: put it back. Only if the store has all records that the log must have (a monitor or a proof tells), remove it and start once with --anchor-create")
 
 // maxNote is the length of the longest checkpoint, in bytes.
 const maxNote = 64 << 10
@@ -66,6 +66,9 @@ func (p *Places) UnmarshalText(text []byte) error {
 // MarshalText returns nothing: it is the default of a flag.
 func (Places) MarshalText() ([]byte, error) { return nil, nil }
 
+// noRedirect has a redirect be the answer, which is an error: a PUT would become a GET.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
 // Parse returns the place at a location: an absolute path, or a URL with the scheme file, https, http, s3
 // or postgres. Its error has no password.
 func Parse(location string) (Place, error) {
@@ -82,7 +85,7 @@ func Parse(location string) (Place, error) {
 	case u.Scheme == "file" && u.Host == "" && filepath.IsAbs(u.Path):
 		p.holder = file(u.Path)
 	case (u.Scheme == "https" || u.Scheme == "http") && u.Host != "":
-		p.holder = &object{url: location, client: http.DefaultClient}
+		p.holder = &object{location, &http.Client{CheckRedirect: noRedirect}}
 	case u.Scheme == "s3" && u.Host != "" && len(u.Path) > 1:
 		p.holder = newBucket(u)
 	case (u.Scheme == "postgres" || u.Scheme == "postgresql") && u.Host != "":

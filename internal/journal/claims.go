@@ -120,13 +120,11 @@ const sweepEvery = time.Second
 
 // Sweep calls each function once a second until ctx is done, and reports errors.
 func Sweep(ctx context.Context, report func(error), expire ...func(context.Context) (int, error)) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(sweepEvery):
 		}
 		for _, f := range expire {
 			if _, err := f(ctx); err != nil && ctx.Err() == nil {

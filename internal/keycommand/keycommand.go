@@ -27,6 +27,9 @@ const (
 func Run(ctx context.Context, command, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	if strings.TrimSpace(command) == "" {
+		return "", errors.New("the key-command is empty")
+	}
 	words := strings.Fields(strings.ReplaceAll(command, Placeholder, name))
 	c := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // the operator's own command
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -48,7 +51,7 @@ func Run(ctx context.Context, command, name string) (string, error) {
 	case errors.Is(err, exec.ErrWaitDelay):
 		err = errors.New("a process that it started keeps its output open")
 	}
-	if text := strings.TrimSpace(messages.String()); text != "" {
+	if text := strings.TrimSpace(messages.String()); text != "" && !strings.Contains(text, "PRIVATE+KEY+") {
 		err = fmt.Errorf("%w: %s", err, text)
 	}
 	return "", fmt.Errorf("key-command %s for %s: %w", words[0], name, err)

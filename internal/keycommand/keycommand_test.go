@@ -24,6 +24,10 @@ func TestRun(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Equal(t, "key-log.key", key)
 	assert.Nil(t, Reader(t.Context(), ""))
+	_, err = Run(t.Context(), " ", "log.key")
+	assert.ErrorContains(t, err, "is empty")
+	_, err = Run(t.Context(), script(t, "echo PRIVATE+KEY+secret >&2; exit 1"), "log.key")
+	assert.NotContains(t, err.Error(), "secret")
 }
 
 // TestRunEnds runs commands that would print or wait for ever. What they have started ends with them.

@@ -117,13 +117,11 @@ const guardInterval = time.Second
 // guardFiles breaks the log if a file of the store or the checkpoint file was deleted, replaced or
 // made read-only, since later records might be lost. It ends with the writer.
 func (l *Log) guardFiles() {
-	tick := time.NewTicker(guardInterval)
-	defer tick.Stop()
 	for {
 		select {
 		case <-l.done:
 			return
-		case <-tick.C:
+		case <-time.After(guardInterval):
 		}
 		if err := l.checkFiles(); err != nil {
 			l.fail(err)

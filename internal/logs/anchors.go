@@ -67,7 +67,7 @@ func readAnchor(ctx context.Context, place anchor.Place) (note []byte, tag strin
 // reports changes between success and failure.
 func (l *served) keepAnchor(ctx context.Context, log *ledger.Log, place anchor.Place) {
 	failing := false
-	for tick := time.NewTicker(anchorEvery); ; {
+	for {
 		err := advance(context.WithoutCancel(ctx), log, place)
 		switch {
 		case err == nil || errors.Is(err, anchor.ErrReplaced): // the next look compares
@@ -81,11 +81,10 @@ func (l *served) keepAnchor(ctx context.Context, log *ledger.Log, place anchor.P
 			failing = true
 		}
 		if ctx.Err() != nil {
-			tick.Stop()
 			return
 		}
 		select {
-		case <-tick.C:
+		case <-time.After(anchorEvery):
 		case <-log.Failed():
 			return
 		case <-ctx.Done():

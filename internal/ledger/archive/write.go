@@ -142,6 +142,7 @@ func Copy(from, to string) error {
 		return nil
 	}
 	part := to + ".new"
+	defer syscall.Umask(syscall.Umask(0o077)) // CopyFS gives what it creates to all
 	err := errors.Join(os.RemoveAll(part), os.RemoveAll(to), os.CopyFS(part, os.DirFS(from)))
 	if err != nil {
 		return err
