@@ -141,7 +141,7 @@ func openUnused(ctx context.Context, location string) (ledger.Store, error) {
 // the new one, with a tab between.
 const movedName = "moved-to"
 
-// checkMoved returns an error unless the store was moved to the one with an identity.
+// checkMoved returns an error if the store was not moved to the one with an identity.
 func (s *logSource) checkMoved(target string) error {
 	text, _ := os.ReadFile(filepath.Join(s.folder(), movedName))
 	own, to := identityOf(s.folder(), s.location()), "another store"
