@@ -73,15 +73,18 @@ export function Face({code, type, names}: Dealing & {code: string}) {
   );
 }
 
-/** Back shows the back of a card. An image sends no token, so with keys in use it is fetched. */
-export function Back({type, alt}: {type: DeckType; alt: string}) {
-  const picture = path(['cards', type.type, 'back.svg']),
+/** Back shows the back of a card. */
+export const Back = ({type, alt}: {type: DeckType; alt: string}) => <Picture type={type.type} code="back" alt={alt} />;
+
+/** Picture shows one card of a type by its own document. An image sends no token, so with keys in use it is fetched. */
+export function Picture({type, code, alt}: {type: string; code: string; alt: string}) {
+  const picture = path(['cards', type, `${code}.svg`]),
     keyed = token() !== '';
   const [fetched, setFetched] = useState<string>();
   useEffect(() => {
     if (keyed) pictureOf(picture).then(setFetched, () => {});
   }, [picture, keyed]);
-  return <img src={keyed ? fetched : prefix + picture} data-code="back" alt={alt} width="240" height="336" />;
+  return <img src={keyed ? fetched : prefix + picture} data-code={code} alt={alt} width="240" height="336" />;
 }
 
 const fetched = new Map<string, Promise<unknown>>();

@@ -21,8 +21,12 @@ export type Form = (field: string) => string;
 
 export function formOf(event: Event): Form {
   event.preventDefault();
-  const form = new FormData(event.target as HTMLFormElement);
-  return (field) => String(form.get(field) ?? '').trim();
+  return fieldsOf(event.target as HTMLFormElement);
+}
+
+export function fieldsOf(form: HTMLFormElement): Form {
+  const data = new FormData(form);
+  return (field) => String(data.get(field) ?? '').trim();
 }
 
 /** askedOf returns what the fields of DeckFields and OrderFields ask for. */
@@ -43,6 +47,9 @@ export function orderOf(given: Form): Order {
   if (given('client_seed') !== '') order.client_seed = given('client_seed');
   return order;
 }
+
+/** A FormTouch is told of the form that a reader touches. */
+export type FormTouch = (form: HTMLFormElement) => void;
 
 /** asked returns what the page's address asks for, by the name of a field. */
 export const asked = (field: string): string => new URLSearchParams(location.search).get(field) ?? '';
@@ -93,25 +100,40 @@ export function DeckFields({types, type, onType}: {types: DeckType[]; type: Deck
 export function OrderFields() {
   return (
     <>
-      <label>
-        {text('table.algorithm')}
-        <select name="algorithm">
-          {algorithms.map((name) => (
-            <option key={name} selected={name === asked('algorithm')}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        {text('table.clientSeed')}
-        <input
-          name="client_seed"
-          maxLength={256}
-          placeholder={text('table.optional')}
-          defaultValue={asked('client_seed')}
-        />
-      </label>
+      <Algorithm />
+      <Cut label={text('table.clientSeed')} placeholder={text('table.optional')} />
     </>
+  );
+}
+
+export function Algorithm() {
+  return (
+    <label>
+      {text('table.algorithm')}
+      <select name="algorithm">
+        {algorithms.map((name) => (
+          <option key={name} selected={name === asked('algorithm')}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Cut asks for the client seed. onTouch is called before the reader can type. */
+export function Cut({label, placeholder, onTouch}: {label: string; placeholder: string; onTouch?: FormTouch}) {
+  return (
+    <label>
+      {label}
+      <input
+        name="client_seed"
+        maxLength={256}
+        placeholder={placeholder}
+        defaultValue={asked('client_seed')}
+        autocomplete="off"
+        onFocus={({currentTarget}) => onTouch?.(currentTarget.form!)}
+      />
+    </label>
   );
 }

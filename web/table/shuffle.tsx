@@ -6,7 +6,9 @@ import {hasText, path, post, type Problem, text, verifyLink} from '../page';
 import {Refused} from '../refused';
 import {Share} from '../share';
 import type {Dealing} from './cards';
-import {asked, askedOf, DeckFields, formOf, OrderFields, remember, type Asked} from './deck';
+import {Algorithm, asked, askedOf, Cut, DeckFields, fieldsOf, remember, type Asked, type FormTouch} from './deck';
+import {Fingerprint, Opened, useCommitment} from './fixed';
+import {Down, Games, type Game} from './games';
 import {Hands} from './hands';
 import {Programs} from './programs';
 
@@ -26,15 +28,16 @@ interface Answer {
   rest?: string[];
 }
 
-/** A Dealt is an answer with what was asked for. */
+/** A Dealt is an answer with what was asked for, and the fingerprint that was shown before it, if there was one. */
 interface Dealt extends Dealing {
   body: Shuffle;
+  fingerprint?: string;
   answer: Answer;
   json: string;
 }
 
 /** A Kept is an answer that this tab keeps while its address names it. */
-type Kept = Pick<Dealt, 'body' | 'json'>;
+type Kept = Pick<Dealt, 'body' | 'json' | 'fingerprint'>;
 
 const keptName = 'riffle-deal';
 
@@ -61,11 +64,30 @@ const partsOf = ({type, body}: Dealt): string[] | undefined =>
     ?.find(({name}) => name === String(body.hands).split(':')[0])
     ?.then?.map(({name}) => (hasText(`part.${name}`) ? text(`part.${name}` as 'part.flop') : name));
 
+/** bodyOf returns what the form asks for. */
+function bodyOf(type: DeckType, form: HTMLFormElement): Shuffle {
+  const given = fieldsOf(form),
+    body: Shuffle = askedOf(type, given),
+    hands = given('hands');
+  if (hands === 'sizes')
+    body.hands = given('sizes')
+      .split(/[\s,;]+/)
+      .filter(Boolean)
+      .map(Number);
+  else if (hands !== '') body.hands = hands;
+  if (given('draw') !== '') body.draw = Number(given('draw'));
+  return body;
+}
+
 export function Shuffle({types}: {types: DeckType[]}) {
+  const [name, setName] = useState(asked('deck') || 'standard52');
+  const [hands, setHands] = useState(asked('hands'));
   const [dealt, setDealt] = useState<Dealt>();
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(false);
   const felt = useRef<HTMLElement>(null);
+  const order = useCommitment();
+  const type = types.find((type) => type.type === name) ?? types[0]!;
   useEffect(() => {
     // On a phone, the form is as high as the window.
     if (dealt && felt.current!.getBoundingClientRect().top > innerHeight / 2) felt.current!.scrollIntoView();
@@ -74,126 +96,189 @@ export function Shuffle({types}: {types: DeckType[]}) {
     const last = recall();
     if (last) show(last).catch(() => {}); // the form can deal again
   }, []);
-  const show = async ({body, json}: Kept) => {
-    const type = types.find(({type}) => type === body.deck)!;
-    setDealt({type, names: await cardNames(body.deck), body, answer: JSON.parse(json) as Answer, json});
+  const show = async ({body, json, fingerprint}: Kept) => {
+    const type = types.find(({type}) => type === body.deck)!,
+      names = await cardNames(body.deck);
+    order.drop(); // it was used
+    setDealt({type, names, body, answer: JSON.parse(json) as Answer, json, fingerprint});
   };
-  const shuffle = (body: Shuffle, form: HTMLFormElement) => {
+  const deal = (body: Shuffle, form: HTMLFormElement) => {
     setBusy(true);
     setProblem(undefined);
     void (async () => {
-      const json = await (await post(path(['shuffle']), {...body, reveal: 'now'})).text();
-      await show({body, json});
-      keep({body, json}, form);
+      const made = await order.use(body);
+      // The commitment has the setting. A player who typed nothing cuts at random.
+      const request = made
+        ? {commitment_id: made.commitment_id, client_seed: body.client_seed ?? crypto.randomUUID()}
+        : body;
+      const json = await (await post(path(['shuffle']), {...request, reveal: 'now'})).text(),
+        kept = {body, json, fingerprint: made?.commitment};
+      await show(kept);
+      keep(kept, form);
     })()
-      .catch((error: unknown) => setProblem(error as Problem))
+      .catch((error: unknown) => {
+        order.drop(); // it may have been used
+        setProblem(error as Problem);
+      })
       .finally(() => setBusy(false));
+  };
+  const choose = (game: Game, form: HTMLFormElement) => {
+    setName(game.deck);
+    setHands(game.hands);
+    for (const field of form.querySelectorAll<HTMLInputElement>('[name=decks], [name=draw]')) field.value = '';
+    // The new deck and hands are in the form when it is drawn.
+    const chosen = types.find(({type}) => type === game.deck)!;
+    setTimeout(() => deal(bodyOf(chosen, form), form));
   };
   return (
     <>
-      <Request types={types} busy={busy} onShuffle={shuffle} />
+      <Request
+        types={types}
+        type={type}
+        hands={hands}
+        busy={busy}
+        onType={(name) => {
+          setName(name);
+          setHands('');
+        }}
+        onHands={setHands}
+        onGame={choose}
+        onTouch={(form) => void order.make(bodyOf(type, form))}
+        onDeal={(form) => deal(bodyOf(type, form), form)}
+        onChange={(form) => {
+          remember(form);
+          order.changed(bodyOf(types.find((type) => type.type === fieldsOf(form)('deck'))!, form));
+        }}
+      />
       {problem && <Refused problem={problem} onToken={() => setProblem(undefined)} />}
       <section class="felt" ref={felt} aria-label={text('table.cards')} aria-live="polite">
+        {order.fingerprint !== '' && (
+          <Fingerprint name={dealt ? 'table.fixed.next' : 'table.fixed'} digest={order.fingerprint} />
+        )}
         {dealt ? (
-          <Hands
-            key={dealt.answer.audit_id}
-            type={dealt.type}
-            names={dealt.names}
-            hands={dealt.answer.hands ?? []}
-            parts={partsOf(dealt)}
-            rest={dealt.answer.rest ?? dealt.answer.items ?? []}
-            size={dealt.type.size * (dealt.body.decks ?? 1)}
-          />
+          <>
+            {dealt.fingerprint !== undefined && (
+              <Opened digest={dealt.fingerprint} id={dealt.answer.audit_id} json={dealt.json} />
+            )}
+            <Hands
+              key={dealt.answer.audit_id}
+              type={dealt.type}
+              names={dealt.names}
+              hands={dealt.answer.hands ?? []}
+              parts={partsOf(dealt)}
+              rest={dealt.answer.rest ?? dealt.answer.items ?? []}
+              size={dealt.type.size * (dealt.body.decks ?? 1)}
+            />
+          </>
         ) : (
-          <p class="empty">{text('table.empty')}</p>
+          <>
+            <Down type={type.type} />
+            <p class="empty">{text(order.fingerprint === '' ? 'table.empty' : 'table.empty.fixed')}</p>
+          </>
         )}
       </section>
       {dealt && (
         <div class="columns">
           <Proof key={dealt.answer.audit_id} dealt={dealt} />
-          <Programs path="/shuffle" body={dealt.body} answer={dealt.answer} note={text('table.hidden')} />
+          <Programs
+            path="/shuffle"
+            body={dealt.body}
+            answer={dealt.answer}
+            note={text(dealt.fingerprint === undefined ? 'table.hidden' : 'table.hidden.fixed')}
+          />
         </div>
       )}
     </>
   );
 }
 
-/** Request is the form that asks for a shuffle. */
+/** Request is the form that asks for a shuffle: games, the player's cut, and all other fields folded. */
 function Request({
   types,
+  type,
+  hands,
   busy,
-  onShuffle,
+  onType,
+  onHands,
+  onGame,
+  onTouch,
+  onDeal,
+  onChange,
 }: {
   types: DeckType[];
+  type: DeckType;
+  hands: string;
   busy: boolean;
-  onShuffle: (body: Shuffle, form: HTMLFormElement) => void;
+  onType: (name: string) => void;
+  onHands: (hands: string) => void;
+  onGame: (game: Game, form: HTMLFormElement) => void;
+  onTouch: FormTouch;
+  onDeal: FormTouch;
+  onChange: FormTouch;
 }) {
-  const [name, setName] = useState(asked('deck') || 'standard52');
-  const [hands, setHands] = useState(asked('hands'));
-  const type = types.find((type) => type.type === name) ?? types[0]!;
-  const submit = (event: Event) => {
-    const given = formOf(event),
-      body: Shuffle = askedOf(type, given);
-    if (hands === 'sizes')
-      body.hands = given('sizes')
-        .split(/[\s,;]+/)
-        .filter(Boolean)
-        .map(Number);
-    else if (hands !== '') body.hands = hands;
-    if (given('draw') !== '') body.draw = Number(given('draw'));
-    onShuffle(body, event.target as HTMLFormElement);
-  };
-  // Another deck has other hands, which are chosen when it is drawn.
-  const changed = ({currentTarget}: {currentTarget: HTMLFormElement}) => setTimeout(() => remember(currentTarget));
+  const [isOpen, open] = useState(['decks', 'sizes', 'draw', 'algorithm'].some((field) => asked(field) !== ''));
   return (
-    <form class="panel" onSubmit={submit} onChange={changed}>
-      <div class="fields">
-        <DeckFields
-          types={types}
-          type={type}
-          onType={(name) => {
-            setName(name);
-            setHands('');
-          }}
-        />
-        <label>
-          {text('table.hands')}
-          <select name="hands" value={hands} onChange={(event) => setHands(event.currentTarget.value)} id="hands">
-            <option value="">{text('table.hands.none')}</option>
-            {(type.hands ?? []).map((preset) => (
-              <option
-                key={preset.name}
-                value={(preset.each || preset.each_by) && !preset.players ? `${preset.name}:4` : preset.name}
-              >
-                {hasText(`preset.${preset.name}`) ? text(`preset.${preset.name}` as 'preset.bridge') : preset.name}
-              </option>
-            ))}
-            <option value="sizes">{text('table.hands.sizes')}</option>
-          </select>
-        </label>
-        {hands === 'sizes' && (
-          <label>
-            {text('table.sizes')}
-            <input
-              name="sizes"
-              defaultValue={asked('sizes') || '5, 5'}
-              inputMode="numeric"
-              pattern="[\d\s,;]+"
-              required
-            />
-          </label>
-        )}
-        <label>
-          {text('table.draw')}
-          <input name="draw" type="number" min="0" placeholder={text('table.draw.all')} defaultValue={asked('draw')} />
-        </label>
-        <OrderFields />
-      </div>
-      <div class="actions">
+    <form
+      class="panel"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onDeal(event.currentTarget);
+      }}
+      // Another deck has other hands, which are chosen when it is drawn.
+      onChange={({currentTarget}) => setTimeout(() => onChange(currentTarget))}
+      onInvalidCapture={() => open(true)}
+    >
+      <Games types={types} deck={type.type} hands={hands} busy={busy} onGame={onGame} />
+      <div class="deal">
+        <Cut label={text('table.cut')} placeholder={text('table.cut.any')} onTouch={onTouch} />
         <button class="main" disabled={busy}>
           {text('table.shuffle')}
         </button>
       </div>
+      <details open={isOpen} onToggle={({currentTarget}) => open(currentTarget.open)}>
+        <summary>{text('table.fields')}</summary>
+        <div class="fields">
+          <DeckFields types={types} type={type} onType={onType} />
+          <label>
+            {text('table.hands')}
+            <select name="hands" value={hands} onChange={(event) => onHands(event.currentTarget.value)} id="hands">
+              <option value="">{text('table.hands.none')}</option>
+              {(type.hands ?? []).map((preset) => (
+                <option
+                  key={preset.name}
+                  value={(preset.each || preset.each_by) && !preset.players ? `${preset.name}:4` : preset.name}
+                >
+                  {hasText(`preset.${preset.name}`) ? text(`preset.${preset.name}` as 'preset.bridge') : preset.name}
+                </option>
+              ))}
+              <option value="sizes">{text('table.hands.sizes')}</option>
+            </select>
+          </label>
+          {hands === 'sizes' && (
+            <label>
+              {text('table.sizes')}
+              <input
+                name="sizes"
+                defaultValue={asked('sizes') || '5, 5'}
+                inputMode="numeric"
+                pattern="[\d\s,;]+"
+                required
+              />
+            </label>
+          )}
+          <label>
+            {text('table.draw')}
+            <input
+              name="draw"
+              type="number"
+              min="0"
+              placeholder={text('table.draw.all')}
+              defaultValue={asked('draw')}
+            />
+          </label>
+          <Algorithm />
+        </div>
+      </details>
     </form>
   );
 }

@@ -33,7 +33,7 @@ for (const path of pages) {
 
 // What a reader does on each page, and what shows that it worked.
 const acts = {
-  '/': [(page) => page.click('button.main'), '.felt img'],
+  '/': [(page) => page.click('button.main'), '.felt .fan img'],
   '/verify': [(page, id) => page.fill('textarea', id).then(() => page.click('button.main')), '.verdict.verified'],
   '/explore': [(page) => page.getByText('Refresh').click(), '.growth svg'],
 };

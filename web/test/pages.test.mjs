@@ -5,7 +5,7 @@ import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {browse, everyLook, open, shuffle, start, startWith, startWithKey} from './service.mjs';
+import {browse, everyLook, more, open, shuffle, start, startWith, startWithKey} from './service.mjs';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const paths = [
@@ -81,6 +81,7 @@ for (const [i, path] of paths.entries()) {
 for (const path of ['/', '/logs/poker/']) {
   test(`a shuffle is dealt and checked on the table at ${path}`, async () => {
     const {page, wrong, close} = await open(browser, service.base + path);
+    await more(page);
     await page.selectOption('form select', 'standard54');
     await page.selectOption('#hands', 'doudizhu');
     await page.click('button.main');
@@ -105,6 +106,7 @@ for (const path of ['/', '/logs/poker/']) {
 
 test('roles lie face down', async () => {
   const {page, close} = await open(browser, `${service.base}/`);
+  await more(page);
   await page.selectOption('form select', 'werewolf12');
   await page.click('button.main');
   await page.waitForSelector('.cards button');
@@ -123,15 +125,16 @@ test('a deal and its setting stay when the page is loaded again or changes its l
   const id = await page.locator('.facts a').textContent(),
     cards = () => page.locator('.felt img').evaluateAll((images) => images.map(({dataset}) => dataset.code)),
     dealt = await cards();
-  assert.equal(new URL(page.url()).search, `?deck=standard54&hands=doudizhu&client_seed=ann+%26+bob&deal=${id}`);
+  assert.equal(new URL(page.url()).search, `?client_seed=ann+%26+bob&deck=standard54&hands=doudizhu&deal=${id}`);
   await page.click('#language');
   await page.getByRole('heading', {name: '洗一副牌'}).waitFor();
   await page.waitForSelector('.hand img[src]');
   assert.deepEqual(await cards(), dealt);
   assert.equal(await page.inputValue('input[name=client_seed]'), 'ann & bob');
   assert.equal(await page.inputValue('#hands'), 'doudizhu');
+  await more(page);
   await page.selectOption('form select', 'set81');
-  await page.waitForURL(`${service.base}/?deck=set81&client_seed=ann+%26+bob`);
+  await page.waitForURL(`${service.base}/?client_seed=ann+%26+bob&deck=set81`);
   await page.reload();
   await page.waitForSelector('.felt .empty');
   assert.equal(await page.inputValue('form select'), 'set81');
@@ -175,6 +178,7 @@ test('links are copied', async () => {
 
 test('a refused request does not change the table', async () => {
   const {page, close} = await open(browser, `${service.base}/`);
+  await more(page);
   await page.fill('input[name=draw]', '99');
   await page.click('button.main');
   await page.waitForSelector('[role=alert]');
@@ -428,7 +432,7 @@ test('with keys, a page asks for a token and keeps it in the tab', async () => {
   await page.fill('input[name=token]', token);
   await page.click('.problem button');
   await page.click('button.main');
-  await page.waitForSelector('.felt img');
+  await page.waitForSelector('.felt .fan img');
   await page.waitForFunction(() =>
     [...document.querySelectorAll('.felt img')].every((image) => image.naturalWidth > 0),
   );

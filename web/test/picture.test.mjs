@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import {readFile, writeFile} from 'node:fs/promises';
 import {after, before, test} from 'node:test';
-import {browse, open, start} from './service.mjs';
+import {browse, more, open, start} from './service.mjs';
 
 const suits = ['S', 'H', 'D', 'C'],
   ranks = 'AKQJT98765432';
@@ -43,6 +43,8 @@ async function draw(colorScheme) {
     locale: 'en',
   });
   await page.route('**/shuffle', (route) => route.fulfill({json: deal()}));
+  await page.route('**/commitments', (route) => route.fulfill({json: {}}));
+  await more(page);
   await page.selectOption('#hands', 'bridge');
   await page.click('button.main');
   await page.waitForFunction(

@@ -92,6 +92,13 @@ export async function open(browser, url, settings = {}) {
   return {page, wrong, close: () => context.close()};
 }
 
+/** more opens the fields of the table that are folded. */
+export const more = (page) => page.click('form summary');
+
+/** sizeOf returns the number of records of a log. */
+export const sizeOf = async (base, headers = {}) =>
+  Number((await (await fetch(`${base}/log/checkpoint`, {headers})).text()).split('\n')[1]);
+
 /** shuffle asks a service for a shuffle and returns the answer. */
 export async function shuffle(base, body) {
   const answer = await fetch(`${base}/shuffle`, {

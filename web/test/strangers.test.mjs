@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import {createServer} from 'node:http';
 import {after, before, test} from 'node:test';
-import {browse, open, shuffle, startWith, startWithKey} from './service.mjs';
+import {browse, open, shuffle, sizeOf, startWith, startWithKey} from './service.mjs';
 
 let service, browser, elsewhere, called;
 
@@ -141,10 +141,6 @@ const stored = (page) =>
     ...(await indexedDB.databases()).map(({name}) => name),
     ...Object.keys(localStorage),
   ]);
-
-/** sizeOf returns the number of records of a log. */
-const sizeOf = async (base, headers = {}) =>
-  Number((await (await fetch(`${base}/log/checkpoint`, {headers})).text()).split('\n')[1]);
 
 test('the frame that runs a function of strangers is of no origin', async () => {
   const {page, close} = await open(browser, service.base + linkTo('for (;;) {}'));
@@ -396,6 +392,7 @@ const expected = [
   /^GET \/static\/[\w-]+\.(js|css)$/,
   /^GET \/verify-worker\.js$/,
   /^GET \/decks$/,
+  /^GET \/cards\/[a-z]+\d+\/[\dA-Za-z]+\.svg$/, // of the games that the table offers
   /^GET \/log\/(key|checkpoint)$/,
   /^GET \/commitments\?status=(void|late|open)$/,
   /^(GET|HEAD) \/openapi\.yaml$/,

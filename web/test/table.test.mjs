@@ -1,7 +1,7 @@
 // How the table lays cards, mahjong tiles and dominoes.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {browse, open, start} from './service.mjs';
+import {browse, more, open, shuffle, sizeOf, start} from './service.mjs';
 
 let service, browser;
 
@@ -17,10 +17,11 @@ after(async () => {
 async function deal(deck, width, fill = async () => {}) {
   const opened = await open(browser, `${service.base}/`, {viewport: {width, height: 900}}),
     {page} = opened;
+  await more(page);
   await page.selectOption('form select', deck);
   await fill(page);
   await page.click('button.main');
-  await page.waitForSelector('.felt img[src]');
+  await page.waitForSelector('.felt img:not([data-code=back])');
   await page.getByRole('tab', {name: 'Answer'}).click();
   const {items = [], hands = [], rest = []} = JSON.parse(await page.locator('#program').textContent());
   return {...opened, hands, rest, order: [...hands.flat(), ...rest, ...items]};
@@ -169,5 +170,122 @@ test('a long rest is folded', async () => {
   await page.getByText('The rest: 80 cards').click();
   assert.deepEqual(await codes(page, '.rest img'), rest);
   assert.ok((await page.locator('.rest').boundingBox()).height < 844);
+  await close();
+});
+
+/** posts returns the requests of a page that write, which it adds to the list as they are sent. */
+function posts(page) {
+  const sent = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') sent.push([new URL(request.url()).pathname, request.postDataJSON()]);
+  });
+  return sent;
+}
+
+test('one click deals each game, and opening the page writes nothing', async (t) => {
+  const own = await start();
+  t.after(own.stop);
+  for (const [width, height] of [
+    [390, 844],
+    [1280, 900],
+  ]) {
+    const before = await shuffle(own.base, {size: 5}),
+      {page, wrong, close} = await open(browser, `${own.base}/`, {viewport: {width, height}});
+    assert.ok((await sizeOf(own.base)) <= before.log_index + 1);
+    assert.equal((await shuffle(own.base, {size: 5})).log_index, before.log_index + 1);
+    assert.deepEqual([...new Set(await codes(page, '.felt img'))], ['back']);
+    const [fan] = await boxes(page, '.down');
+    assert.ok(fan.y >= 0 && fan.bottom < height, 'the deck is in the window');
+    const games = page.locator('.games button');
+    assert.equal(await games.count(), 9);
+    assert.equal(await page.locator('form details').getAttribute('open'), null);
+    for (const [i, search, hands] of [
+      [0, 'deck=standard52&hands=bridge', 4],
+      [1, 'deck=standard54&hands=doudizhu', 3],
+      [2, 'deck=standard52&hands=holdem%3A4', 10],
+      [3, 'deck=mahjong136&hands=mahjong', 4],
+      [4, 'deck=tarot78', 0],
+      [5, 'deck=hanafuda48', 0],
+      [6, 'deck=werewolf12&hands=werewolf', 12],
+      [7, 'deck=uno108&hands=uno%3A4', 4],
+      [8, 'deck=standard52', 0],
+    ]) {
+      await games.nth(i).click();
+      await page.waitForURL((url) => url.search.startsWith(`?${search}&deal=`));
+      assert.equal(await games.nth(i).getAttribute('aria-pressed'), 'true');
+      assert.equal(await page.locator('.hands .hand').count(), hands, search);
+    }
+    assert.deepEqual(wrong, []);
+    await close();
+  }
+});
+
+test('the order is fixed at the first touch, before the player cuts, and checked after the deal', async (t) => {
+  const own = await start();
+  t.after(own.stop);
+  const {page, wrong, close} = await open(browser, `${own.base}/?hands=bridge`),
+    sent = posts(page);
+  await page.focus('input[name=client_seed]');
+  await page.getByText('The order is fixed. Its fingerprint:').waitFor();
+  await page.fill('input[name=client_seed]', 'ann');
+  await page.focus('summary');
+  await page.focus('input[name=client_seed]');
+  assert.deepEqual(sent, [['/commitments', {deck: 'standard52', hands: 'bridge'}]]);
+  const fingerprint = await page.locator('.fingerprint code').getAttribute('title');
+  await page.press('input[name=client_seed]', 'Enter');
+  await page.locator('.fingerprint a.verified').getByText('checked').waitFor();
+  assert.equal(await page.locator('.fingerprint code').getAttribute('title'), fingerprint);
+  const [, [path, {commitment_id: id, ...body}]] = sent;
+  assert.deepEqual([path, body], ['/shuffle', {client_seed: 'ann', reveal: 'now'}]);
+  assert.equal((await (await fetch(`${own.base}/commitments/${id}`)).json()).commitment, fingerprint);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('another setting has another commitment, and a player who types nothing cuts at random', async () => {
+  const {page, wrong, close} = await open(browser, `${service.base}/`),
+    sent = posts(page);
+  await page.focus('input[name=client_seed]');
+  await page.waitForSelector('.fingerprint');
+  await more(page);
+  await page.selectOption('#hands', 'bridge');
+  await page.waitForSelector('.fingerprint', {state: 'detached'});
+  await page.click('button.main');
+  await page.waitForSelector('.fingerprint a.verified');
+  await page.click('button.main');
+  await page.waitForFunction(() => document.querySelector('button.main:enabled'));
+  assert.deepEqual(
+    sent.map(([path, {deck, hands}]) => [path, deck, hands]),
+    [
+      ['/commitments', 'standard52', undefined],
+      ['/commitments', 'standard52', 'bridge'],
+      ['/shuffle', undefined, undefined],
+      ['/commitments', 'standard52', 'bridge'],
+      ['/shuffle', undefined, undefined],
+    ],
+  );
+  const cuts = sent.filter(([path]) => path === '/shuffle').map(([, {client_seed: cut}]) => cut);
+  assert.ok(cuts.every((cut) => /^[\da-f-]{36}$/.test(cut)) && cuts[0] !== cuts[1]);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('a deal needs no commitment, and a fingerprint that is not of the deal is told', async () => {
+  const {page, close} = await open(browser, `${service.base}/?hands=bridge`);
+  for (const status of [401, 403, 503]) {
+    await page.route('**/commitments', (route) => route.fulfill({status, json: {detail: 'no'}}));
+    await page.click('button.main');
+    await page.waitForURL(/deal=/);
+    await page.waitForSelector('.hand img[src]');
+    assert.equal(await page.locator('.fingerprint, [role=alert]').count(), 0);
+    await page.goto(`${service.base}/?hands=bridge`);
+    await page.waitForSelector('.down');
+  }
+  await page.route('**/commitments', async (route) => {
+    const answer = await (await route.fetch()).json();
+    await route.fulfill({json: {...answer, commitment: '0'.repeat(64)}});
+  });
+  await page.click('button.main');
+  await page.locator('.fingerprint a.false').getByText('does not match').waitFor();
   await close();
 });
