@@ -90,7 +90,8 @@ export function Shuffle({types}: {types: DeckType[]}) {
   const type = types.find((type) => type.type === name) ?? types[0]!;
   useEffect(() => {
     // On a phone, the form is as high as the window.
-    if (dealt && felt.current!.getBoundingClientRect().top > innerHeight / 2) felt.current!.scrollIntoView();
+    const {top, bottom} = felt.current!.getBoundingClientRect();
+    if (dealt && top > innerHeight / 2 && bottom > innerHeight) felt.current!.scrollIntoView();
   }, [dealt]);
   useEffect(() => {
     const last = recall();

@@ -130,6 +130,7 @@ test('a deal and its setting stay when the page is loaded again or changes its l
   await page.getByRole('heading', {name: '洗一副牌'}).waitFor();
   await page.waitForSelector('.hand img[src]');
   assert.deepEqual(await cards(), dealt);
+  await page.waitForSelector('.fingerprint a.verified');
   assert.equal(await page.inputValue('input[name=client_seed]'), 'ann & bob');
   assert.equal(await page.inputValue('#hands'), 'doudizhu');
   await more(page);

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import {readFile, writeFile} from 'node:fs/promises';
 import {after, before, test} from 'node:test';
-import {browse, more, open, start} from './service.mjs';
+import {browse, open, start} from './service.mjs';
 
 const suits = ['S', 'H', 'D', 'C'],
   ranks = 'AKQJT98765432';
@@ -44,15 +44,17 @@ async function draw(colorScheme) {
   });
   await page.route('**/shuffle', (route) => route.fulfill({json: deal()}));
   await page.route('**/commitments', (route) => route.fulfill({json: {}}));
-  await more(page);
-  await page.selectOption('#hands', 'bridge');
-  await page.click('button.main');
+  await page.click('.games button'); // bridge
   await page.waitForFunction(
     () =>
       document.querySelectorAll('.felt img').length === 52 &&
       [...document.images].every((image) => image.naturalWidth > 0),
   );
   await page.mouse.move(0, 0);
+  await page.evaluate(() => {
+    document.activeElement.blur();
+    scrollTo(0, 0);
+  });
   const felt = await page.locator('.felt').boundingBox();
   const clip = {x: 0, y: 0, width: 900, height: Math.ceil(felt.y + felt.height + 16)};
   const picture = await page.screenshot({type: 'jpeg', quality: 82, clip, fullPage: true});
