@@ -185,6 +185,10 @@ test('a refused request does not change the table', async () => {
   await page.waitForSelector('[role=alert]');
   assert.match(await page.locator('[role=alert]').textContent(), /99/);
   assert.ok(await page.locator('button.main').isEnabled());
+  await page.fill('input[name=draw]', '-1');
+  await page.click('form summary');
+  await page.click('button.main');
+  await page.locator('input[name=draw]:invalid').waitFor(); // a folded field is shown when it is wrong
   await close();
 });
 

@@ -281,9 +281,9 @@ test('the address keeps the mode and the shoe', async () => {
   await left(page, 52);
   await page.waitForURL(address);
   await page.getByText('One shuffle', {exact: true}).click();
-  await button(page, 'Shuffle').waitFor();
+  await button(page, 'Deal').waitFor();
   await page.reload();
-  await button(page, 'Shuffle').waitFor();
+  await button(page, 'Deal').waitFor();
   await page.goBack();
   await left(page, 52);
   await page.getByText('One shuffle', {exact: true}).click();
