@@ -151,7 +151,7 @@ func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source s
 			}
 			reached, size = true, head.Size
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // a signal ends it
 		case !environmental(lost) && !errors.Is(lost, ledger.ErrNoSpace):
 			return lost
 		case reached:

@@ -182,10 +182,10 @@ func storeName(folder, location string) string {
 func (t *transfer) copyKeys(from, to string, write bool) error {
 	for _, name := range []string{ledger.KeyName, ledger.SeedKeyName} {
 		text, err := os.ReadFile(filepath.Join(from, name))
-		if errors.Is(err, fs.ErrNotExist) && !write {
-			continue
-		} else if errors.Is(err, fs.ErrNotExist) {
-			_, _ = fmt.Fprintf(t.out, "%-12s is not in %s, so it is not copied: keep it elsewhere\n", name, from)
+		if errors.Is(err, fs.ErrNotExist) {
+			if write {
+				_, _ = fmt.Fprintf(t.out, "%-12s is not in %s, so it is not copied: keep it elsewhere\n", name, from)
+			}
 			continue
 		} else if err != nil {
 			return fmt.Errorf("reading a key: %w", err)

@@ -234,7 +234,10 @@ func TestCopiesForkNothing(t *testing.T) {
 	wantRiffle(t, 0, "moved ", "log", "copy", "--data", data, "--to", folder)
 	refused := "was moved to " + filepath.Join(folder, "riffle.db") + ": a second copy would fork the log"
 	for _, args := range [][]string{
-		{"log", "copy", "--data", data, "--to"}, {"log", "copy", "--data", data, "--ahead", "--to"}, {"backup", "--data", data, "--to"}, {"restore", "--from", data, "--data"},
+		{"log", "copy", "--data", data, "--to"},
+		{"log", "copy", "--data", data, "--ahead", "--to"},
+		{"backup", "--data", data, "--to"},
+		{"restore", "--from", data, "--data"},
 		{"log", "fork", "--data", data, "--new-origin", "riffle/new", "--new-data"},
 	} {
 		wantRiffle(t, 2, refused, append(args, filepath.Join(t.TempDir(), "new"))...)
