@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import {createServer} from 'node:http';
 import {after, before, test} from 'node:test';
-import {browse, open, shuffle, sizeOf, startWith, startWithKey} from './service.mjs';
+import {browse, everyLook, open, shuffle, sizeOf, startWith, startWithKey} from './service.mjs';
 
 let service, browser, elsewhere, called;
 
@@ -405,7 +405,7 @@ test('no link of a page leads its requests elsewhere', async (t) => {
   t.after(own.stop);
   const context = await browser.newContext(),
     wrong = [],
-    rest = [...links];
+    rest = links.filter((_, i) => everyLook || i % 3 === 0);
   await context.addInitScript((token) => {
     if (origin !== 'null') sessionStorage.setItem('riffle-token', token);
   }, token);
