@@ -186,7 +186,6 @@ func (*restore) Help() string {
 func (k *restore) Run(ctx context.Context, c *console) error {
 	s := logSource{Data: k.From, Key: k.Key, SeedKey: k.SeedKey, Command: k.Command}
 	for _, ahead := range []bool{true, false} { // as log copy does
-		s.number = 0
 		if err := s.each(func() (bool, error) {
 			if _, err := os.Stat(s.folder()); s.number > 1 && errors.Is(err, fs.ErrNotExist) {
 				return false, nil
@@ -211,7 +210,7 @@ func (k *restore) copyOne(ctx context.Context, c *console, s *logSource, ahead b
 	if err != nil {
 		return err
 	}
-	t.fresh, t.ahead, t.silent = true, ahead, ahead
+	t.fresh, t.ahead, t.first = true, ahead, ahead
 	if name == archive.Folder(s.folder()) {
 		return t.copyArchive(ctx, s.folder(), data)
 	}
@@ -258,9 +257,9 @@ func (t *transfer) fill(ctx context.Context, from, folder, location string) (err
 	return errors.Join(t.conclude(ctx, to, 0), os.Remove(t.checked.path))
 }
 
-// print prints what a silent transfer does not.
+// print prints the name of a store, once in two passes.
 func (t *transfer) print(format string, name string) {
-	if !t.silent {
+	if !t.first {
 		_, _ = fmt.Fprintf(t.out, format, name)
 	}
 }

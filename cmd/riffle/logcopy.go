@@ -37,10 +37,9 @@ func (k *logCopy) Run(ctx context.Context, c *console) error {
 	} else if same(k.folder(), k.To) && k.location() == "" {
 		return errors.New("the new store would be the old one: use --to to name another")
 	}
-	pass := func(ahead, silent bool) error {
-		k.number = 0
+	pass := func(ahead, first bool) error {
 		return k.each(func() (bool, error) {
-			return k.copyOne(ctx, c, ledger.SuccessorFolder(folder, k.number), ledger.SuccessorStore(location, k.number), ahead, silent)
+			return k.copyOne(ctx, c, ledger.SuccessorFolder(folder, k.number), ledger.SuccessorStore(location, k.number), ahead, first)
 		})
 	}
 	if err := pass(true, !k.Ahead); err != nil || k.Ahead { // all logs without their last records: no service begins the next one anew
@@ -50,7 +49,7 @@ func (k *logCopy) Run(ctx context.Context, c *console) error {
 }
 
 // copyOne copies one log, and reports whether another one follows it.
-func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location string, ahead, silent bool) (followed bool, err error) {
+func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location string, ahead, first bool) (followed bool, err error) {
 	from, name, moving, err := k.open(ctx, ahead)
 	if err != nil {
 		return false, err
@@ -60,7 +59,7 @@ func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location stri
 	if err != nil {
 		return false, err
 	}
-	t.moving, t.ahead, t.silent = moving, ahead, silent
+	t.moving, t.ahead, t.first = moving, ahead, first
 	switch {
 	case name != archive.Folder(k.folder()):
 		t.print("store        %s\n", name)
@@ -74,7 +73,8 @@ func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location stri
 	return t.source.isFollowed(ctx, from, t.verifier.Name())
 }
 
-// open opens the old store to read it, and unless ahead is set or it has ended also as the one that ends.
+// open opens the old store to read it, and unless ahead is set or it has ended also as the one that
+// ends.
 func (k *logCopy) open(ctx context.Context, ahead bool) (from ledger.Reader, name string, moving ledger.Store, err error) {
 	from, name, err = openStore(ctx, k.folder(), k.location())
 	if err != nil || ahead || name == archive.Folder(k.folder()) {
@@ -83,7 +83,7 @@ func (k *logCopy) open(ctx context.Context, ahead bool) (from ledger.Reader, nam
 	if _, moved, err := from.StoredVersion(ctx); err != nil || moved {
 		return from, name, nil, err
 	}
-	if err = errors.Join(err, from.Close()); err == nil {
+	if err = from.Close(); err == nil {
 		moving, name, err = k.openAlone(ctx)
 	}
 	if errors.Is(err, ledger.ErrInUse) {
@@ -137,8 +137,8 @@ func openUnused(ctx context.Context, location string) (ledger.Store, error) {
 	return store, nil
 }
 
-// movedName is the file in the data folder of stores that were moved. A line has the identities of the old and of
-// the new one, with a tab between.
+// movedName is the file in the data folder of stores that were moved. A line has the identities of
+// the old and of the new one, with a tab between.
 const movedName = "moved-to"
 
 // checkMoved returns an error if the store was not moved to the one with an identity.

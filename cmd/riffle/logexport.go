@@ -176,10 +176,10 @@ func (k *logForget) Run(ctx context.Context, c *console) error {
 // copyArchive copies the archive, the keys and the checkpoint of a data folder to another one, and checks the
 // copy. A store that the other folder has from the time before the export stays.
 func (t *transfer) copyArchive(ctx context.Context, from, folder string) error {
-	source, target := archive.Folder(from), archive.Folder(folder)
-	if t.silent {
+	if t.first {
 		return nil
 	}
+	source, target := archive.Folder(from), archive.Folder(folder)
 	_, _ = fmt.Fprintf(t.out, "archive      %s\ncopy         %s\n", source, target)
 	if _, err := os.Stat(filepath.Join(folder, "riffle.db")); err == nil && t.fresh {
 		return fmt.Errorf("%s holds a log already: name one that is empty", folder)

@@ -40,7 +40,7 @@ func (s *logSource) keyCommand() string { return s.Log.setting(s.Command, "RIFFL
 
 // each calls do for the log, and for those that follow it in its folder as long as do says that one does.
 func (s *logSource) each(do func() (followed bool, err error)) error {
-	for {
+	for s.number = 0; ; {
 		if followed, err := do(); err != nil || !followed {
 			return err
 		}
@@ -64,8 +64,9 @@ func (s *logSource) keyFile() string {
 	return cmp.Or(s.Log.setting(s.Key, "RIFFLE_KEY_FILE"), filepath.Join(s.folder(), ledger.KeyName))
 }
 
-// seedKeys reads the keys that encrypt seeds: from --key-command, --seed-key, RIFFLE_SEED_KEY, or beside the
-// log's key or in the data folder. The error for a missing file ends with what else one can do.
+// seedKeys reads the keys that encrypt seeds: from --key-command, --seed-key, RIFFLE_SEED_KEY, or
+// beside the log's key or in the data folder. The error for a missing file ends with what else one
+// can do.
 func (s *logSource) seedKeys(ctx context.Context, otherwise string) (ledger.SeedKeys, error) {
 	if command := s.keyCommand(); command != "" {
 		text, err := keycommand.Run(ctx, command, ledger.SeedKeyName)
@@ -94,8 +95,8 @@ func (s *logSource) seedKeys(ctx context.Context, otherwise string) (ledger.Seed
 	return nil, fmt.Errorf("there is no seed key at %s: use --seed-key to name it%s", paths[len(paths)-1], otherwise)
 }
 
-// readVerifier reads the key that verifies the log's checkpoints, and returns its text, too. A log that follows
-// another one in its folder has that one's key under another name.
+// readVerifier reads the key that verifies the log's checkpoints, and returns its text, too. A log
+// that follows another one in its folder has that one's key under another name.
 func (s *logSource) readVerifier(ctx context.Context) (verifier note.Verifier, key string, err error) {
 	text := ""
 	if command := s.keyCommand(); command == "" {
@@ -123,7 +124,8 @@ func readVerifierKey(path string) (string, error) {
 	return verifierKey(string(data), "the key file "+path)
 }
 
-// verifierKey returns the verifier key in a text that is one or a private key. source names it in errors.
+// verifierKey returns the verifier key in a text that is one or a private key. source names it in
+// errors.
 func verifierKey(text, source string) (string, error) {
 	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
 	if _, err := note.NewVerifier(text); err == nil {

@@ -35,12 +35,13 @@ type transfer struct {
 	moved    bool         // from takes no more records already
 	ahead    bool         // see ledger.Copy
 	fresh    bool         // the target must have no other log
-	silent   bool         // prints no names of stores
+	first    bool         // of two passes: it prints no names, and leaves archives to the second
 	checked  checkState   // of the copy; the zero value for one that is checked whole
 }
 
-// newTransfer returns a transfer from an open store. One that was moved is copied only to the store with the
-// identity target, where it was moved to. One that lacks records of the checkpoint beside it is not copied.
+// newTransfer returns a transfer from an open store. One that was moved is copied only to the store
+// with the identity target, where it was moved to. One that lacks records of the checkpoint beside
+// it is not copied.
 func newTransfer(ctx context.Context, c *console, s *logSource, from ledger.Reader, target string) (*transfer, error) {
 	verifier, _, err := s.readVerifier(ctx)
 	if err != nil {
@@ -129,8 +130,8 @@ func (t *transfer) check(ctx context.Context, store ledger.Reader, ahead bool) (
 	return result, t.checked.save(result.State)
 }
 
-// conclude checks the rest of a copy and prints the outcome, with the number of records that were checked
-// before.
+// conclude checks the rest of a copy and prints the outcome, with the number of records that were
+// checked before.
 func (t *transfer) conclude(ctx context.Context, store ledger.Reader, before uint64) error {
 	result, err := t.check(ctx, store, false)
 	if err != nil {
@@ -158,8 +159,8 @@ func openTarget(ctx context.Context, folder, location string) (ledger.Store, err
 	return sqlite.Open(ctx, storeName(folder, location))
 }
 
-// identityOf returns what tells a store from others: the absolute path of its file, or its URL without the
-// password.
+// identityOf returns what tells a store from others: the absolute path of its file, or its URL
+// without the password.
 func identityOf(folder, location string) string {
 	if u, err := url.Parse(location); err == nil && location != "" {
 		u.User = url.User(u.User.Username())
@@ -177,8 +178,9 @@ func storeName(folder, location string) string {
 	return filepath.Join(folder, "riffle.db")
 }
 
-// copyKeys copies the keys in a data folder to another, and prints which are there. Without write it only looks
-// whether it can: until the store has the log's head, a service that has the key would begin the log anew.
+// copyKeys copies the keys in a data folder to another, and prints which are there. Without write
+// it only looks whether it can: until the store has the log's head, a service that has the key
+// would begin the log anew.
 func (t *transfer) copyKeys(from, to string, write bool) error {
 	for _, name := range []string{ledger.KeyName, ledger.SeedKeyName} {
 		text, err := os.ReadFile(filepath.Join(from, name))

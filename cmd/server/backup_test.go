@@ -146,8 +146,8 @@ func TestBackupFollows(t *testing.T) {
 	wantRiffle(t, 1, "the store lost records, or comes from an older backup", "backup", "--data", s.data, "--to", restored)
 }
 
-// TestBackupKilledAtAnyWrite kills a backup, a restore and a copy at their writes. They go on when they are
-// repeated, and nothing starts on what they left.
+// TestBackupKilledAtAnyWrite kills a backup, a restore and a copy at their writes. They go on when
+// they are repeated, and nothing starts on what they left.
 func TestBackupKilledAtAnyWrite(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
@@ -281,8 +281,8 @@ func TestCheckedFileOfAnotherCopy(t *testing.T) {
 	again.shuffle(smallShuffle)
 }
 
-// TestRestoreOfSeveralLogsIsKilled kills the restore of logs that follow each other. No service begins one of them
-// anew.
+// TestRestoreOfSeveralLogsIsKilled kills the restore of logs that follow each other. No service
+// begins one of them anew.
 func TestRestoreOfSeveralLogsIsKilled(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"--rotate", "100"}}.start(t)

@@ -222,8 +222,8 @@ func TestRequestsAtOnceAreAnswered(t *testing.T) {
 	}
 }
 
-// TestReconnectsAreCounted has 600 clients of one address send one request after the other, and reconnect after a
-// 503. Who gets no answer is counted.
+// TestReconnectsAreCounted has 600 clients of one address send one request after the other, and
+// reconnect after a 503. Who gets no answer is counted.
 func TestReconnectsAreCounted(t *testing.T) {
 	t.Parallel()
 	const clients = 600

@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestYearInSmall has 7 logs follow each other under load, or 20 with everyFault, on each engine. A server is
-// killed at each change, and others of the same log go on. Nothing that was answered is lost or fails, a shoe
-// is dealt across all logs, and all old records are proven.
+// TestYearInSmall has 7 logs follow each other under load, or 20 with everyFault, on each engine. A
+// server is killed at each change, and others of the same log go on. Nothing that was answered is
+// lost or fails, a shoe is dealt across all logs, and all old records are proven.
 func TestYearInSmall(t *testing.T) {
 	t.Parallel()
 	db, rounds := newDatabase(t), 7

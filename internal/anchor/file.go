@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/google/renameio/v2"
+	"riffle/internal/ledger"
 )
 
 // A file is a path. Its folder must exist, as a volume that is not mounted must not look empty.
@@ -46,12 +46,5 @@ func (f file) Replace(ctx context.Context, note []byte, tag string) (err error) 
 	if _, have, err := f.Read(ctx); err != nil || have != tag {
 		return errors.Join(err, ErrReplaced)
 	}
-	if err := renameio.WriteFile(string(f), note, 0o600, renameio.WithTempDir(filepath.Dir(string(f)))); err != nil {
-		return err
-	}
-	folder, err := os.Open(filepath.Dir(string(f)))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return ledger.ReplaceFile(string(f), note)
 }

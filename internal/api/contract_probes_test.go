@@ -421,8 +421,8 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 	return append(list, probe{"drawCards", 400, `"cards" is not a member of this request; it takes count, from, to, put.`, fixed(post(t, open+"/draw", `{"cards":["AS"]}`)), healthy})
 }
 
-// keyProbes returns the probes of an operation that takes an Idempotency-Key, and a body unless it is a GET or
-// DELETE. other is a request to use its key for first.
+// keyProbes returns the probes of an operation that takes an Idempotency-Key, and a body unless it
+// is a GET or DELETE. other is a request to use its key for first.
 func keyProbes(t *testing.T, healthy func(testing.TB) *service, operation string, ask func() *http.Request, other *http.Request) []probe {
 	fixed := func(r *http.Request) func(*service) *http.Request { return func(*service) *http.Request { return r } }
 	list := []probe{

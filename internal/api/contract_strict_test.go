@@ -37,8 +37,8 @@ var (
 	freeText = regexp.MustCompile(`/(detail|title|name|en|zh|glyph|parameter|players_from|attributes/\*|logs/\*/status|predecessor|successor|checkpoint)$|^ShoeProof$`)
 )
 
-// TestResponseSchemasAreStrict checks that a response that matches the contract has every member, no other
-// one, and values of the documented form.
+// TestResponseSchemasAreStrict checks that a response that matches the contract has every member,
+// no other one, and values of the documented form.
 func TestResponseSchemasAreStrict(t *testing.T) {
 	s := &strictness{t: t, seen: map[string]bool{}}
 	for operation, op := range loadContract(t).operations {

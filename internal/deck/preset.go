@@ -51,8 +51,8 @@ type PresetError struct {
 
 func (e *PresetError) Error() string { return fmt.Sprintf("hands %q: %s", e.Preset, e.Reason) }
 
-// Hands returns the sizes of the hands of a preset, bridge, or uno:4 for four hands, dealt from that many
-// copies of the deck. The caller may change the slice. The error is a [*PresetError].
+// Hands returns the sizes of the hands of a preset, bridge, or uno:4 for four hands, dealt from
+// that many copies of the deck. The caller may change the slice. The error is a [*PresetError].
 func (d *Deck) Hands(copies int, preset string) ([]int, error) {
 	reject := func(format string, args ...any) ([]int, error) {
 		return nil, &PresetError{preset, fmt.Sprintf(format, args...)}

@@ -18,8 +18,8 @@ const (
 	anchorTimeout = 2 * time.Second
 )
 
-// readAnchors returns the checkpoints of the log's anchors, empty for those that do not exist. One that can be
-// read suffices.
+// readAnchors returns the checkpoints of the log's anchors, empty for those that do not exist. One
+// that can be read suffices.
 func (l *served) readAnchors(ctx context.Context) (anchors []ledger.Anchor, err error) {
 	var errs []error
 	for _, place := range l.Anchors {
@@ -45,8 +45,8 @@ func (l *served) readAnchors(ctx context.Context) (anchors []ledger.Anchor, err 
 	return anchors, nil
 }
 
-// checkAnchored returns an error if none of the log's anchors exists, and the log has records. anchors is nil
-// for a log that was compared before.
+// checkAnchored returns an error if none of the log's anchors exists, and the log has records.
+// anchors is nil for a log that was compared before.
 func (l *served) checkAnchored(anchors []ledger.Anchor, chain []*ledger.Log) error {
 	exists := slices.ContainsFunc(anchors, func(a ledger.Anchor) bool { return len(a.Note) > 0 })
 	hasRecords := slices.ContainsFunc(chain, func(log *ledger.Log) bool { size, _ := log.Sizes(); return size > 0 })
