@@ -3,7 +3,7 @@
 import {bytesToHex} from '@noble/hashes/utils.js';
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
-import {counted, idIn, kindName, language, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
+import {counted, idIn, named, language, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
 import {Share} from './share';
 import {
@@ -332,7 +332,7 @@ function Records({list, onGo}: Going & {list: Row[]}) {
                   {row.index}
                 </button>
               </td>
-              <td>{kindName(row.kind)}</td>
+              <td>{named('kind', row.kind)}</td>
               <td>{shortTime(row.time)}</td>
               <td>{row.reference ?? ''}</td>
             </tr>

@@ -28,10 +28,10 @@ export function counted(name: Counted, n: number, ...values: (string | number)[]
 /** hasText reports whether there is a text with a name. */
 export const hasText = (name: string): name is Name => name in texts.en;
 
-/** kindName returns the name of a kind of records. A later service may have more kinds. */
-export const kindName = (kind: string): string => {
-  const name = `kind.${kind}`;
-  return hasText(name) ? text(name) : kind;
+/** named returns the text for something that the service names. A later service may have more of them. */
+export const named = (group: 'kind' | 'preset' | 'part', name: string): string => {
+  const id = `${group}.${name}`;
+  return hasText(id) ? text(id) : name;
 };
 
 const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,

@@ -17,7 +17,7 @@ import {
   type Text,
 } from './check';
 import {keepOffline} from './offline';
-import {idIn, kindName, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
+import {idIn, named, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
 import {Share} from './share';
 import {Shown as Cards} from './verify-cards';
@@ -386,7 +386,7 @@ function Facts({record}: {record: Shown}) {
       <dt>{text('table.auditId')}</dt>
       <dd>{String(record.id)}</dd>
       <dt>{text('explore.kind')}</dt>
-      <dd>{kindName(String(record.kind))}</dd>
+      <dd>{named('kind', String(record.kind))}</dd>
       <dt>{text('explore.time')}</dt>
       <dd>{String(record.time)}</dd>
       {record.reference !== undefined && (

@@ -2,7 +2,7 @@
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {check, keyOfLog, proofsOf, Verdict, type Check} from '../check';
 import {cardNames, type DeckType} from '../decks';
-import {hasText, path, post, type Problem, text, verifyLink} from '../page';
+import {named, path, post, type Problem, text, verifyLink} from '../page';
 import {Refused} from '../refused';
 import {Share} from '../share';
 import type {Dealing} from './cards';
@@ -60,9 +60,7 @@ function recall(): Kept | undefined {
 
 /** partsOf returns the names of what a game deals after the players' hands. */
 const partsOf = ({type, body}: Dealt): string[] | undefined =>
-  type.hands
-    ?.find(({name}) => name === String(body.hands).split(':')[0])
-    ?.then?.map(({name}) => (hasText(`part.${name}`) ? text(`part.${name}` as 'part.flop') : name));
+  type.hands?.find(({name}) => name === String(body.hands).split(':')[0])?.then?.map(({name}) => named('part', name));
 
 /** bodyOf returns what the form asks for. */
 function bodyOf(type: DeckType, form: HTMLFormElement): Shuffle {
@@ -249,7 +247,7 @@ function Request({
                   key={preset.name}
                   value={(preset.each || preset.each_by) && !preset.players ? `${preset.name}:4` : preset.name}
                 >
-                  {hasText(`preset.${preset.name}`) ? text(`preset.${preset.name}` as 'preset.bridge') : preset.name}
+                  {named('preset', preset.name)}
                 </option>
               ))}
               <option value="sizes">{text('table.hands.sizes')}</option>
