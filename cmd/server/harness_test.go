@@ -168,7 +168,9 @@ func (l launch) startOrExit(t *testing.T) *server {
 	case <-time.After(waitLimit):
 		t.Fatalf("the server neither listens nor exits:\n%s", s.log)
 	}
-	transport := &http.Transport{MaxIdleConnsPerHost: 1024, DisableCompression: true}
+	// A connection that was opened ahead and not used is closed after --header-timeout, and a request at that
+	// moment is lost.
+	transport := &http.Transport{MaxIdleConnsPerHost: 1024, IdleConnTimeout: 2 * time.Second, DisableCompression: true}
 	s.client = &http.Client{Transport: transport, Timeout: waitLimit}
 	t.Cleanup(transport.CloseIdleConnections)
 	return s

@@ -101,6 +101,7 @@ test("the laboratory's worker finds what Go finds in the same orders", async () 
 /** run measures a setting on the page and waits for the end. */
 async function run(page, setting) {
   await page.goto(`${service.base}/fairness#${setting}`);
+  await page.waitForSelector('button.main:enabled'); // the run that the page begins with may go on
   await page.click('button.main');
   await page.waitForSelector('button.main:enabled');
 }
