@@ -9,6 +9,10 @@ import {chromium} from 'playwright-core';
 /** everyLook is set at night: every page is tested in each width, language and theme, and with every vector. */
 export const everyLook = process.env.RIFFLE_PAGES === 'all';
 
+// The service of a test that failed does not keep the tests from ending, and ends with them.
+const started = [];
+process.on('exit', () => started.forEach((child) => child.kill('SIGKILL')));
+
 /** start starts the service with more flags, in a new data folder. RIFFLE_SERVER is its binary. */
 export async function start(...flags) {
   const data = await mkdtemp(join(tmpdir(), 'riffle-pages-'));
@@ -26,9 +30,13 @@ export async function start(...flags) {
     });
     child.on('exit', () => failed(new Error(log)));
   });
+  child.unref();
+  child.stderr.unref();
+  started.push(child);
   return {
     base,
     async stop() {
+      child.ref();
       child.kill('SIGTERM');
       await new Promise((done) => {
         child.exitCode === null ? child.on('exit', done) : done();
