@@ -288,11 +288,7 @@ func TestCheckedFileOfAnotherCopy(t *testing.T) {
 func TestRestoreOfSeveralLogsIsKilled(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"--rotate", "100"}}.start(t)
-	until(t, "the log ends", func() bool {
-		s.shuffle(smallShuffle)
-		_, err := os.Stat(filepath.Join(s.data, "successors", "2", "checkpoint"))
-		return err == nil
-	})
+	s.fillLogsBefore(2)
 	s.shuffle(smallShuffle)
 	s.stop()
 	for _, n := range []int{3, 30, 60, 90, 95, 96, 100, 110} {
@@ -364,11 +360,7 @@ func moveLog(t *testing.T, shoe string, followed bool) {
 	s := launch{args: args}.start(t)
 	l := newLife(s, shoe)
 	for number := 2; followed && number < 4; number++ {
-		until(t, "the log ends", func() bool {
-			s.shuffle(smallShuffle)
-			_, err := os.Stat(filepath.Join(s.data, "successors", fmt.Sprint(number), "checkpoint"))
-			return err == nil
-		})
+		s.fillLogsBefore(number)
 	}
 	db := newDatabase(t)
 	move := []string{"log", "copy", "--data", s.data, "--to", db.url}

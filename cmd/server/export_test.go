@@ -16,11 +16,7 @@ func TestExportKilledAtAnyWrite(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"--rotate", "300"}}.start(t)
 	l := newLife(s, cutShoe)
-	until(t, "the log ends", func() bool {
-		s.shuffle(smallShuffle)
-		_, err := os.Stat(filepath.Join(s.data, "successors", "2", "checkpoint"))
-		return err == nil
-	})
+	s.fillLogsBefore(2)
 	killed, folder := 0, filepath.Join(s.data, "archive")
 	wantRiffle(t, 2, "riffle.db is in use", "log", "export", "--data", s.data, "--remove")
 	s.stop()

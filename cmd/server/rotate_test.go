@@ -41,10 +41,7 @@ func TestYearInSmall(t *testing.T) {
 				}
 			}
 			s := list[0]
-			until(t, "a log follows each round's, however early the server was killed", func() bool {
-				s.shuffle(smallShuffle)
-				return lastLog(t, s.data) > rounds
-			})
+			s.fillLogsBefore(rounds + 1) // however early a server was killed
 			before.goOn(s)
 			assert.Equal(t, "expired", s.shoe(spare.ID).Status)
 			assert.Empty(t, load.rejected, "rejected requests")
@@ -140,6 +137,14 @@ func lastLog(t *testing.T, data string) int {
 	return len(checkpoints) + 1
 }
 
+// fillLogsBefore shuffles until the log of a number has begun.
+func (s *server) fillLogsBefore(number int) {
+	until(s.t, fmt.Sprintf("log %d has begun", number), func() bool {
+		s.shuffle(smallShuffle)
+		return lastLog(s.t, s.data) >= number
+	})
+}
+
 // checkAll checks the logs of a folder with one command, twice.
 func checkAll(t *testing.T, logs int, source []string, anchor string) {
 	state := filepath.Join(t.TempDir(), "state")
@@ -200,11 +205,7 @@ func TestOlderCopyOfALogThatWasFollowed(t *testing.T) {
 		files[name] = content
 	}
 	s = l.start(t)
-	until(t, "the log ends", func() bool {
-		s.shuffle(smallShuffle)
-		_, err := os.Stat(filepath.Join(l.data, "successors", "2", "checkpoint"))
-		return err == nil
-	})
+	s.fillLogsBefore(2)
 	s.stop()
 	for name, content := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(l.data, name), content, 0o600))
