@@ -168,7 +168,7 @@ func TestAppendIsNeverCanceled(t *testing.T) {
 	t.Parallel()
 	s, key := newAbsentStandby(t), newKeyFile(t)
 	// Only in this database: the test's own CHECKPOINT on a busy disk takes longer.
-	execute(t, s.Cluster, "ALTER ROLE riffle IN DATABASE "+database(t, s.url)+" SET statement_timeout = '2s'")
+	execute(t, s.Cluster, "ALTER ROLE riffle IN DATABASE "+database(t, s.url)+" SET statement_timeout = '1s'")
 	proxy := newProxy(t, s.Cluster)
 	l := s.openLog(t, proxy.url(t, s.url), key)
 	s.wait(t, true)
