@@ -172,24 +172,26 @@ func TestHealthChecksBesideManyConnections(t *testing.T) {
 }
 
 // TestRequestsAtOnceAreAnswered has many more clients connect concurrently than fit. Each gets an
-// answer.
+// answer, unless a second has passed before its request is sent: then others may replace it. No other
+// test runs beside it, since it needs both processors.
 func TestRequestsAtOnceAreAnswered(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct{ requests, peers int }{{attackSize(1_200, 4_000), 1}, {attackSize(1_500, 4_000), 30}} {
 		t.Run(fmt.Sprintf("%d of %d peers", c.requests, c.peers), func(t *testing.T) {
 			canOpen(t, c.requests+200)
 			s := limited(1024).start(t)
 			var mu sync.Mutex
 			var group sync.WaitGroup
-			statuses, open := map[int]int{}, []net.Conn{}
+			statuses, open, late := map[int]int{}, []net.Conn{}, 0
 			for i := range c.requests {
 				group.Go(func() {
+					began := time.Now()
 					conn, err := dialer(fmt.Sprintf("127.0.2.%d", i%c.peers+1)).DialContext(t.Context(), "tcp", s.addr)
 					if err != nil {
 						t.Error(err)
 						return
 					}
 					_, _ = io.WriteString(conn, wire(smallShuffle)) // fails if the server has closed it
+					sent := time.Since(began)
 					_ = conn.SetReadDeadline(time.Now().Add(waitLimit))
 					status, retry := 0, ""
 					if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil {
@@ -198,6 +200,10 @@ func TestRequestsAtOnceAreAnswered(t *testing.T) {
 					mu.Lock()
 					defer mu.Unlock()
 					open = append(open, conn)
+					if status == 0 && sent >= time.Second {
+						late++
+						return
+					}
 					if statuses[status]++; status == http.StatusServiceUnavailable && retry == "" {
 						t.Error("503 without Retry-After")
 					}
@@ -207,17 +213,17 @@ func TestRequestsAtOnceAreAnswered(t *testing.T) {
 			for _, conn := range open {
 				_ = conn.Close()
 			}
-			if statuses[200] < c.requests/10 || statuses[200]+statuses[503] != c.requests {
-				t.Errorf("%d requests at once are answered %v (0 is none)", c.requests, statuses)
+			if statuses[200] < c.requests/10 || statuses[200]+statuses[503]+late != c.requests {
+				t.Errorf("%d requests at once are answered %v (0 is none), %d late ones are not", c.requests, statuses, late)
 			}
 			rejected := s.metric("riffle_rejected_requests_total", `reason="connections"`)
-			assert.Equalf(t, float64(statuses[503]), rejected,
-				"%v requests are counted as rejected, and %d were", rejected, statuses[503])
+			assert.InDeltaf(t, float64(statuses[503]), rejected, float64(late),
+				"%v requests are counted as rejected, and %d were, or up to %d more", rejected, statuses[503], late)
 			s.stop()
-			if log := s.log.String(); strings.Contains(log, `"dropped"`) || strings.Contains(log, `"route":"none","status":200`) {
+			if log := s.log.String(); strings.Count(log, `"dropped"`) > late || strings.Contains(log, `"route":"none","status":200`) {
 				t.Error("the access log has requests that were dropped")
 			}
-			t.Logf("answered %v", statuses)
+			t.Logf("answered %v, %d late ones not", statuses, late)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -31,8 +32,9 @@ type connections struct {
 	pauses  *rate.Limiter // microseconds without accepting a connection
 	closed  chan struct{} // capacity 1; receives when a connection has closed
 
+	open sync.Map // of *connection, by net.Conn
+
 	mu     sync.Mutex
-	open   map[net.Conn]*connection
 	queue  list.List     // of *connection: idle ones, longest first, the separator, active ones
 	active *list.Element // separates idle connections from active ones
 	extra  list.List     // of *connection, oldest first
@@ -54,14 +56,15 @@ const (
 	longestPause = 3 * time.Second
 )
 
-// A connection is open. connections.mu guards its fields, except conn, set, peer and extra, which
-// never change.
+// A connection is open. connections.mu guards its fields, except busy, and conn, set, peer and
+// extra, which never change.
 type connection struct {
 	conn   net.Conn
 	set    *connections
 	peer   netip.Addr
 	extra  bool
 	places int64         // taken from the pool; unused if extra
+	busy   atomic.Bool   // its state is active, also while changed still waits for connections.mu
 	closed bool          // to make room for another connection
 	served bool          // a request was answered
 	since  time.Time     // of the accept or, unless extra, the end of the last answer
@@ -70,7 +73,7 @@ type connection struct {
 
 func newConnections(most int, metrics *Metrics) *connections {
 	c := &connections{
-		places: quota.NewPool(int64(most)), spare: int64(most) / 4, metrics: metrics, open: map[net.Conn]*connection{},
+		places: quota.NewPool(int64(most)), spare: int64(most) / 4, metrics: metrics,
 		pauses: rate.NewLimiter(rate.Limit(longestPause.Microseconds())/30, int(longestPause.Microseconds())), closed: make(chan struct{}, 1),
 	}
 	c.active = c.queue.PushBack((*connection)(nil))
@@ -95,7 +98,7 @@ func (c *connections) admit(ctx context.Context, conn net.Conn) context.Context 
 		}
 	}
 	added.since = time.Now()
-	c.open[conn] = added
+	c.open.Store(conn, added)
 	c.metrics.open.Inc()
 	return context.WithValue(ctx, connectionKey{}, added)
 }
@@ -126,7 +129,7 @@ func (c *connections) idle(peer netip.Addr) *connection {
 		if found.served {
 			least = servedIdle
 		}
-		if now.Sub(found.since) >= least && c.places.Held(found.peer) >= held && !unread(found.conn) {
+		if now.Sub(found.since) >= least && c.places.Held(found.peer) >= held && !unread(found.conn) && !found.busy.Load() {
 			return found
 		}
 	}
@@ -189,7 +192,7 @@ func transport(conn net.Conn) net.Conn {
 }
 
 func (c *connections) remove(old *connection) {
-	delete(c.open, old.conn)
+	c.open.Delete(old.conn)
 	c.metrics.open.Dec()
 	select {
 	case c.closed <- struct{}{}:
@@ -208,11 +211,16 @@ func (c *connections) remove(old *connection) {
 
 // changed records the state of a connection. It is the server's ConnState.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
+	value, ok := c.open.Load(conn)
+	if !ok {
+		return // closed to make room
+	}
+	known := value.(*connection)
+	known.busy.Store(state == http.StateActive)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	known := c.open[conn]
 	switch {
-	case known == nil: // closed to make room
+	case known.closed:
 	case state == http.StateClosed || state == http.StateHijacked:
 		c.remove(known)
 	case known.extra:

@@ -3,6 +3,7 @@ package httpserver
 import (
 	"net"
 	"net/http"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,6 +56,22 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 		}
 		assert.True(t, !first[0].closed && !first[3].closed, "a connection with a request in flight, or one that was silent for less time, was closed")
 	})
+}
+
+// TestRequestsThatWereReadAreNotDropped has a request read while another connection is accepted, which
+// makes no room by closing this one.
+func TestRequestsThatWereReadAreNotDropped(t *testing.T) {
+	c, conn := newConnections(2, NewMetrics(prometheus.NewRegistry(), 1)), &peerConn{peer: "192.0.2.1"}
+	of := c.admit(t.Context(), conn).Value(connectionKey{}).(*connection)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	of.since = of.since.Add(-newIdle)
+	assert.Same(t, of, c.idle(of.peer), "the connection to close")
+	go c.changed(conn, http.StateActive)
+	for !of.busy.Load() {
+		runtime.Gosched()
+	}
+	assert.Nil(t, c.idle(of.peer), "the connection to close")
 }
 
 // TestAcceptingPauses has all places and all extra ones taken. A new connection waits until an extra
