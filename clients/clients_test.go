@@ -191,7 +191,7 @@ func TestBrowser(t *testing.T) {
 	}
 	proxy, keys := startService(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(clientstest.Require(t, "chromium")), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox,
+		chromedp.ExecPath(clientstest.Require(t, "chromium-headless-shell")), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)

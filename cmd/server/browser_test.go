@@ -19,7 +19,7 @@ import (
 func newBrowser(t *testing.T) context.Context {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(requireTool(t, "chromium")), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox,
+		chromedp.ExecPath(requireTool(t, "chromium-headless-shell")), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*waitLimit)
 	t.Cleanup(cancel)

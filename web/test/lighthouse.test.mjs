@@ -13,7 +13,7 @@ let service, chrome;
 
 before(async () => {
   const browser = {
-    chromePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    chromePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
     chromeFlags: ['--headless=new', '--no-sandbox'],
   };
   [service, chrome] = await Promise.all([start(), launch(browser)]);

@@ -71,7 +71,7 @@ export async function startWithKey(scopes) {
 /** browse starts Chromium, or the browser that CHROMIUM names. */
 export const browse = () =>
   chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
     args: ['--no-sandbox', '--disable-quic'],
   });
 

@@ -327,14 +327,14 @@ window.check = async (cases) => {
 	}))
 	t.Cleanup(site.Close)
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath("chromium"), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.Flag("disable-component-update", true))...)
+		chromedp.ExecPath("chromium-headless-shell"), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.Flag("disable-component-update", true))...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel) // waits until the browser has ended
 	_, err := chromedp.Run(ctx, chromedp.Navigate(site.URL))
-	require.NoError(t, err, "chromium")
+	require.NoError(t, err, "chromium-headless-shell")
 	_, err = chromedp.Run(ctx, chromedp.Poll[bool]("window.check !== undefined"))
-	require.NoError(t, err, "chromium")
+	require.NoError(t, err, "chromium-headless-shell")
 	return func(cases []verdictVector) (list []*said, err error) {
 		type given struct {
 			Texts    []textVector `json:"texts"`
