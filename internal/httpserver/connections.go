@@ -129,7 +129,8 @@ func (c *connections) idle(peer netip.Addr) *connection {
 		if found.served {
 			least = servedIdle
 		}
-		if now.Sub(found.since) >= least && c.places.Held(found.peer) >= held && !unread(found.conn) && !found.busy.Load() {
+		if now.Sub(found.since) >= least && c.places.Held(found.peer) >= held &&
+			!unread(found.conn) && !found.busy.Load() { // in this order: net/http reads, then it is busy
 			return found
 		}
 	}
@@ -219,8 +220,9 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	known.busy.Store(state == http.StateActive)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	_, ok = c.open.Load(conn)
 	switch {
-	case known.closed:
+	case !ok: // closed meanwhile
 	case state == http.StateClosed || state == http.StateHijacked:
 		c.remove(known)
 	case known.extra:

@@ -3,7 +3,7 @@ package httpserver
 import (
 	"net"
 	"net/http"
-	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,20 +58,27 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 	})
 }
 
-// TestRequestsThatWereReadAreNotDropped has a request read while another connection is accepted, which
-// makes no room by closing this one.
-func TestRequestsThatWereReadAreNotDropped(t *testing.T) {
+// TestStateChangesWhileConnectionsAreAccepted has a request read, and its client leave, while another
+// connection is accepted. It makes no room by closing the one with the request, and each place is
+// returned once.
+func TestStateChangesWhileConnectionsAreAccepted(t *testing.T) {
 	c, conn := newConnections(2, NewMetrics(prometheus.NewRegistry(), 1)), &peerConn{peer: "192.0.2.1"}
 	of := c.admit(t.Context(), conn).Value(connectionKey{}).(*connection)
+	var changes sync.WaitGroup
+	change := func(state http.ConnState) {
+		changes.Go(func() { c.changed(conn, state) })
+		assert.Eventually(t, func() bool { return of.busy.Load() == (state == http.StateActive) }, time.Minute, time.Millisecond)
+	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	of.since = of.since.Add(-newIdle)
 	assert.Same(t, of, c.idle(of.peer), "the connection to close")
-	go c.changed(conn, http.StateActive)
-	for !of.busy.Load() {
-		runtime.Gosched()
-	}
+	change(http.StateActive)
 	assert.Nil(t, c.idle(of.peer), "the connection to close")
+	change(http.StateClosed)
+	c.close(of)
+	c.mu.Unlock()
+	changes.Wait()
+	assert.Zero(t, c.places.Held(of.peer), "places of the peer")
 }
 
 // TestAcceptingPauses has all places and all extra ones taken. A new connection waits until an extra
