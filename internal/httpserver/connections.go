@@ -31,8 +31,7 @@ type connections struct {
 	metrics *Metrics
 	pauses  *rate.Limiter // microseconds without accepting a connection
 	closed  chan struct{} // capacity 1; receives when a connection has closed
-
-	open sync.Map // of *connection, by net.Conn
+	open    sync.Map      // of *connection, by net.Conn
 
 	mu     sync.Mutex
 	queue  list.List     // of *connection: idle ones, longest first, the separator, active ones
@@ -192,8 +191,12 @@ func transport(conn net.Conn) net.Conn {
 	return conn
 }
 
+// remove returns the places of a connection. It does nothing if another state change, or the
+// admission of a connection, was first.
 func (c *connections) remove(old *connection) {
-	c.open.Delete(old.conn)
+	if _, open := c.open.LoadAndDelete(old.conn); !open {
+		return
+	}
 	c.metrics.open.Dec()
 	select {
 	case c.closed <- struct{}{}:
@@ -212,17 +215,15 @@ func (c *connections) remove(old *connection) {
 
 // changed records the state of a connection. It is the server's ConnState.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
-	value, ok := c.open.Load(conn)
-	if !ok {
+	value, open := c.open.Load(conn)
+	if !open {
 		return // closed to make room
 	}
 	known := value.(*connection)
 	known.busy.Store(state == http.StateActive)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, ok = c.open.Load(conn)
-	switch {
-	case !ok: // closed meanwhile
+	switch { // one that was removed meanwhile is in no list, and nothing moves
 	case state == http.StateClosed || state == http.StateHijacked:
 		c.remove(known)
 	case known.extra:

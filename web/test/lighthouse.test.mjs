@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
 import {launch} from 'chrome-launcher';
 import lighthouse, {desktopConfig} from 'lighthouse';
-import {shuffle, start} from './service.mjs';
+import {browserPath, shuffle, start} from './service.mjs';
 
 const least = 0.95,
   attempts = 3;
@@ -13,7 +13,7 @@ let service, chrome;
 
 before(async () => {
   const browser = {
-    chromePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
+    chromePath: browserPath,
     chromeFlags: ['--headless=new', '--no-sandbox'],
   };
   [service, chrome] = await Promise.all([start(), launch(browser)]);

@@ -68,10 +68,13 @@ export async function startWithKey(scopes) {
   return {...(await startWith(`keys: [{name: page, sha256: ${digest}, may: [${scopes}]}]\n`)), token};
 }
 
-/** browse starts Chromium, or the browser that CHROMIUM names. */
+/** browserPath is the headless shell of Chromium, or the browser that CHROMIUM names. */
+export const browserPath = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell';
+
+/** browse starts the browser. */
 export const browse = () =>
   chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
+    executablePath: browserPath,
     args: ['--no-sandbox', '--disable-quic'],
   });
 
