@@ -11,9 +11,9 @@
 package audit
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -88,10 +88,8 @@ const (
 // _, which look the same in every encoding and shell.
 func CheckItemsSalt(salt string) error {
 	const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-	if len(salt) < MinItemsSalt || len(salt) > MaxItemsSalt || strings.Trim(salt, characters) != "" {
-		return fmt.Errorf("a salt of items is %d to %d of the characters A-Z, a-z, 0-9, - and _, such as 16 random bytes in hex", MinItemsSalt, MaxItemsSalt)
-	}
-	return nil
+	return Rule(MinItemsSalt <= len(salt) && len(salt) <= MaxItemsSalt && strings.Trim(salt, characters) == "",
+		"a salt of items is %d to %d of the characters A-Z, a-z, 0-9, - and _, such as 16 random bytes in hex", MinItemsSalt, MaxItemsSalt)
 }
 
 // SaltItems returns the digest that [ItemsInput] takes of salted items, by the rule [SaltedItems].
@@ -191,48 +189,28 @@ func (s *Statement) Commitment() Commitment {
 // Check checks that the statement is valid in riffle/1, without its seed. Two different valid
 // statements never have the same text.
 func (s *Statement) Check() error {
-	switch {
-	case !s.Algorithm.Known():
-		return fmt.Errorf("riffle/1 has no algorithm %q", s.Algorithm)
-	case s.Size > MaxSize:
-		return fmt.Errorf("size %d is above %d", s.Size, uint64(MaxSize))
-	case s.Draw > s.Size:
-		return fmt.Errorf("draw %d is above the size, %d", s.Draw, s.Size)
-	case s.Repeat == 0:
-		return errors.New("repeat is 0")
-	case s.Repeat > MaxSize:
-		return fmt.Errorf("repeat %d is above %d", s.Repeat, uint64(MaxSize))
-	case !s.Algorithm.Orders(s.Size):
-		return fmt.Errorf("%s of one item: it can only keep its place", s.Algorithm)
-	}
-	dealt := uint64(0)
+	err := cmp.Or(
+		Rule(s.Algorithm.Known(), "riffle/1 has no algorithm %q", s.Algorithm),
+		Rule(s.Size <= MaxSize, "size %d is above %d", s.Size, uint64(MaxSize)),
+		Rule(s.Draw <= s.Size, "draw %d is above the size, %d", s.Draw, s.Size),
+		Rule(s.Repeat > 0, "repeat is 0"),
+		Rule(s.Repeat <= MaxSize, "repeat %d is above %d", s.Repeat, uint64(MaxSize)),
+		Rule(s.Algorithm.Orders(s.Size), "%s of one item: it can only keep its place", s.Algorithm),
+	)
+	left := s.Draw
 	for _, n := range s.Hands {
-		if n == 0 {
-			return errors.New("a hand holds nothing")
-		}
-		if n > s.Draw-dealt {
-			return fmt.Errorf("the hands hold more than the %d items drawn", s.Draw)
-		}
-		dealt += n
+		err = cmp.Or(err, Rule(n > 0, "a hand holds nothing"), Rule(n <= left, "the hands hold more than the %d items drawn", s.Draw))
+		left -= n
 	}
-	if err := checkInput(s.Input); err != nil {
-		return err
-	}
-	return CheckReference(s.Reference)
+	return cmp.Or(err, checkInput(s.Input), CheckReference(s.Reference))
 }
 
 // checkInput checks that the input has one of the three forms.
 func checkInput(input string) error {
 	words := strings.Split(input, " ")
-	switch {
-	case input == RangeInput:
-		return nil
-	case words[0] == "items" && len(words) == 2 && isDigest(words[1]):
-		return nil
-	case words[0] == "deck" && len(words) == 4 && isDeckName(words[1]) && isCopies(words[2]) && isDigest(words[3]):
-		return nil
-	}
-	return fmt.Errorf("input %q is neither a range, items nor a deck", input)
+	isItems := words[0] == "items" && len(words) == 2 && isDigest(words[1])
+	isDeck := words[0] == "deck" && len(words) == 4 && isDeckName(words[1]) && isCopies(words[2]) && isDigest(words[3])
+	return Rule(input == RangeInput || isItems || isDeck, "input %q is neither a range, items nor a deck", input)
 }
 
 func isDigest(s string) bool {
@@ -253,25 +231,20 @@ func isCopies(s string) bool {
 
 // CheckReference checks that a reference has at most [MaxReference] characters, all printable.
 func CheckReference(reference string) error {
-	if utf8.RuneCountInString(reference) > MaxReference {
-		return fmt.Errorf("a reference has at most %d characters", MaxReference)
-	}
-	if !utf8.ValidString(reference) || strings.ContainsFunc(reference, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return errors.New("a reference is printable characters only: no line breaks, tabs or other controls")
-	}
-	return nil
+	isPrintable := utf8.ValidString(reference) && !strings.ContainsFunc(reference, func(r rune) bool { return !unicode.IsPrint(r) })
+	return cmp.Or(
+		Rule(utf8.RuneCountInString(reference) <= MaxReference, "a reference has at most %d characters", MaxReference),
+		Rule(isPrintable, "a reference is printable characters only: no line breaks, tabs or other controls"),
+	)
 }
 
 // CheckClientSeed checks that a client seed is UTF-8 of at most [MaxClientSeed] bytes without NUL,
 // which ends strings in some languages.
 func CheckClientSeed(clientSeed string) error {
-	switch {
-	case len(clientSeed) > MaxClientSeed:
-		return fmt.Errorf("a client seed has at most %d bytes; hash a longer one and send the hash", MaxClientSeed)
-	case !utf8.ValidString(clientSeed) || strings.IndexByte(clientSeed, 0) >= 0:
-		return errors.New("a client seed is UTF-8 text without NUL")
-	}
-	return nil
+	return cmp.Or(
+		Rule(len(clientSeed) <= MaxClientSeed, "a client seed has at most %d bytes; hash a longer one and send the hash", MaxClientSeed),
+		Rule(utf8.ValidString(clientSeed) && strings.IndexByte(clientSeed, 0) < 0, "a client seed is UTF-8 text without NUL"),
+	)
 }
 
 // Results returns the number of possible results of one draw as its base-2 logarithm:

@@ -188,6 +188,15 @@ func parseHash(text string) (hash [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(raw), nil
 }
 
+// Rule returns nil if a rule holds, and otherwise the error that says what breaks it. [cmp.Or] returns
+// the first of several rules that is broken.
+func Rule(holds bool, broken string, args ...any) error {
+	if holds {
+		return nil
+	}
+	return fmt.Errorf(broken, args...)
+}
+
 // check checks what the members say together.
 func (r *Record) check() error {
 	s := &r.Statement
@@ -199,21 +208,26 @@ func (r *Record) check() error {
 	if err := CheckClientSeed(r.ClientSeed); err != nil {
 		return fmt.Errorf("the record's client seed: %w", err)
 	}
+	return cmp.Or(
+		Rule(r.ItemsDigest == "" || strings.HasPrefix(s.Input, "items ") && isRule(r.ItemsDigest), "the record's items_digest is %q, and only records of items have one, such as %q", r.ItemsDigest, SaltedItems),
+		Rule(!r.UsesCommitment() || r.ClientSeed != "", "the record used a commitment, and has no client seed"),
+		Rule(r.Kind != KindCommitment || r.Deadline.After(r.Time), "the record's deadline is not after its time"),
+		Rule(r.Expires.IsZero() || r.Expires.After(r.Time), "the record's expires is not after its time"),
+		Rule(r.Successor == "" || isLogKey(r.Successor), "the record's successor is not the verifier key of a log"),
+		Rule(r.Kind != KindLogBegin || r.follows(), "the record's predecessor is not a verifier key, or its checkpoint is not one of that log"),
+		Rule(!r.Kind.ChangesShoe() || 2 <= r.Version && r.Version <= MaxSize, "the record's version is not one that a change makes"),
+		r.checkKind(),
+	)
+}
+
+// follows reports whether the record names a log and one of its checkpoints.
+func (r *Record) follows() bool {
+	return isLogKey(r.Predecessor) && isCheckpoint(r.Checkpoint) && strings.HasPrefix(r.Checkpoint, LogName(r.Predecessor)+"\n")
+}
+
+// checkKind checks a record of a shoe by the rules of its kind.
+func (r *Record) checkKind() error {
 	switch {
-	case r.ItemsDigest != "" && (!strings.HasPrefix(s.Input, "items ") || !isRule(r.ItemsDigest)):
-		return fmt.Errorf("the record's items_digest is %q, and only records of items have one, such as %q", r.ItemsDigest, SaltedItems)
-	case r.UsesCommitment() && r.ClientSeed == "":
-		return errors.New("the record used a commitment, and has no client seed")
-	case r.Kind == KindCommitment && !r.Deadline.After(r.Time):
-		return errors.New("the record's deadline is not after its time")
-	case !r.Expires.IsZero() && !r.Expires.After(r.Time):
-		return errors.New("the record's expires is not after its time")
-	case r.Successor != "" && !isLogKey(r.Successor):
-		return errors.New("the record's successor is not the verifier key of a log")
-	case r.Kind == KindLogBegin && (!isLogKey(r.Predecessor) || !isCheckpoint(r.Checkpoint) || !strings.HasPrefix(r.Checkpoint, LogName(r.Predecessor)+"\n")):
-		return errors.New("the record's predecessor is not a verifier key, or its checkpoint is not one of that log")
-	case r.Kind.ChangesShoe() && (r.Version < 2 || r.Version > MaxSize):
-		return errors.New("the record's version is not one that a change makes")
 	case r.Kind == KindShoe:
 		return r.checkShoe()
 	case r.Kind == KindReshuffle:
@@ -227,31 +241,27 @@ func (r *Record) check() error {
 // checkShoe checks the first record of a shoe.
 func (r *Record) checkShoe() error {
 	s := &r.Statement
-	switch {
-	case s.Size < 1 || s.Size > shoe.MaxCards:
-		return fmt.Errorf("the record is of a shoe of %d cards, and there are 1 to %d", s.Size, shoe.MaxCards)
-	case s.Repeat != 1:
-		return errors.New("the record is of a shoe that was shuffled more than once")
-	case s.Draw == 0 && r.Root == nil && r.Cut == nil: // it was not shuffled
-		return nil
-	case s.Draw != s.Size:
-		return errors.New("the record is of a shoe that was shuffled in part")
+	isShuffled := s.Draw > 0 || r.Root != nil || r.Cut != nil
+	err := cmp.Or(
+		Rule(1 <= s.Size && s.Size <= shoe.MaxCards, "the record is of a shoe of %d cards, and there are 1 to %d", s.Size, shoe.MaxCards),
+		Rule(s.Repeat == 1, "the record is of a shoe that was shuffled more than once"),
+		Rule(!isShuffled || s.Draw == s.Size, "the record is of a shoe that was shuffled in part"),
+	)
+	if err != nil || !isShuffled {
+		return err
 	}
 	return r.checkSealing()
 }
 
+// checkReshuffle checks a record that seals cards of a shoe in a new order.
 func (r *Record) checkReshuffle() error {
 	s := &r.Statement
-	_, isPile := r.From.Pile()
-	switch {
-	case !isPile && r.From != shoe.Deck && r.From != shoe.All:
-		return fmt.Errorf("the record's from is %q, and only the deck, a pile or all can be shuffled", r.From)
-	case s.Repeat != 1 || s.Draw != s.Size || s.Size > shoe.MaxCards || s.Input != RangeInput:
-		return errors.New("the record's statement is not of one shuffle of all the cards in one place")
-	case isPile && r.Cut != nil:
-		return errors.New("the record puts a cut card into a pile, and only the deck has one")
-	}
-	return r.checkSealing()
+	return cmp.Or(
+		Rule(isPile(r.From) || r.From == shoe.Deck || r.From == shoe.All, "the record's from is %q, and only the deck, a pile or all can be shuffled", r.From),
+		Rule(s.Repeat == 1 && s.Draw == s.Size && s.Size <= shoe.MaxCards && s.Input == RangeInput, "the record's statement is not of one shuffle of all the cards in one place"),
+		Rule(!isPile(r.From) || r.Cut == nil, "the record puts a cut card into a pile, and only the deck has one"),
+		r.checkSealing(),
+	)
 }
 
 // checkSealing checks a record that seals an order: it has a root, and where its cut card lies, if
@@ -269,32 +279,36 @@ func (r *Record) checkSealing() error {
 
 // checkMove checks which cards were taken, from where, and where they were put.
 func (r *Record) checkMove() error {
-	_, fromPile := r.From.Pile()
-	_, toPile := r.To.Pile()
-	var fits bool
+	s := &r.Statement
+	return cmp.Or(
+		Rule(r.isMove(), "the record is of a %s from %q to %q, which is not a move", r.Kind, r.From, r.To),
+		Rule(r.Cards.Len() > 0 || r.Kind == KindAdd, "the record moves no cards"), // an add of no cards creates its pile
+		Rule(r.To == shoe.Dealt && r.Put == "" || r.To != shoe.Dealt && isEnd(r.Put), "the record's put is %q, which is not an end of %q", r.Put, r.To),
+		Rule(isEnd(r.Taken) || r.Taken == shoe.Named || r.Taken == shoe.Random, "the record's taken is %q, which is not a way to take cards", r.Taken),
+		Rule(r.Taken != shoe.Random || s.Repeat == 1 && s.Draw == r.Cards.Len() && s.Size <= shoe.MaxCards && s.Input == RangeInput, "the record's statement is not of one draw of as many cards as it moves"),
+	)
+}
+
+// isMove reports whether cards can be moved from where they were taken to where they were put. A draw
+// takes cards of the deck or a pile, an add puts cards on a pile, and a return puts them into the deck.
+func (r *Record) isMove() bool {
+	isOut := r.From == shoe.Dealt || r.From == shoe.Out
 	switch r.Kind {
 	case KindDraw:
-		fits = (fromPile || r.From == shoe.Deck) && (toPile || r.To == shoe.Dealt)
+		return (r.From == shoe.Deck || isPile(r.From)) && (r.To == shoe.Dealt || isPile(r.To))
 	case KindAdd:
-		fits = (r.From == shoe.Dealt || r.From == shoe.Out) && toPile && r.Taken == shoe.Named
+		return isOut && isPile(r.To) && r.Taken == shoe.Named
 	default:
-		fits = (fromPile || r.From == shoe.Dealt || r.From == shoe.Out) && r.To == shoe.Deck && r.Taken == shoe.Named
+		return (isOut || isPile(r.From)) && r.To == shoe.Deck && r.Taken == shoe.Named
 	}
-	s := &r.Statement
-	switch {
-	case !fits:
-		return fmt.Errorf("the record is of a %s from %q to %q, which is not a move", r.Kind, r.From, r.To)
-	case r.Cards.Len() == 0 && r.Kind != KindAdd: // an add of no cards creates its pile
-		return errors.New("the record moves no cards")
-	case (r.To == shoe.Dealt) != (r.Put == "") || r.Put != "" && r.Put != shoe.Top && r.Put != shoe.Bottom:
-		return fmt.Errorf("the record's put is %q, which is not an end of %q", r.Put, r.To)
-	case r.Taken != shoe.Top && r.Taken != shoe.Bottom && r.Taken != shoe.Named && r.Taken != shoe.Random:
-		return fmt.Errorf("the record's taken is %q, which is not a way to take cards", r.Taken)
-	case r.Taken == shoe.Random && (s.Repeat != 1 || s.Draw != r.Cards.Len() || s.Size > shoe.MaxCards || s.Input != RangeInput):
-		return errors.New("the record's statement is not of one draw of as many cards as it moves")
-	}
-	return nil
 }
+
+func isPile(p shoe.Place) bool {
+	_, is := p.Pile()
+	return is
+}
+
+func isEnd(e shoe.End) bool { return e == shoe.Top || e == shoe.Bottom }
 
 // isRule reports whether text is a name and a version, as in salted/1.
 func isRule(text string) bool {

@@ -1,9 +1,9 @@
 package audit
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -278,17 +278,11 @@ func appendString(b []byte, s string) []byte {
 // CheckCommitted checks that the record used the commitment c: it has the same statement and seed,
 // and is before the deadline. The caller must check that c is earlier in the log.
 func (r *Record) CheckCommitted(c *Record) error {
-	switch {
-	case c.Kind != KindCommitment:
-		return fmt.Errorf("the record %s is no commitment", c.ID)
-	case !r.UsesCommitment() || r.CommitmentID != c.ID:
-		return fmt.Errorf("the record does not say that it used the commitment %s", c.ID)
-	case r.Commitment != c.Commitment:
-		return fmt.Errorf("the record has the commitment %s, and %s was committed to", r.Commitment, c.Commitment)
-	case string(r.Statement.Append(nil)) != string(c.Statement.Append(nil)):
-		return errors.New("the record states something other than the commitment")
-	case !r.Time.Before(c.Deadline):
-		return fmt.Errorf("the record is of %s, and the deadline was %s", r.Time.Format(TimeFormat), c.Deadline.Format(TimeFormat))
-	}
-	return nil
+	return cmp.Or(
+		Rule(c.Kind == KindCommitment, "the record %s is no commitment", c.ID),
+		Rule(r.UsesCommitment() && r.CommitmentID == c.ID, "the record does not say that it used the commitment %s", c.ID),
+		Rule(r.Commitment == c.Commitment, "the record has the commitment %s, and %s was committed to", r.Commitment, c.Commitment),
+		Rule(bytes.Equal(r.Statement.Append(nil), c.Statement.Append(nil)), "the record states something other than the commitment"),
+		Rule(r.Time.Before(c.Deadline), "the record is of %s, and the deadline was %s", r.Time.Format(TimeFormat), c.Deadline.Format(TimeFormat)),
+	)
 }

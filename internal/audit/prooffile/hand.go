@@ -2,6 +2,7 @@ package prooffile
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -115,8 +116,11 @@ func (r *Result) hand(sealings []*sealing, others func(proven []string) string) 
 }
 
 // sealers returns the records that sealed the cards, except the ones in sealings, each once, in the
-// order of the cards.
+// order of the cards. A nil hand has none.
 func (h *Hand) sealers(but ...*sealing) (list []uuid.UUID) {
+	if h == nil {
+		return nil
+	}
 	for _, c := range h.cards {
 		given := slices.ContainsFunc(but, func(s *sealing) bool { return s.record.ID == c.sealedBy })
 		if !given && !slices.Contains(list, c.sealedBy) {
@@ -215,24 +219,23 @@ var (
 // check checks that the card was sealed at its position.
 func (s *sealing) check(c *handCard) error {
 	size := s.record.Statement.Size
+	err := cmp.Or(
+		audit.Rule(s.input == "" || strings.HasPrefix(s.input, "deck ") == c.isCode, "the record is of %s, and it is none of those", s.record.Statement.Input),
+		audit.Rule(c.position < size, "only %d cards were sealed", size),
+	)
 	switch {
-	case s.input != "" && strings.HasPrefix(s.input, "deck ") != c.isCode:
-		return fmt.Errorf("the record is of %s, and it is none of those", s.record.Statement.Input)
-	case c.position >= size:
-		return fmt.Errorf("only %d cards were sealed", size)
+	case err != nil:
+		return err
 	case s.record.Root != nil && c.opening == nil:
 		return errNoOpening
 	case s.record.Root == nil && s.cards == nil:
 		return errNoCards
+	case s.record.Root != nil:
+		err = s.opens(c)
+	default:
+		err = audit.Rule(s.cards.lies(c.position, c), "the input of the shoe has another card there")
 	}
-	if s.record.Root != nil {
-		if err := s.opens(c); err != nil {
-			return err
-		}
-	} else if !s.cards.lies(c.position, c) {
-		return errors.New("the input of the shoe has another card there")
-	}
-	return s.numbered(c)
+	return cmp.Or(err, s.numbered(c))
 }
 
 // opens checks that salt and path lead from the card to the root, in one of the card's layouts.

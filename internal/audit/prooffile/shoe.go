@@ -1,6 +1,7 @@
 package prooffile
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -122,21 +123,17 @@ func (r *Result) chain() error {
 	for i, f := range r.records[1:] {
 		record, before := f.Record, r.records[i]
 		version := uint64(i + 2)
-		switch {
-		case !record.Kind.ChangesShoe():
-			return fmt.Errorf("the record %s is of kind %s, and changes no shoe", record.ID, record.Kind)
-		case record.AuditID != first.ID:
-			return fmt.Errorf("the record %s is of another shoe, %s", record.ID, record.AuditID)
-		case record.Version != version:
-			return fmt.Errorf("the record %s made version %d, where version %d has to follow", record.ID, record.Version, version)
-		case f.File.Inclusion.Index <= before.File.Inclusion.Index:
-			return fmt.Errorf("version %d is number %d in the log, from 0, and so not after the one before, which is number %d", version, f.File.Inclusion.Index, before.File.Inclusion.Index)
-		case !record.States() && record.Commitment != first.Commitment:
-			return fmt.Errorf("version %d lacks the commitment of the shoe", version)
-		case before.Record.Kind == audit.KindClose:
-			return fmt.Errorf("version %d follows the close of the shoe", version)
-		case before.Record.Kind == audit.KindExpire && record.Kind != audit.KindClose:
-			return fmt.Errorf("version %d is a %s, and the shoe had ended", version, record.Kind)
+		at, earlier, kind := f.File.Inclusion.Index, before.File.Inclusion.Index, before.Record.Kind
+		if err := cmp.Or(
+			audit.Rule(record.Kind.ChangesShoe(), "the record %s is of kind %s, and changes no shoe", record.ID, record.Kind),
+			audit.Rule(record.AuditID == first.ID, "the record %s is of another shoe, %s", record.ID, record.AuditID),
+			audit.Rule(record.Version == version, "the record %s made version %d, where version %d has to follow", record.ID, record.Version, version),
+			audit.Rule(at > earlier, "version %d is number %d in the log, from 0, and so not after the one before, which is number %d", version, at, earlier),
+			audit.Rule(record.States() || record.Commitment == first.Commitment, "version %d lacks the commitment of the shoe", version),
+			audit.Rule(kind != audit.KindClose, "version %d follows the close of the shoe", version),
+			audit.Rule(kind != audit.KindExpire || record.Kind == audit.KindClose, "version %d is a %s, and the shoe had ended", version, record.Kind),
+		); err != nil {
+			return err
 		}
 	}
 	return nil
