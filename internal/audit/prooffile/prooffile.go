@@ -1,11 +1,13 @@
 // Package prooffile reads and verifies proof files: all that it takes to check a record without the
 // service that made it, and without trusting anything but the key of its log.
 //
-// A [File] is one proof file. Three verifiers stand side by side, each a file that reads from top
-// to bottom like the section of the specification that it follows: [VerifyRecord] for one record,
-// [VerifyHand] for cards drawn from a shoe and [VerifyShoe] for all records of a shoe. What they
-// share is in entry.go, the steps of every proof file, and replay.go, the steps of every record
-// that deals cards. A verifier reports [Steps]; the verdict in words is the caller's.
+// A [File] is one proof file. [Verify] takes whatever texts there are: sort.go finds the role of each
+// and group.go what belongs together, without a judgement of it. Three verifiers then stand side by
+// side, each a file that reads from top to bottom like the section of the specification that it
+// follows: [VerifyRecord] for one record, [VerifyHand] for cards drawn from a shoe and [VerifyShoe]
+// for all records of a shoe. What they share is in entry.go, the steps of every proof file, and
+// replay.go, the steps of every record that deals cards. A verifier reports [Steps], of which
+// verdict.go makes the verdict in words.
 //
 // The package is pure: reading files and printing are the caller's as well.
 package prooffile
@@ -16,6 +18,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -102,7 +105,7 @@ func parseMembers(text []byte) (map[string]string, error) {
 	case duplicate != "":
 		return nil, fmt.Errorf("its member %s is there twice", duplicate)
 	}
-	for name := range object {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if !slices.Contains(fileMembers, name) {
 			return nil, fmt.Errorf("it has a member %q, which no proof file has", name)
 		}

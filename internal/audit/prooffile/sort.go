@@ -42,10 +42,7 @@ type Text struct {
 
 // IsKey reports whether the text is the key of a log.
 func (t *Text) IsKey() bool {
-	role := t.Role
-	if role == "" {
-		role, _ = t.sorted()
-	}
+	role, _ := t.findRole()
 	return role == RoleKey
 }
 
@@ -54,11 +51,18 @@ func trim(text []byte) []byte { return bytes.Trim(withoutMark(text), " \t\r\n") 
 
 var saltForm = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
 
-// sorted returns the role of a text that was given without one. The error says why it has none.
-func (t *Text) sorted() (Role, error) {
+// findRole returns the role that a text was given with, or else the one that its content has. The
+// error is a refusal of the text.
+func (t *Text) findRole() (Role, error) {
+	if t.Err != nil {
+		return t.Role, refuse("unreadable", t.Err.Error(), t.Name)
+	}
+	if t.Role != "" {
+		return t.Role, nil
+	}
 	text := trim(t.Content)
 	if bytes.HasPrefix(text, []byte("PRIVATE+KEY+")) {
-		return "", &refusal{"private-key", []string{t.Name}, t.Name + " is the private key of a log: keep it secret, and give the verifier key"}
+		return "", refuse("private-key", t.Name+" is the private key of a log: keep it secret, and give the verifier key", t.Name)
 	}
 	if _, err := Verifier(string(text)); err == nil {
 		return RoleKey, nil
@@ -72,7 +76,7 @@ func (t *Text) sorted() (Role, error) {
 	if bytes.Contains(text, []byte(`"record"`)) || bytes.Contains(text, []byte(`"tlog_proof"`)) {
 		return RoleProof, nil
 	}
-	return "", &refusal{"unknown", []string{t.Name}, t.Name + " is not a proof, an answer, a hand, a list, a key or a salt"}
+	return "", refuse("unknown", t.Name+" is not a proof, an answer, a hand, a list, a key or a salt", t.Name)
 }
 
 // roleOf returns the role of JSON; empty for none.
@@ -122,6 +126,10 @@ type refusal struct {
 	why   string // in the summary
 	names []string
 	text  string
+}
+
+func refuse(why, text string, names ...string) error {
+	return &refusal{why, append([]string{}, names...), text}
 }
 
 func (r *refusal) Error() string { return r.text }

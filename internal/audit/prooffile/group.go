@@ -1,0 +1,342 @@
+package prooffile
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+)
+
+// An input is a text in its role.
+type input struct {
+	Text
+	shown     FileRole
+	wasSorted bool
+	shoe      uuid.UUID // of a text of proofs: the shoe that they are of; Nil for none
+	proofs    int       // and how many they are
+	items     *Items    // of a list
+	order     *Order    // of an answer, or of a list that is compared
+}
+
+// A proofText is one proof file.
+type proofText struct {
+	from    *input
+	text    []byte
+	record  audit.Record // unchecked; of no kind if it cannot be parsed
+	hasSeed bool
+}
+
+// A group is proof files that are checked together, and what they are checked against.
+type group struct {
+	proofs []*proofText
+	given  Given
+	items  *input // the list that is its items; nil for none
+	order  *input // what was compared with it; nil for nothing
+	found  *Conclusion
+	match  *Match
+}
+
+// A sorting is what a verifier is given, sorted by docs/spec.md, "Texts for a verifier". Nothing in
+// it was verified.
+type sorting struct {
+	inputs []*input
+	proofs []*proofText
+	only   map[Role]*input // the text of each role
+	given  Given           // what has other roles than proof and list, except for the order
+	order  *input          // the answer or the list that is compared; nil for none
+	groups []*group
+}
+
+// sortTexts sorts texts, and puts together what belongs together.
+func sortTexts(texts []Text, options Options) (*sorting, error) {
+	s, err := readTexts(texts)
+	if err != nil {
+		return nil, err
+	}
+	s.given.Decks, s.given.AnyOrder = options.Decks, options.AnyOrder
+	s.group()
+	return s, s.findItems()
+}
+
+// readTexts finds the roles of texts, and parses them.
+func readTexts(texts []Text) (*sorting, error) {
+	s := &sorting{only: map[Role]*input{}}
+	seen := map[[2]string]bool{} // roles and texts
+	for _, t := range texts {
+		in := &input{Text: t, wasSorted: t.Role == "", shown: FileRole{Name: t.Name, Digest: fmt.Sprintf("%x", sha256.Sum256(t.Content))}}
+		s.inputs = append(s.inputs, in)
+		if len(t.Content) > MaxText {
+			return nil, refuse("unreadable", fmt.Sprintf("%s: it is longer than %d MiB", t.Name, MaxText>>20), t.Name)
+		}
+		role, err := t.findRole()
+		if err != nil {
+			return nil, err
+		}
+		in.Content, in.shown.Role = trim(t.Content), role
+		if role == RoleOrder {
+			role = RoleAnswer
+		}
+		same := [2]string{string(role), string(in.Content)}
+		if seen[same] {
+			in.shown.Role = roleUnused
+			continue
+		}
+		seen[same] = true
+		if err := s.parse(in, role); err != nil {
+			return nil, refuse("unreadable", fmt.Sprintf("the %s: %s", in.shown.Role, err), t.Name)
+		}
+		if first := s.only[role]; first != nil && role != RoleProof && role != RoleList {
+			return nil, two(first, in, role)
+		}
+		s.only[role] = in
+	}
+	switch {
+	case len(s.proofs) == 0:
+		return nil, refuse("no-proof", "no proof was given: the proof of the record is needed as well")
+	case s.given.ItemsSalt != "" && s.only[RoleItems] == nil && s.only[RoleList] == nil:
+		return nil, refuse("no-items", "a salt was given without the items: salt and items have their digest together", s.only[RoleSalt].Name)
+	}
+	s.order = s.only[RoleAnswer]
+	return s, nil
+}
+
+// parse parses what is given in a role.
+func (s *sorting) parse(in *input, role Role) (err error) {
+	switch role {
+	case RoleProof:
+		s.split(in)
+	case RoleKey:
+		s.given.Key = string(in.Content)
+		_, err = Verifier(s.given.Key)
+	case RoleSalt:
+		s.given.ItemsSalt = string(in.Content)
+		return audit.CheckItemsSalt(s.given.ItemsSalt)
+	case RoleItems:
+		s.given.Items, err = ParseItems(in.Content)
+	case RoleAnswer:
+		in.order, err = ParseOrder(in.Content)
+	case RoleHand:
+		s.given.Hand, err = ParseHand(in.Content)
+	case RoleList:
+		in.items, err = ParseItems(in.Content)
+	default:
+		return fmt.Errorf("there is no role %q", role)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", in.Name, err)
+	}
+	return nil
+}
+
+// split adds the proof files of a text.
+func (s *sorting) split(in *input) {
+	for _, text := range Split(in.Content) {
+		p := &proofText{from: in, text: text}
+		if r := (&Result{}); r.read(text) == nil {
+			if record, err := audit.ParseRecord(r.File.Record); err == nil {
+				p.record, p.hasSeed = *record, r.File.Seed != nil
+			}
+		}
+		if in.proofs++; in.shoe == uuid.Nil {
+			in.shoe = shoeOf(&p.record)
+		}
+		s.proofs = append(s.proofs, p)
+	}
+}
+
+// isRead reports whether the record could be parsed.
+func (p *proofText) isRead() bool { return p.record.Kind != "" }
+
+// seals reports whether the record seals cards of a shoe.
+func (p *proofText) seals() bool {
+	return p.record.Kind == audit.KindShoe || p.record.Kind == audit.KindReshuffle
+}
+
+// shoe returns the id of the first record of the shoe that a proof is of; Nil for none. One that
+// cannot be read is of the shoe that others in its text are of.
+func (p *proofText) shoe() uuid.UUID {
+	if p.isRead() {
+		return shoeOf(&p.record)
+	}
+	return p.from.shoe
+}
+
+// shoeOf returns the id of the first record of the shoe that a record belongs to; Nil for no shoe.
+func shoeOf(record *audit.Record) uuid.UUID {
+	switch {
+	case record.Kind == audit.KindShoe:
+		return record.ID
+	case record.Kind.ChangesShoe():
+		return record.AuditID
+	}
+	return uuid.Nil
+}
+
+// group puts together the proofs that are checked together: docs/spec.md, "Which proofs belong
+// together".
+func (s *sorting) group() {
+	used, commitments := map[uuid.UUID]bool{}, map[uuid.UUID][][]byte{}
+	changed, named := map[uuid.UUID]bool{}, map[uuid.UUID]bool{} // shoes that do more than seal, and that sealed a card of the hand
+	sealers := s.given.Hand.sealers()
+	for _, p := range s.proofs {
+		if !p.isRead() {
+			continue
+		}
+		if p.record.Kind == audit.KindCommitment {
+			commitments[p.record.ID] = append(commitments[p.record.ID], p.text)
+		}
+		if p.record.UsesCommitment() {
+			used[p.record.CommitmentID] = true
+		}
+		if !p.seals() {
+			changed[p.shoe()] = true
+		}
+		if slices.Contains(sealers, p.record.ID) {
+			named[p.shoe()] = true
+		}
+	}
+	groups := map[uuid.UUID]*group{} // by their shoe
+	sealings := uuid.Max             // what stands for the shoes of which only sealings are there, to be compared with the hand
+	for _, p := range s.proofs {
+		if p.record.Kind == audit.KindCommitment && used[p.record.ID] {
+			continue // it goes with each record that names it
+		}
+		shoe := p.shoe()
+		hasHand := len(named) == 0 || named[shoe]
+		if s.given.Hand != nil && hasHand && shoe != uuid.Nil && !changed[shoe] {
+			shoe = sealings
+		}
+		g := groups[shoe]
+		if g == nil || shoe == uuid.Nil {
+			g = &group{given: s.given}
+			if !hasHand {
+				g.given.Hand = nil
+			}
+			groups[shoe], s.groups = g, append(s.groups, g)
+		}
+		g.proofs = append(g.proofs, p)
+		if p.record.UsesCommitment() && commitments[p.record.CommitmentID] != nil {
+			g.given.Commitment = bytes.Join(commitments[p.record.CommitmentID], []byte("\n"))
+		}
+	}
+	for _, g := range s.groups {
+		slices.SortStableFunc(g.proofs, byVersion)
+	}
+}
+
+// byVersion orders the proofs of shoes. Those that cannot be read are last; of several of a record,
+// those with a seed are first.
+func byVersion(a, b *proofText) int {
+	return cmp.Or(
+		trueFirst(a.isRead(), b.isRead()),
+		cmp.Compare(a.record.Version, b.record.Version),
+		bytes.Compare(a.record.ID[:], b.record.ID[:]),
+		trueFirst(a.hasSeed, b.hasSeed),
+	)
+}
+
+func trueFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// has reports whether the group has a record that is so.
+func (g *group) has(isSo func(record *audit.Record) bool) bool {
+	return slices.ContainsFunc(g.proofs, func(p *proofText) bool { return isSo(&p.record) })
+}
+
+// findItems finds the lists that are the items of records, and the one text that is compared.
+func (s *sorting) findItems() (err error) {
+	for _, in := range s.inputs {
+		if in.items == nil {
+			continue
+		}
+		for _, g := range s.groups {
+			if !g.has(func(record *audit.Record) bool { return in.items.areOf(record, s.given.ItemsSalt) }) {
+				continue
+			}
+			if s.given.Items != nil && s.given.Items.digest != in.items.digest {
+				return two(s.only[RoleItems], in, RoleItems)
+			}
+			in.shown.Role = RoleItems
+			if s.given.Items == nil {
+				g.items, g.given.Items = in, in.items
+			}
+		}
+		switch {
+		case in.shown.Role == RoleItems:
+			continue
+		case s.order != nil:
+			return refuse("which", fmt.Sprintf("neither %s nor %s has the digest of the items in the record: say which of them is compared as the order", s.order.Name, in.Name), s.order.Name, in.Name)
+		}
+		s.order = in
+		if in.order, err = ParseOrder(in.Content); err != nil {
+			return err // never, for it is an array
+		}
+	}
+	if s.order != nil {
+		s.order.shown.Role = RoleOrder
+	}
+	return nil
+}
+
+// two refuses a second text of a role.
+func two(a, b *input, role Role) error {
+	roles := map[Role]string{RoleAnswer: "answers", RoleHand: "hands", RoleItems: "items", RoleKey: "keys", RoleSalt: "salts"}
+	return refuse("two", fmt.Sprintf("%s and %s are both %s: give the one to check", a.Name, b.Name, roles[role]), a.Name, b.Name)
+}
+
+// Open returns the commitments in what is given whose shuffle, shoe or void is not there.
+func Open(texts []Text) (open []uuid.UUID) {
+	s, err := readTexts(texts)
+	if err != nil {
+		return nil
+	}
+	named := map[uuid.UUID]bool{}
+	for _, p := range s.proofs {
+		named[p.record.CommitmentID] = true
+	}
+	for _, p := range s.proofs {
+		if p.record.Kind == audit.KindCommitment && !named[p.record.ID] {
+			open = append(open, p.record.ID)
+		}
+	}
+	return open
+}
+
+// Missing returns the records that are named in what is given and are not there: commitments that
+// records used and, without the rest of a shoe, the records that sealed the cards of a hand.
+func Missing(texts []Text) (missing []uuid.UUID) {
+	s, err := readTexts(texts)
+	if err != nil {
+		return nil
+	}
+	var wanted []uuid.UUID
+	isThere, isWhole := map[uuid.UUID]bool{}, false
+	for _, p := range s.proofs {
+		if p.record.UsesCommitment() {
+			wanted = append(wanted, p.record.CommitmentID)
+		}
+		isThere[p.record.ID] = isThere[p.record.ID] || p.isRead()
+		isWhole = isWhole || p.from.proofs > 1 && p.from.shoe != uuid.Nil
+	}
+	if !isWhole {
+		wanted = append(wanted, s.given.Hand.sealers()...)
+	}
+	for _, id := range wanted {
+		if !isThere[id] {
+			isThere[id], missing = true, append(missing, id)
+		}
+	}
+	return missing
+}
