@@ -15,9 +15,6 @@ import (
 // A Part is a hand of a deal, by its number from 1, or the rest, which is 0.
 type Part uint64
 
-// allParts means all parts of a deal together.
-const allParts Part = 1<<64 - 1
-
 // ParsePart parses the number of a hand, or rest.
 func ParsePart(text string) (Part, error) {
 	n, err := strconv.ParseUint(text, 10, 53)
@@ -55,32 +52,29 @@ func (m *Match) String() string {
 	if m.Parts == nil {
 		return "the order given"
 	}
-	text := m.Parts[0].String()
-	if last := len(m.Parts) - 1; last == 0 {
-		text = fmt.Sprintf("the %s of %s", audit.Count(m.Cards, m.noun), text)
-	} else {
-		for i, p := range m.Parts[1:] {
-			text += map[bool]string{true: " and ", false: ", "}[i+1 == last] + p.String()
-		}
+	names := texts(m.Parts)
+	text, last := fmt.Sprintf("the %s of %s", audit.Count(m.Cards, m.noun), names[0]), len(names)-1
+	if last > 0 {
+		text = strings.Join(names[:last], ", ") + " and " + names[last]
 	}
 	if m.Shuffle > 0 {
 		text += fmt.Sprintf(" of shuffle %d", m.Shuffle)
 	}
-	text += " of this deal"
 	if m.Sorted {
-		return text + ", in another order than they were dealt"
+		return text + " of this deal, in another order than they were dealt"
 	}
-	return text + ", in the order dealt"
+	return text + " of this deal, in the order dealt"
 }
 
-// A claim is values that an order has, and which part of a shuffle they are said to be.
-type claim struct {
-	shuffle int
-	part    Part
-	values  []value
+func texts[E fmt.Stringer](list []E) (texts []string) {
+	for _, e := range list {
+		texts = append(texts, e.String())
+	}
+	return texts
 }
 
-// A comparison compares an order with the replayed positions of a record.
+// A comparison compares an order with the replayed positions of a record, by docs/spec.md, "Comparing
+// an order or a hand". It numbers the parts of a deal in their sequence: hands from 0, and then the rest.
 type comparison struct {
 	*Order
 	*audit.Statement
@@ -89,35 +83,41 @@ type comparison struct {
 	anyOrder bool // hands and the rest may be in any sequence
 }
 
-// match returns what the order is; see docs/spec.md, "Comparing an order or a hand". The error says
-// why it is nothing that was dealt. of is the only hand that it may be, if it is not nil.
-func (c *comparison) match(of *Part) (*Match, error) {
-	if of != nil {
-		return c.only(*of)
-	}
-	claims, complete, err := c.claims()
-	isWhole := c.answer["audit_id"] != nil
-	if err == nil && isWhole && !complete {
-		claims, err = nil, errors.New("the order given has no rest, and an answer with an audit_id is compared whole")
-	}
-	if err == nil {
-		err = c.check(claims, c.sequence)
-	}
+// whole stands for all parts of a deal together.
+const whole = -1
+
+// A claim is values that an order has, and which part of a shuffle they are said to be.
+type claim struct {
+	shuffle, part int
+	values        []value
+}
+
+// claims are what an order says of each shuffle, or the first reason why it cannot be what was dealt.
+type claims struct {
+	*comparison
+	list []claim
+	err  error
+}
+
+// match returns what the order is. The error says why it is nothing that was dealt.
+func (c *comparison) match() (*Match, error) {
+	said := c.claims()
+	err := said.check(c.checkSequence)
 	switch {
-	case err == nil && complete:
+	case err == nil && (c.isComplete() || len(c.Hands) == 0):
 		return &Match{}, nil
 	case err == nil:
-		return c.all(false), nil
+		return c.allHands(false), nil
 	case len(c.Hands) == 0:
 		return nil, err
-	case c.anyOrder && claims != nil && c.check(claims, c.set) == nil:
-		return c.all(true), nil
+	case c.anyOrder && said.check(c.checkSet) == nil:
+		return c.allHands(true), nil
 	}
 	hands, rest := c.handsGiven()
-	if isWhole || c.answer != nil && c.Repeat == 1 && len(hands) == len(c.Hands) {
+	if c.answer["audit_id"] != nil || c.answer != nil && c.Repeat == 1 && len(hands) == len(c.Hands) {
 		return nil, err // all hands are compared by their numbers
 	}
-	if m := c.find(hands, rest, nil); m != nil {
+	if m := c.find(hands, rest, c.parts()); m != nil {
 		return m, nil
 	}
 	if len(hands) > 0 && (c.answer != nil || uint64(len(hands[0])) != c.Draw && c.Repeat == 1) {
@@ -126,153 +126,149 @@ func (c *comparison) match(of *Part) (*Match, error) {
 	return nil, err
 }
 
-// all is all hands of the deal.
-func (c *comparison) all(sorted bool) *Match {
-	m := c.newMatch(sorted)
-	for i, n := range c.Hands {
-		m.Parts, m.Cards = append(m.Parts, Part(i+1)), int(n)
-	}
-	return m
-}
-
-func (c *comparison) newMatch(sorted bool) *Match {
-	return &Match{Sorted: sorted, noun: map[bool]string{true: "card", false: "item"}[c.cards.isDeck()]}
-}
-
-// only returns the hand that the order is said to be.
-func (c *comparison) only(of Part) (*Match, error) {
-	from, to, ok := c.span(of)
+// matchHand is match for an order that is said to be one hand.
+func (c *comparison) matchHand(said Part) (*Match, error) {
 	hands, rest := c.handsGiven()
+	part := slices.IndexFunc(c.parts(), func(part int) bool { return c.name(part) == said })
 	switch {
-	case !ok || from == to:
-		return nil, fmt.Errorf("there is no %s in this deal: it has %s", strings.TrimPrefix(of.String(), "the "), audit.Count(len(c.Hands), "hand"))
+	case part < 0:
+		return nil, fmt.Errorf("there is no %s in this deal: it has %s", strings.TrimPrefix(said.String(), "the "), audit.Count(len(c.Hands), "hand"))
 	case len(hands) != 1 || rest != nil:
-		return nil, fmt.Errorf("the file is not one hand, and %s is", of)
+		return nil, fmt.Errorf("the file is not one hand, and %s is", said)
 	}
-	if m := c.find(hands, nil, &of); m != nil {
+	if m := c.find(hands, nil, []int{part}); m != nil {
 		return m, nil
 	}
-	if m := c.find(hands, nil, nil); m != nil {
-		return nil, fmt.Errorf("it is not %s, but %s", of, m.Parts[0])
+	if m := c.find(hands, nil, c.parts()); m != nil {
+		return nil, fmt.Errorf("it is not %s, but %s", said, m.Parts[0])
 	}
-	if slices.ContainsFunc(c.orders, func(order []uint64) bool { return c.cards.have(order[from:to], hands[0]) }) {
-		return nil, fmt.Errorf("it has the same items as %s, in another order", of)
+	for shuffle := range c.orders {
+		if c.cards.areSet(c.positions(shuffle, part), hands[0]) {
+			return nil, fmt.Errorf("it has the same items as %s, in another order", said)
+		}
 	}
-	return nil, fmt.Errorf("it is not %s of this deal, nor another hand of it", of)
+	return nil, fmt.Errorf("it is not %s of this deal, nor another hand of it", said)
+}
+
+// isComplete reports whether the order leaves nothing out: only the rest beside hands may be missing.
+func (c *comparison) isComplete() bool {
+	return c.answer == nil || c.items != nil || c.rest != nil || c.shuffles != nil
 }
 
 // claims returns what the order says of each shuffle, in every form that it has: the array alone,
-// items, hands and rest, shuffles. It is complete unless it leaves out the rest.
-func (c *comparison) claims() (claims []claim, complete bool, err error) {
-	switch isOne := c.Repeat == 1; {
-	case c.answer == nil && isOne:
-		return []claim{{0, allParts, c.values(c.list)}}, true, nil
-	case c.answer == nil:
-		claims, err = c.split(c.list, false)
-		return claims, true, err
-	case !isOne && (c.shuffles == nil || c.items != nil || c.hands != nil || c.rest != nil):
-		return nil, false, fmt.Errorf("the order given is of 1 shuffle, and there were %d", c.Repeat)
-	case isOne && c.items != nil:
-		claims, complete = append(claims, claim{0, allParts, c.values(c.items)}), true
-	}
+// items, hands and rest, shuffles.
+func (c *comparison) claims() *claims {
+	said := &claims{comparison: c}
 	switch {
-	case c.Repeat > 1:
-	case c.hands != nil:
-		dealt, err := c.dealt(0, c.hands, c.rest)
-		if err != nil {
-			return nil, false, err
-		}
-		claims, complete = append(claims, dealt...), complete || c.rest != nil
-	case c.rest != nil:
-		claims = append(claims, claim{0, 0, c.values(c.rest)})
+	case c.answer == nil && c.Repeat == 1:
+		said.add(0, whole, c.list)
+	case c.answer == nil:
+		said.addShuffles(c.list, false)
+	case c.Repeat > 1 && (c.shuffles == nil || c.items != nil || c.hands != nil || c.rest != nil):
+		said.fail("the order given is of 1 shuffle, and there were %d", c.Repeat)
+	}
+	if c.items != nil {
+		said.add(0, whole, c.items)
+	}
+	if c.hands != nil {
+		said.addHands(0, c.hands, "")
+	}
+	if c.rest != nil {
+		said.add(0, len(c.Hands), c.rest)
 	}
 	if c.shuffles != nil {
-		more, err := c.split(c.shuffles, len(c.Hands) > 0)
-		if err != nil {
-			return nil, false, err
-		}
-		return append(claims, more...), true, nil
+		said.addShuffles(c.shuffles, len(c.Hands) > 0)
 	}
-	if len(claims) == 0 && c.Draw > 0 { // there is only an empty array of hands
-		return nil, false, fmt.Errorf("the order given has no items, and %d were dealt", c.Draw)
+	if len(said.list) == 0 && c.Draw > 0 { // there is only an empty array of hands
+		said.fail("the order given has no items, and %d were dealt", c.Draw)
 	}
-	return claims, complete, nil
+	if c.answer["audit_id"] != nil && !c.isComplete() {
+		said.fail("the order given has no rest, and an answer with an audit_id is compared whole")
+	}
+	return said
 }
 
-// split returns the claims of several shuffles. Each may be dealt to hands.
-func (c *comparison) split(list []jsontext.Value, isDealt bool) (claims []claim, err error) {
-	if uint64(len(list)) != c.Repeat {
-		return nil, fmt.Errorf("the order given is of %s, and there were %d", audit.Count(len(list), "shuffle"), c.Repeat)
+// fail sets the reason, unless there is one.
+func (k *claims) fail(reason string, args ...any) {
+	if k.err == nil {
+		k.err = fmt.Errorf(reason, args...)
 	}
-	for number, shuffle := range list {
-		parts, err := elements(shuffle)
-		var more []claim
-		switch {
-		case err != nil:
+}
+
+func (k *claims) add(shuffle, part int, list []jsontext.Value) {
+	k.list = append(k.list, claim{shuffle, part, k.values(list)})
+}
+
+// addShuffles adds several shuffles: the order of each or, if they are dealt, its hands and then its rest.
+func (k *claims) addShuffles(list []jsontext.Value, isDealt bool) {
+	if uint64(len(list)) != k.Repeat {
+		k.fail("the order given is of %s, and there were %d", audit.Count(len(list), "shuffle"), k.Repeat)
+	}
+	const of = "a shuffle of the order given: "
+	for shuffle, text := range list {
+		parts := k.elements(of, text)
+		switch last := len(parts) - 1; {
 		case !isDealt:
-			more = []claim{{number, allParts, c.values(parts)}}
-		case len(parts) == 0:
-			err = errors.New("it has no rest")
+			k.add(shuffle, whole, parts)
+		case last < 0:
+			k.fail(of + "it has no rest")
 		default:
-			var rest []jsontext.Value
-			if rest, err = elements(parts[len(parts)-1]); err == nil {
-				more, err = c.dealt(number, parts[:len(parts)-1], rest)
-			}
+			rest := k.elements(of, parts[last])
+			k.addHands(shuffle, parts[:last], of)
+			k.add(shuffle, len(k.Hands), rest)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("a shuffle of the order given: %w", err)
-		}
-		claims = append(claims, more...)
 	}
-	return claims, nil
 }
 
-// dealt returns the claims of the hands and the rest of a shuffle, which may be nil.
-func (c *comparison) dealt(shuffle int, hands, rest []jsontext.Value) (claims []claim, err error) {
-	if len(hands) != len(c.Hands) {
-		return nil, fmt.Errorf("the order given has %s, and %d were dealt", audit.Count(len(hands), "hand"), len(c.Hands))
+// addHands adds all hands of a shuffle. of begins the reason why they cannot be those.
+func (k *claims) addHands(shuffle int, hands []jsontext.Value, of string) {
+	if len(hands) != len(k.Hands) {
+		k.fail(of+"the order given has %s, and %d were dealt", audit.Count(len(hands), "hand"), len(k.Hands))
 	}
 	for i, hand := range hands {
-		list, err := elements(hand)
-		if err != nil {
-			return nil, fmt.Errorf("a hand of the order given: %w", err)
-		}
-		claims = append(claims, claim{shuffle, Part(i + 1), c.values(list)})
+		k.add(shuffle, i, k.elements(of+"a hand of the order given: ", hand))
 	}
-	if rest != nil {
-		claims = append(claims, claim{shuffle, 0, c.values(rest)})
-	}
-	return claims, nil
 }
 
-// check compares each claim with its part, in length and cards.
-func (c *comparison) check(claims []claim, equals func(*claim, []uint64) error) error {
-	for _, k := range claims {
-		if from, to, _ := c.span(k.part); uint64(len(k.values)) != to-from {
-			return fmt.Errorf("%s%s, and %d were dealt", c.which(&k), audit.Count(len(k.values), "item"), to-from)
+// elements returns the elements of an array, and fails if it is none.
+func (k *claims) elements(of string, array jsontext.Value) []jsontext.Value {
+	list, err := elements(array)
+	if err != nil {
+		k.fail(of+"%w", err)
+	}
+	return list
+}
+
+// check compares each claim with its part, in length and then as compare does.
+func (k *claims) check(compare func(claim, []uint64) error) error {
+	for _, said := range k.list {
+		if from, to := k.span(said.part); uint64(len(said.values)) != to-from {
+			k.fail("%s%s, and %d were dealt", k.which(said), audit.Count(len(said.values), "item"), to-from)
 		}
 	}
-	if uint64(len(c.orders)) != c.Repeat {
-		return errors.New("the order given and the draw differ in length")
+	if uint64(len(k.orders)) != k.Repeat {
+		k.fail("the order given and the draw differ in length")
 	}
-	for _, k := range claims {
-		from, to, _ := c.span(k.part)
-		if err := equals(&k, c.orders[k.shuffle][from:to]); err != nil {
+	if k.err != nil {
+		return k.err
+	}
+	for _, said := range k.list {
+		if err := compare(said, k.positions(said.shuffle, said.part)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sequence compares the claim with the cards in their sequence.
-func (c *comparison) sequence(k *claim, positions []uint64) error {
+// checkSequence compares the claim with the cards in their sequence.
+func (c *comparison) checkSequence(k claim, positions []uint64) error {
 	for i, position := range positions {
-		want, ok := c.cards.is(position, k.values[i])
-		if ok {
+		v := k.values[i]
+		if c.cards.is(position, v) {
 			continue
 		}
-		err := fmt.Errorf("%s%s at place %d, where the replay has %s", c.which(k), short(k.values[i].text), i, short([]byte(want)))
-		if c.cards.have(positions, k.values) {
+		err := fmt.Errorf("%s%s at place %d, where the replay has %s", c.which(k), short(v.text), i, short([]byte(c.cards.name(position, v))))
+		if c.cards.areSet(positions, k.values) {
 			err = fmt.Errorf("the same items in another order: %w", err)
 		}
 		return err
@@ -280,22 +276,22 @@ func (c *comparison) sequence(k *claim, positions []uint64) error {
 	return nil
 }
 
-// set is sequence for hands and a rest that may have been sorted.
-func (c *comparison) set(k *claim, positions []uint64) error {
-	if k.part == allParts {
-		return c.sequence(k, positions)
+// checkSet is checkSequence for hands and a rest that may have been sorted.
+func (c *comparison) checkSet(k claim, positions []uint64) error {
+	if k.part == whole {
+		return c.checkSequence(k, positions)
 	}
-	if !c.cards.have(positions, k.values) {
+	if !c.cards.areSet(positions, k.values) {
 		return errors.New("other cards")
 	}
 	return nil
 }
 
 // which begins a sentence about what a claim has.
-func (c *comparison) which(k *claim) string {
+func (c *comparison) which(k claim) string {
 	text := "the order given has "
-	if k.part != allParts {
-		text = fmt.Sprintf("%s of the order given has ", k.part)
+	if k.part != whole {
+		text = c.name(k.part).String() + " of " + text
 	}
 	if c.Repeat > 1 {
 		text = fmt.Sprintf("shuffle %d: ", k.shuffle+1) + text
@@ -308,15 +304,12 @@ func (c *comparison) handsGiven() (hands [][]value, rest []value) {
 	if c.answer == nil {
 		return [][]value{c.values(c.list)}, nil
 	}
-	if c.items != nil || c.shuffles != nil || len(c.hands) > len(c.Hands) {
-		return nil, nil
-	}
+	said := &claims{comparison: c}
 	for _, hand := range c.hands {
-		list, err := elements(hand)
-		if err != nil {
-			return nil, nil
-		}
-		hands = append(hands, c.values(list))
+		hands = append(hands, c.values(said.elements("", hand)))
+	}
+	if said.err != nil || c.items != nil || c.shuffles != nil || len(c.hands) > len(c.Hands) {
+		return nil, nil
 	}
 	if c.rest != nil {
 		rest = c.values(c.rest)
@@ -324,23 +317,20 @@ func (c *comparison) handsGiven() (hands [][]value, rest []value) {
 	return hands, rest
 }
 
-// find returns where the hands were dealt: in sequence in the first shuffle that has them so, or
-// else in any if they may be sorted. of is the only hand that they may be, if it is not nil.
-func (c *comparison) find(hands [][]value, rest []value, of *Part) *Match {
-	if len(hands) == 0 {
-		return nil
+// find returns where the hands were dealt, each as another of the parts: in sequence in the first
+// shuffle that has them so, or else in any if they may be sorted.
+func (c *comparison) find(hands [][]value, rest []value, parts []int) *Match {
+	sequences := []bool{false, true}
+	if c.answer != nil && !c.anyOrder {
+		sequences = []bool{false} // players sort the hand that they hold, and nobody an answer
 	}
-	for _, sorted := range []bool{false, true} {
-		if sorted && c.answer != nil && !c.anyOrder {
-			break // players sort the hand that they hold, and nobody an answer
-		}
+	for _, sorted := range sequences {
 		for shuffle := range c.orders {
-			parts := c.place(shuffle, hands, rest, of, sorted)
-			if parts == nil {
+			found := c.place(shuffle, hands, rest, slices.Clone(parts), sorted)
+			if found == nil {
 				continue
 			}
-			m := c.newMatch(sorted)
-			m.Parts, m.Cards = parts, len(hands[0])
+			m := c.newMatch(found, sorted)
 			if c.Repeat > 1 {
 				m.Shuffle = uint64(shuffle) + 1
 			}
@@ -350,51 +340,88 @@ func (c *comparison) find(hands [][]value, rest []value, of *Part) *Match {
 	return nil
 }
 
-// place returns which parts of a shuffle the hands are, each another; nil unless all are found.
-func (c *comparison) place(shuffle int, hands [][]value, rest []value, of *Part, sorted bool) (parts []Part) {
-	taken := map[Part]bool{}
-	isPart := func(p Part, values []value, sorted bool) bool {
-		from, to, _ := c.span(p)
-		if sorted && (p > 0 || c.anyOrder) { // the order of the rest, a wall, is the game
-			return c.cards.have(c.orders[shuffle][from:to], values)
-		}
-		return c.cards.are(c.orders[shuffle][from:to], values)
-	}
-	take := func(values []value, sorted bool) bool {
-		for p := range Part(len(c.Hands) + 1) {
-			p = (p + 1) % Part(len(c.Hands)+1) // the rest is last
-			if !taken[p] && (of == nil || p == *of) && len(values) > 0 && isPart(p, values, sorted) {
-				taken[p], parts = true, append(parts, p)
-				return true
-			}
-		}
-		return false
-	}
+// place returns which parts of a shuffle the hands are, each another; nil unless all are found. A hand
+// that may be sorted is nevertheless the part that it equals in sequence, if there is one.
+func (c *comparison) place(shuffle int, hands [][]value, rest []value, parts []int, sorted bool) (found []int) {
 	if rest != nil {
-		if taken[0] = true; !isPart(0, rest, sorted) {
+		last := len(c.Hands)
+		if !c.isPart(shuffle, last, rest, sorted) {
 			return nil
 		}
+		parts = slices.DeleteFunc(parts, func(part int) bool { return part == last })
 	}
 	for _, hand := range hands {
-		if !take(hand, false) && (!sorted || !take(hand, true)) {
+		at := slices.IndexFunc(parts, func(part int) bool { return c.isPart(shuffle, part, hand, false) })
+		if at < 0 && sorted {
+			at = slices.IndexFunc(parts, func(part int) bool { return c.isPart(shuffle, part, hand, true) })
+		}
+		if at < 0 {
 			return nil
+		}
+		found, parts = append(found, parts[at]), slices.Delete(parts, at, at+1)
+	}
+	return found
+}
+
+// isPart reports whether values are the part of a shuffle. The rest may be sorted only if any order was
+// asked for: it may be a wall, whose order is the game.
+func (c *comparison) isPart(shuffle, part int, values []value, sorted bool) bool {
+	if sorted && (part < len(c.Hands) || c.anyOrder) {
+		return c.cards.areSet(c.positions(shuffle, part), values)
+	}
+	return c.cards.areSequence(c.positions(shuffle, part), values)
+}
+
+func (c *comparison) allHands(sorted bool) *Match {
+	return c.newMatch(c.parts()[:len(c.Hands)], sorted)
+}
+
+func (c *comparison) newMatch(parts []int, sorted bool) *Match {
+	from, to := c.span(parts[0])
+	m := &Match{Cards: int(to - from), Sorted: sorted, noun: c.cards.noun()}
+	for _, part := range parts {
+		m.Parts = append(m.Parts, c.name(part))
+	}
+	return m
+}
+
+// name returns the number of a part for people.
+func (c *comparison) name(part int) Part {
+	if part == len(c.Hands) {
+		return 0
+	}
+	return Part(part + 1)
+}
+
+// parts returns the parts that a hand can be: the hands of the deal and the rest, unless that is empty.
+// A record without hands has none.
+func (c *comparison) parts() (parts []int) {
+	for part := range len(c.Hands) + 1 {
+		if from, to := c.span(part); from < to && len(c.Hands) > 0 {
+			parts = append(parts, part)
 		}
 	}
 	return parts
 }
 
-// span returns a part's place in the result, and whether the deal can have it.
-func (c *comparison) span(p Part) (from, to uint64, ok bool) {
-	if p == allParts {
-		return 0, c.Draw, true
-	}
+// positions returns what a shuffle dealt to a part.
+func (c *comparison) positions(shuffle, part int) []uint64 {
+	from, to := c.span(part)
+	return c.orders[shuffle][from:to]
+}
+
+// span returns a part's place in the result.
+func (c *comparison) span(part int) (from, to uint64) {
+	to = c.Draw
 	for i, n := range c.Hands {
-		if p == Part(i+1) {
-			return from, from + n, true
+		switch {
+		case i < part:
+			from += n
+		case i == part:
+			to = from + n
 		}
-		from += n
 	}
-	return from, c.Draw, p == 0 && len(c.Hands) > 0
+	return from, to
 }
 
 func (c *comparison) values(list []jsontext.Value) []value {

@@ -3,6 +3,7 @@ package prooffile
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -96,44 +97,51 @@ func (c *cards) value(text jsontext.Value) value {
 		Instance jsontext.Value `json:"instance"`
 	}
 	err := json.Unmarshal(text, &got)
-	if instance, isWhole := whole(got.Instance); err == nil && isWhole && instance > 0 {
+	if instance, isWhole := wholeNumber(got.Instance); err == nil && isWhole && instance > 0 {
 		return value{text, `"` + got.Code + `"`, instance}
 	}
 	return value{text: text}
 }
 
-// is reports whether a value is the card, and which card that is.
-func (c *cards) is(number uint64, v value) (want string, ok bool) {
-	want, ok = c.key(number), v.key == c.key(number)
-	if c.isDeck() && v.text.Kind() == '{' {
-		return fmt.Sprintf("%s, instance %d", want, c.instance(number)), ok && v.instance == uint64(c.instance(number))
-	}
-	return want, ok
+// is reports whether a value is the card.
+func (c *cards) is(number uint64, v value) bool {
+	return v.key == c.key(number) && (!c.isDetailed(v) || v.instance == uint64(c.instance(number)))
 }
 
-// are reports whether values are the cards of the numbers, in their sequence.
-func (c *cards) are(numbers []uint64, values []value) bool {
-	if len(numbers) != len(values) {
-		return false
+// isDetailed reports whether a value is a card with all its details.
+func (c *cards) isDetailed(v value) bool { return c.isDeck() && v.text.Kind() == '{' }
+
+// name returns the card as a value would name it.
+func (c *cards) name(number uint64, v value) string {
+	if c.isDetailed(v) {
+		return fmt.Sprintf("%s, instance %d", c.key(number), c.instance(number))
 	}
-	for i, number := range numbers {
-		if _, ok := c.is(number, values[i]); !ok {
-			return false
-		}
-	}
-	return true
+	return c.key(number)
 }
 
-// have reports whether values are the cards of the numbers, each as often and in any order.
-func (c *cards) have(numbers []uint64, values []value) bool {
+// noun returns what one of the cards is called.
+func (c *cards) noun() string {
+	if c.isDeck() {
+		return "card"
+	}
+	return "item"
+}
+
+// areSequence reports whether values are the cards of the numbers, in their sequence.
+func (c *cards) areSequence(numbers []uint64, values []value) bool {
+	return slices.EqualFunc(numbers, values, c.is)
+}
+
+// areSet reports whether values are the cards of the numbers, each as often and in any order.
+func (c *cards) areSet(numbers []uint64, values []value) bool {
 	if len(numbers) != len(values) {
 		return false
 	}
 	type card struct {
 		key      string
-		instance uint64
+		instance uint64 // 0 for any
 	}
-	left := map[card]int{} // by key alone, with the instance 0, and by both
+	left := map[card]int{}
 	for _, number := range numbers {
 		left[card{key: c.key(number)}]++
 		if c.isDeck() {
@@ -141,13 +149,12 @@ func (c *cards) have(numbers []uint64, values []value) bool {
 		}
 	}
 	for _, v := range values {
-		if left[card{key: v.key}]--; left[card{key: v.key}] < 0 {
-			return false
-		}
+		left[card{key: v.key}]--
 		if v.instance > 0 {
-			if left[card{v.key, v.instance}]--; left[card{v.key, v.instance}] < 0 {
-				return false
-			}
+			left[card{v.key, v.instance}]--
+		}
+		if left[card{key: v.key}] < 0 || left[card{v.key, v.instance}] < 0 {
+			return false
 		}
 	}
 	return true
@@ -230,34 +237,31 @@ func (r *Result) givenItems() (Step, *cards) {
 // knownDeck compares the digest of a deck that comes with Riffle with that in the record.
 func (r *Result) knownDeck(decks *deck.Catalogue) (Step, *cards) {
 	s := &r.Record.Statement
-	words := strings.Fields(s.Input)
-	d := r.deck(decks)
-	if d == nil {
-		return newStep(StepItems, Skipped, "there is no such deck type %s here: the codes of its cards can be given as items", words[1]), nil
-	}
-	copies, err := strconv.ParseUint(strings.TrimPrefix(words[2], "x"), 10, 64)
+	name, copies, _ := audit.DeckOf(s.Input)
+	d := deckOf(decks, name, r.Record.Parameters)
 	switch {
-	case err != nil || s.Size%uint64(d.Size()) != 0 || copies != s.Size/uint64(d.Size()):
-		return newStep(StepItems, Wrong, "the record is of %d cards, %s, and one deck of %s has %d", s.Size, words[2], words[1], d.Size()), nil
+	case d == nil:
+		return newStep(StepItems, Skipped, "there is no such deck type %s here: the codes of its cards can be given as items", name), nil
+	case s.Size%uint64(d.Size()) != 0 || copies != s.Size/uint64(d.Size()):
+		return newStep(StepItems, Wrong, "the record is of %d cards, x%d, and one deck of %s has %d", s.Size, copies, name, d.Size()), nil
 	case s.Size > audit.MaxDeck:
 		return newStep(StepItems, Unchecked, "the digest of %d cards is not computed; the limit is %d", s.Size, uint64(audit.MaxDeck)), nil
-	case audit.DeckInput(words[1], copies, d.Codes()) != s.Input:
-		return newStep(StepItems, Wrong, "the deck of the record, %s, is not the %s that comes with Riffle", s.Input, words[1]), nil
+	case audit.DeckInput(name, copies, d.Codes()) != s.Input:
+		return newStep(StepItems, Wrong, "the deck of the record, %s, is not the %s that comes with Riffle", s.Input, name), nil
 	}
-	return newStep(StepItems, OK, "%s of %s, whose cards have the digest in the record", audit.Count(copies, "deck"), words[1]), cardsOf(d, s.Size)
+	return newStep(StepItems, OK, "%s of %s, whose cards have the digest in the record", audit.Count(copies, "deck"), name), cardsOf(d, s.Size)
 }
 
-// deck returns the deck of the record; nil if it has none, or one that does not come with Riffle.
-func (r *Result) deck(decks *deck.Catalogue) *deck.Deck {
-	words := strings.Fields(r.Record.Statement.Input)
-	if words[0] != "deck" || decks == nil {
+// deckOf returns a deck that comes with Riffle; nil if there is none of that name and those parameters.
+func deckOf(decks *deck.Catalogue, name string, parameters map[string]int) *deck.Deck {
+	if decks == nil {
 		return nil
 	}
-	kind, ok := decks.Type(words[1])
-	if !ok {
+	kind, isKnown := decks.Type(name)
+	if !isKnown {
 		return nil
 	}
-	d, err := kind.Deck(r.Record.Parameters)
+	d, err := kind.Deck(parameters)
 	if err != nil || d.Size() == 0 {
 		return nil
 	}

@@ -22,11 +22,9 @@ func Split(text []byte) (files [][]byte) {
 		return [][]byte{text}
 	}
 	for _, value := range values {
-		list := []jsontext.Value{value}
-		if value.Kind() == '[' {
-			if parts, err := elements(value); err == nil && len(parts) > 0 {
-				list = parts
-			}
+		list, err := elements(value)
+		if err != nil || len(list) == 0 {
+			list = []jsontext.Value{value}
 		}
 		for _, file := range list {
 			files = append(files, file)
@@ -85,16 +83,12 @@ func canonical(value jsontext.Value) jsontext.Value {
 	return value
 }
 
-// elements returns the elements of an array, as slices of it.
+// elements returns the elements of an array that was parsed, as slices of it.
 func elements(array jsontext.Value) ([]jsontext.Value, error) {
 	if array.Kind() != '[' {
 		return nil, errors.New("not a JSON array")
 	}
-	d := jsontext.NewDecoder(bytes.NewBuffer(array), jsontext.AllowDuplicateNames(true)) // reads the buffer in place
-	if _, err := d.ReadToken(); err != nil {
-		return nil, err
-	}
-	list := []jsontext.Value{}
+	d, list := inside(array), []jsontext.Value{}
 	for d.PeekKind() != ']' {
 		value, err := d.ReadValue()
 		if err != nil {
@@ -117,26 +111,23 @@ func members(text []byte) (object map[string]jsontext.Value, duplicate string, e
 	if value.Kind() != '{' {
 		return object, "", nil
 	}
-	d := jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true))
-	if _, err := d.ReadToken(); err != nil {
-		return nil, "", err
-	}
-	for d.PeekKind() == '"' {
-		token, err := d.ReadToken()
-		if err != nil {
-			return nil, "", err
-		}
+	for d := inside(value); d.PeekKind() == '"'; {
+		token, _ := d.ReadToken() // no error, since the value was parsed
 		name := token.String()
-		member, err := d.ReadValue()
-		if err != nil {
-			return nil, "", err
-		}
+		member, _ := d.ReadValue()
 		if object[name] != nil {
 			duplicate = name
 		}
 		object[name] = member.Clone()
 	}
 	return object, duplicate, nil
+}
+
+// inside returns a decoder behind the bracket of an array or object, which it reads in place.
+func inside(value jsontext.Value) *jsontext.Decoder {
+	d := jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true))
+	_, _ = d.ReadToken()
+	return d
 }
 
 // unquoted returns the text of a string; empty for any other value.
@@ -148,9 +139,9 @@ func unquoted(value jsontext.Value) string {
 	return string(text)
 }
 
-// whole returns the value of a number from 0 to 2⁵³-1. Databases and programs write the number 3
+// wholeNumber returns the value of a number from 0 to 2⁵³-1. Databases and programs write the number 3
 // also as 3.0 or 3e0, so it is its value that counts.
-func whole(value jsontext.Value) (n uint64, ok bool) {
+func wholeNumber(value jsontext.Value) (n uint64, ok bool) {
 	if value.Kind() != '0' {
 		return 0, false
 	}

@@ -2,6 +2,7 @@ package prooffile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -81,26 +82,19 @@ func (o *Order) seedOf(record *audit.Record) rng.Seed {
 // names checks that the answer's members agree with the record: id, place in the log, algorithm,
 // commitment and seed.
 func (o *Order) names(r *Result) error {
-	for _, m := range []struct{ name, want string }{
-		{"audit_id", r.Record.ID.String()},
-		{"algorithm", string(r.Record.Statement.Algorithm)},
-		{"commitment", r.Record.Commitment.String()},
-		{"seed", hex.EncodeToString(r.File.Seed)},
-	} {
-		if o.answer[m.name] == nil || m.name == "seed" && r.File.Seed == nil || o.text(m.name) == m.want {
-			continue
-		}
-		if m.name == "seed" {
-			return errors.New("the answer has another seed than the file")
-		}
-		return fmt.Errorf("the answer has the %s %s, and the record has %s", m.name, short(o.answer[m.name]), m.want)
+	agrees := func(name, want string) error {
+		return audit.Rule(o.answer[name] == nil || o.text(name) == want, "the answer has the %s %s, and the record has %s", name, short(o.answer[name]), want)
 	}
-	if value := o.answer["log_index"]; value != nil {
-		if index, ok := whole(value); !ok || index != r.File.Inclusion.Index {
-			return fmt.Errorf("the answer has the log_index %s, and the record has %d", short(value), r.File.Inclusion.Index)
-		}
-	}
-	return nil
+	isSeed := r.File.Seed == nil || o.answer["seed"] == nil || o.text("seed") == hex.EncodeToString(r.File.Seed)
+	at := o.answer["log_index"]
+	index, isWhole := wholeNumber(at)
+	return cmp.Or(
+		agrees("audit_id", r.Record.ID.String()),
+		agrees("algorithm", string(r.Record.Statement.Algorithm)),
+		agrees("commitment", r.Record.Commitment.String()),
+		audit.Rule(isSeed, "the answer has another seed than the file"),
+		audit.Rule(at == nil || isWhole && index == r.File.Inclusion.Index, "the answer has the log_index %s, and the record has %d", short(at), r.File.Inclusion.Index),
+	)
 }
 
 // short truncates a value to fit on a line.

@@ -1,6 +1,7 @@
 package prooffile
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -62,57 +63,68 @@ func ParseHand(text []byte) (*Hand, error) {
 		if err != nil {
 			return nil, fmt.Errorf("card %d, from 0: %w", i, err)
 		}
-		h.cards = append(h.cards, *c)
+		h.cards = append(h.cards, c)
 	}
 	return h, nil
 }
 
 // parseCard parses a card. It ignores members that it does not know.
-func parseCard(value jsontext.Value) (*handCard, error) {
+func parseCard(value jsontext.Value) (c handCard, err error) {
 	object, _, err := members(value)
 	if err != nil || value.Kind() != '{' {
-		return nil, errors.New("it is not an object")
+		return c, errors.New("it is not an object")
 	}
 	for _, name := range []string{"code", "salt", "path"} {
 		if object[name].Kind() == 'n' {
 			delete(object, name)
 		}
 	}
-	c := &handCard{}
-	for _, m := range []struct {
-		name string
-		to   **uint64
-	}{{"position", nil}, {"card", &c.number}, {"instance", &c.instance}} {
-		number, isWhole := whole(object[m.name])
-		switch {
-		case m.to != nil && object[m.name] == nil:
-		case !isWhole:
-			return nil, fmt.Errorf("its %s is not a number from 0 on", m.name)
-		case m.to == nil:
-			c.position = number
-			id := unquoted(object["sealed_by"])
-			if c.sealedBy, err = uuid.Parse(id); err != nil || c.sealedBy.String() != id {
-				return nil, errors.New("its sealed_by is not the id of a record")
-			}
-		default:
-			*m.to = &number
-		}
+	position, err := number(object, "position")
+	if err != nil {
+		return c, err
 	}
-	code, item := object["code"], object["item"]
-	switch {
-	case (code == nil) == (item == nil):
-		return nil, errors.New("it must have either a code or an item")
-	case item != nil:
-		if c.texts, err = layouts(item); err != nil {
-			return nil, err
-		}
-	case !isCode(unquoted(code)):
-		return nil, errors.New("its code is invalid: codes are ASCII letters, digits and hyphens")
-	default:
-		c.texts, c.isCode = []string{unquoted(code)}, true
+	c.position = *position
+	return c, cmp.Or(
+		c.setSealedBy(unquoted(object["sealed_by"])),
+		c.setNumbers(object),
+		c.setText(object["code"], object["item"]),
+		c.setOpening(object["salt"], object["path"]),
+	)
+}
+
+// number returns a member that is a number from 0 on.
+func number(object map[string]jsontext.Value, name string) (*uint64, error) {
+	n, isWhole := wholeNumber(object[name])
+	return &n, audit.Rule(isWhole, "its %s is not a number from 0 on", name)
+}
+
+func (c *handCard) setSealedBy(id string) (err error) {
+	c.sealedBy, err = uuid.Parse(id)
+	return audit.Rule(err == nil && c.sealedBy.String() == id, "its sealed_by is not the id of a record")
+}
+
+// setNumbers sets the number and the instance of the card, which may be missing.
+func (c *handCard) setNumbers(object map[string]jsontext.Value) (err error) {
+	if object["card"] != nil {
+		c.number, err = number(object, "card")
 	}
-	c.opening, err = parseOpening(object["salt"], object["path"])
-	return c, err
+	if object["instance"] != nil && err == nil {
+		c.instance, err = number(object, "instance")
+	}
+	return err
+}
+
+// setText sets what may have been sealed: the card has either a code or an item.
+func (c *handCard) setText(code, item jsontext.Value) (err error) {
+	if (code == nil) == (item == nil) {
+		return errors.New("it must have either a code or an item")
+	}
+	if item != nil {
+		c.texts, err = layouts(item)
+		return err
+	}
+	c.texts, c.isCode = []string{unquoted(code)}, true
+	return audit.Rule(isCode(c.texts[0]), "its code is invalid: codes are ASCII letters, digits and hyphens")
 }
 
 // layouts returns the texts of an item that may have been sealed: the text unchanged, and with its
@@ -144,32 +156,25 @@ func isCode(text string) bool {
 // maxPath is more hashes than a path in the tree over any shoe has.
 const maxPath = 64
 
-// parseOpening parses the salt and path of a card. It returns nil if both are missing.
-func parseOpening(salt, path jsontext.Value) (*audit.Opening, error) {
+// setOpening sets salt and path, which may both be missing.
+func (c *handCard) setOpening(salt, path jsontext.Value) error {
 	if salt == nil && path == nil {
-		return nil, nil
+		return nil
 	}
 	hashes, err := elements(path)
 	if salt == nil || err != nil || len(hashes) > maxPath {
-		return nil, errors.New("it takes both salt and path to prove it")
+		return errors.New("it takes both salt and path to prove it")
 	}
-	o := &audit.Opening{Path: make([]tlog.Hash, len(hashes))}
-	isValid := decodeHash(o.Salt[:], unquoted(salt))
-	for i := range hashes {
-		isValid = isValid && decodeHash(o.Path[i][:], unquoted(hashes[i]))
+	c.opening = &audit.Opening{Path: make([]tlog.Hash, len(hashes))}
+	isValid := decodeHash(c.opening.Salt[:], unquoted(salt))
+	for i, hash := range hashes {
+		isValid = isValid && decodeHash(c.opening.Path[i][:], unquoted(hash))
 	}
-	if !isValid {
-		return nil, errors.New("its salt or a hash of its path is not 64 hex digits in lower case")
-	}
-	return o, nil
+	return audit.Rule(isValid, "its salt or a hash of its path is not 64 hex digits in lower case")
 }
 
 // decodeHash decodes lower-case hex of exactly the length of to.
 func decodeHash(to []byte, text string) bool {
 	raw, err := hex.DecodeString(text)
-	if err != nil || len(raw) != len(to) || hex.EncodeToString(raw) != text {
-		return false
-	}
-	copy(to, raw)
-	return true
+	return err == nil && copy(to, raw) == len(to) && hex.EncodeToString(to) == text
 }

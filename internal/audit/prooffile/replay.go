@@ -129,7 +129,11 @@ func (r *Result) compare(orders [][]uint64, cards *cards, replayed string) (Step
 	if cards == nil {
 		return newStep(StepOrder, Unchecked, "replayed, but comparing it with the order given needs the items of the record"), nil
 	}
-	match, err := (&comparison{order, &r.Record.Statement, orders, cards, r.given.AnyOrder}).match(r.given.HandOf)
+	c := &comparison{order, &r.Record.Statement, orders, cards, r.given.AnyOrder}
+	match, err := c.match()
+	if r.given.HandOf != nil {
+		match, err = c.matchHand(*r.given.HandOf)
+	}
 	switch {
 	case r.Record.Kind != audit.KindShuffle && (err != nil || r.Record.Kind != audit.KindShoe):
 		return newStep(StepOrder, Unchecked, "%s; the order given is not the whole order of the cards that were sealed first, and cards without salt and path prove nothing", replayed), nil
