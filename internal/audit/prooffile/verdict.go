@@ -2,7 +2,6 @@ package prooffile
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -38,35 +37,33 @@ type ShownStep struct {
 	Text string `json:"text"`
 }
 
-// is sets the summary: an id and then names and values.
-func (c *Conclusion) is(id string, values ...any) {
-	c.Summary = map[string]any{"id": id}
-	for pair := range slices.Chunk(values, 2) {
-		c.Summary[pair[0].(string)] = pair[1]
-	}
-}
+// A summary is an id and values.
+type summary map[string]any
 
 // verified says what is proven. A missing proof of a commitment belongs in the first line.
-func (c *Conclusion) verified(steps Steps, format string, args ...any) {
-	c.Verdict = VerdictVerified
-	what := fmt.Sprintf(format, args...)
-	if steps.Has(StepCommitted, Skipped) {
-		c.Summary["commitment"] = "missing"
-		c.Headline = "Verified except for the commitment: " + what + ". Not proven: that the seed was fixed before the client seed was known."
-		return
+func (c *Conclusion) verified(r *Result, s summary, format string, args ...any) {
+	c.Verdict, c.Summary, c.Headline = VerdictVerified, s, "Verified: "+fmt.Sprintf(format, args...)+"."
+	if r.Has(StepCommitted, Skipped) {
+		s["commitment"] = "missing"
+		c.Headline = strings.Replace(c.Headline, "Verified: ", "Verified except for the commitment: ", 1) + " Not proven: that the seed was fixed before the client seed was known."
 	}
-	c.Headline = "Verified: " + what + "."
 }
 
 // unchecked says what is proven and what could not be checked.
-func (c *Conclusion) unchecked(format string, args ...any) {
-	c.Verdict, c.Headline = VerdictUnchecked, "Not checked to the end: "+fmt.Sprintf(format, args...)+"."
+func (c *Conclusion) unchecked(s summary, format string, args ...any) {
+	c.Verdict, c.Summary, c.Headline = VerdictUnchecked, s, "Not checked to the end: "+fmt.Sprintf(format, args...)+"."
 }
 
 // incomplete is unchecked because of a step.
 func (c *Conclusion) incomplete(missing *Step, format string, args ...any) {
-	c.is("incomplete", "step", missing.Name)
-	c.unchecked(format+", but the step %s could not be checked", append(args, missing.Name)...)
+	c.unchecked(lacking(missing.Name), format+", but the step %s could not be checked", append(args, missing.Name)...)
+}
+
+func lacking(step string) summary { return summary{"id": "incomplete", "step": step} }
+
+// secret says that a seed is still secret, and why.
+func (c *Conclusion) secret(s summary, format string, args ...any) {
+	c.Verdict, c.Summary, c.Headline = VerdictUnchecked, s, "Not proven yet: "+fmt.Sprintf(format, args...)+"."
 }
 
 // otherCommitment says that the commitment that was given is not the one that the record names.
@@ -76,13 +73,7 @@ func (c *Conclusion) otherCommitment(id uuid.UUID) {
 		return
 	}
 	c.Notes = append([]string{"Without that commitment: " + c.Headline}, c.Notes...)
-	c.is("incomplete", "step", StepCommitted)
-	c.unchecked("the commitment that was given, %s, is not the one that the record names", id)
-}
-
-// secret says that a seed is still secret, and why.
-func (c *Conclusion) secret(format string, args ...any) {
-	c.Verdict, c.Headline = VerdictUnchecked, "Not proven yet: "+fmt.Sprintf(format, args...)+"."
+	c.unchecked(lacking(StepCommitted), "the commitment that was given, %s, is not the one that the record names", id)
 }
 
 func (c *Conclusion) note(format string, args ...any) {
@@ -102,35 +93,35 @@ func conclude(r *Result, say func(c *Conclusion, r *Result, log string)) *Conclu
 	}
 	switch failed, missing := r.Failed(), r.Unchecked(); {
 	case failed != nil:
-		c.is("false", "step", failed.Name)
-		c.Verdict, c.Headline = VerdictFalse, "This proof does NOT verify: it fails at the step "+failed.Name+"."
+		c.Verdict, c.Summary = VerdictFalse, summary{"id": "false", "step": failed.Name}
+		c.Headline = "This proof does NOT verify: it fails at the step " + failed.Name + "."
 		return c
 	case r.Has(StepProof, Unchecked):
-		c.is("incomplete", "step", missing.Name)
-		c.unchecked("the step %s could not be checked", missing.Name)
+		c.unchecked(lacking(missing.Name), "the step %s could not be checked", missing.Name)
 		c.note("%s.", strings.ToUpper(missing.Detail[:1])+missing.Detail[1:])
 		return c
 	}
-	origin, _, _ := strings.Cut(r.File.LogKey, "+") // the name of the key
-	log := "the log of " + origin
+	log := "the log of " + audit.LogName(r.File.LogKey)
 	if r.Record == nil {
-		c.is("unknown-kind")
-		c.unchecked("the record is in %s, but of a kind that this version does not know", log)
+		c.unchecked(summary{"id": "unknown-kind"}, "the record is in %s, but of a kind that this version does not know", log)
 		c.note("A later version may be able to check it.")
 	} else {
 		say(c, r, log)
 	}
-	if r.given.Key != "" {
-		return c
+	if r.given.Key == "" {
+		c.withoutKey()
 	}
-	ifRight, notes := c.Headline, c.Notes
-	c.is("no-key", "if", c.Summary)
-	c.Verdict, c.Headline = VerdictUnchecked, "Not established: no key of the log was given, and the one in the file shows only that the file agrees with itself."
+	return c
+}
+
+// withoutKey turns the conclusion into one under a condition.
+func (c *Conclusion) withoutKey() {
 	c.Notes = append([]string{
 		"Anybody can make such a file. Get the key of the log from another source than the file, and give it as well.",
-		"If the key is the right one: " + ifRight,
-	}, notes...)
-	return c
+		"If the key is the right one: " + c.Headline,
+	}, c.Notes...)
+	c.Verdict, c.Summary = VerdictUnchecked, summary{"id": "no-key", "if": c.Summary}
+	c.Headline = "Not established: no key of the log was given, and the one in the file shows only that the file agrees with itself."
 }
 
 // clean makes the sentences printable, which quote files of strangers.
@@ -143,50 +134,41 @@ func (c *Conclusion) clean() {
 
 // ofRecord says what the proof of one record shows.
 func (c *Conclusion) ofRecord(r *Result, log string) {
-	missing := r.Unchecked()
-	if words := withoutOrder(r.Record); words != "" {
-		c.is("record", "kind", string(r.Record.Kind))
-		c.verified(r.Steps, "the record is in %s", log)
-		if missing != nil {
-			c.is("incomplete", "step", missing.Name)
-			c.unchecked("the record is in %s, but the files given for comparison do not fit it", log)
-		}
-		c.note("%s", words)
-		return
-	}
 	const fromSeed = "follows from the seed and the record, and the record is in "
+	words, missing := withoutOrder(r.Record), r.Unchecked()
 	switch {
+	case words != "" && missing != nil:
+		c.unchecked(lacking(missing.Name), "the record is in %s, but the files given for comparison do not fit it", log)
+	case words != "":
+		c.verified(r, summary{"id": "record", "kind": string(r.Record.Kind)}, "the record is in %s", log)
 	case r.HeldBack() && r.Record.Kind != audit.KindShuffle:
-		c.is("held-back")
-		c.secret("the seed is still secret, because the shoe is still open; the record is in %s", log)
+		c.secret(summary{"id": "held-back"}, "the seed is still secret, because the shoe is still open; the record is in %s", log)
 		c.note("The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.")
 	case r.HeldBack():
-		c.is("held-back")
-		c.secret("the seed is still secret, because it was not revealed yet; the record is in %s", log)
+		c.secret(summary{"id": "held-back"}, "the seed is still secret, because it was not revealed yet; the record is in %s", log)
 		c.note("Nothing committed to can be exchanged before the seed is revealed.")
 	case r.cost > 0:
-		c.is("cost", "steps", strconv.FormatUint(r.cost, 10))
-		c.unchecked("the record is in %s, but %s", log, audit.CostError(r.cost))
+		c.unchecked(summary{"id": "cost", "steps": strconv.FormatUint(r.cost, 10)}, "the record is in %s, but %s", log, audit.CostError(r.cost))
 	case missing != nil:
 		c.incomplete(missing, "the order %s%s", fromSeed, log)
+	case r.match != nil && r.match.Parts == nil:
+		c.verified(r, r.match.summary(), "the order is the one given and %s%s", fromSeed, log)
 	case r.match != nil:
-		r.match.summarize(c)
-		if r.match.Parts == nil {
-			c.verified(r.Steps, "the order is the one given and %s%s", fromSeed, log)
-		} else {
-			c.verified(r.Steps, "these are %s; the order %s%s", r.match, fromSeed, log)
+		c.verified(r, r.match.summary(), "these are %s; the order %s%s", r.match, fromSeed, log)
+	default:
+		c.verified(r, summary{"id": "follows"}, "the order %s%s", fromSeed, log)
+		if r.Record.Kind == audit.KindShuffle {
+			c.note("No order was given to compare it with: give the answer as well.")
+			break
 		}
-	case r.Record.Kind != audit.KindShuffle:
-		c.is("follows")
-		c.verified(r.Steps, "the order %s%s", fromSeed, log)
-		if r.Has(StepRoot, OK) {
+		if r.Sealed() {
 			c.note("The cards were sealed in this order.")
 		}
 		c.note("Only the proof of the whole shoe shows that every change found its cards where it says.")
-	default:
-		c.is("follows")
-		c.verified(r.Steps, "the order %s%s", fromSeed, log)
-		c.note("No order was given to compare it with: give the answer as well.")
+	}
+	if words != "" {
+		c.note("%s", words)
+		return
 	}
 	c.committed(r)
 	if c.Verdict == VerdictVerified && r.Record.Kind == audit.KindShuffle && !r.Record.UsesCommitment() {
@@ -194,20 +176,24 @@ func (c *Conclusion) ofRecord(r *Result, log string) {
 	}
 }
 
-// summarize sets the summary of a comparison that holds.
-func (m *Match) summarize(c *Conclusion) {
-	id := map[bool]string{false: "", true: "-set"}[m.Sorted]
+// summary returns the summary of a comparison that holds.
+func (m *Match) summary() summary {
+	s := summary{"id": "order"}
 	switch len(m.Parts) {
 	case 0:
-		c.is("order")
+		return s
 	case 1:
-		c.is("hand"+id, "hand", m.Parts[0], "cards", m.Cards)
+		s["id"], s["hand"], s["cards"] = "hand", m.Parts[0], m.Cards
 	default:
-		c.is("hands"+id, "hands", m.Parts)
+		s["id"], s["hands"] = "hands", m.Parts
+	}
+	if m.Sorted {
+		s["id"] = s["id"].(string) + "-set"
 	}
 	if m.Shuffle > 0 {
-		c.Summary["shuffle"] = m.Shuffle
+		s["shuffle"] = m.Shuffle
 	}
+	return s
 }
 
 // ofHand says whether a hand is proven by the records that it was given with.
@@ -215,49 +201,42 @@ func (c *Conclusion) ofHand(r *Result, log string) {
 	missing := r.Unchecked()
 	switch {
 	case missing == nil:
-		c.is("cards", "cards", r.Proven)
-		c.verified(r.Steps, "the %s of the hand %s sealed at %s by the record, which is in %s, and none could be exchanged since",
-			audit.Count(r.Proven, "card"), were(r.Proven), positions(r.Proven), log)
+		c.verified(r, summary{"id": "cards", "cards": r.Proven}, "the %s by the record, which is in %s, and none could be exchanged since", sealedCards(r.Proven), log)
 		if r.heldSeeds() > 0 {
 			c.note("The other cards of the shoe stay hidden until it is closed, and then the whole shoe can be checked.")
 		}
 	case r.Others > 0:
-		c.is("incomplete", "step", missing.Name)
-		c.unchecked("of the %s of the hand, what was given proves %d and NOT %d", audit.Count(r.Proven+r.Others, "card"), r.Proven, r.Others)
+		c.unchecked(lacking(missing.Name), "of the %s of the hand, what was given proves %d and NOT %d", audit.Count(r.Proven+r.Others, "card"), r.Proven, r.Others)
 		if len(r.Missing) > 0 {
-			c.note("Give the proof of each record that they name as sealed_by as well: %s.", idList(r.Missing))
+			c.note("Give the proof of each record that they name as sealed_by as well: %s.", strings.Join(texts(r.Missing), ", "))
 		}
 	default:
-		c.incomplete(missing, "the %s of the hand %s sealed at %s", audit.Count(r.Proven, "card"), were(r.Proven), positions(r.Proven))
+		c.incomplete(missing, "the %s", sealedCards(r.Proven))
 	}
 	c.committed(r)
 }
 
-// were and positions have the number of the cards that they are said of.
-func were(n int) string { return map[bool]string{true: "was", false: "were"}[n == 1] }
-
-func positions(n int) string {
-	return map[bool]string{true: "its position", false: "their positions"}[n == 1]
+func sealedCards(n int) string {
+	if n == 1 {
+		return "1 card of the hand was sealed at its position"
+	}
+	return fmt.Sprintf("%d cards of the hand were sealed at their positions", n)
 }
 
 // ofShoe says what the records of a shoe show together.
 func (c *Conclusion) ofShoe(r *Result, log string) {
 	missing := r.Unchecked()
 	soFar := fmt.Sprintf("the first record of the shoe and its %s are in %s, and fit together", audit.Count(r.Changes, "change"), log)
-	proven := fmt.Sprintf("%s of the hand %s sealed at %s", audit.Count(r.Proven, "card"), were(r.Proven), positions(r.Proven))
 	switch {
 	case missing != nil && !r.Closed && r.secretOnly():
-		c.is("open-shoe", "changes", r.Changes)
-		c.secret("the shoe is still open, and its seeds are secret until it is closed; %s", soFar)
+		c.secret(summary{"id": "open-shoe", "changes": r.Changes}, "the shoe is still open, and its seeds are secret until it is closed; %s", soFar)
 	case missing != nil:
 		c.incomplete(missing, "%s", soFar)
 	case !r.Closed:
-		c.is("cards", "cards", r.Proven)
-		c.verified(r.Steps, "the %s; %s so far", proven, soFar)
+		c.verified(r, summary{"id": "cards", "cards": r.Proven}, "the %s; %s so far", sealedCards(r.Proven), soFar)
 		c.note("The other cards stay hidden until the shoe is closed.")
 	default:
-		c.is("shoe", "changes", r.Changes)
-		c.verified(r.Steps, "the whole shoe, from its first record to its last, which are in %s", log)
+		c.verified(r, summary{"id": "shoe", "changes": r.Changes}, "the whole shoe, from its first record to its last, which are in %s", log)
 		if r.Sealed() {
 			c.note("Every order follows from its seed, every card was where the records say, and none was exchanged.")
 		} else {
@@ -265,7 +244,7 @@ func (c *Conclusion) ofShoe(r *Result, log string) {
 		}
 	}
 	if r.Proven > 0 && (r.Closed || missing != nil) {
-		c.note("The hand is proven: %s, and none could be exchanged since.", proven)
+		c.note("The hand is proven: %s, and none could be exchanged since.", sealedCards(r.Proven))
 	}
 	c.committed(r)
 }
@@ -312,12 +291,4 @@ func (c *Conclusion) committed(r *Result) {
 	case r.Has(StepCommitted, Skipped):
 		c.note("It names the commitment %s: give the proof of that record as well (GET /audits/%s/proof).", id, id)
 	}
-}
-
-func idList(ids []uuid.UUID) string {
-	var texts []string
-	for _, id := range ids {
-		texts = append(texts, id.String())
-	}
-	return strings.Join(texts, ", ")
 }

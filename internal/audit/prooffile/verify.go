@@ -83,8 +83,10 @@ func Refused(err error) *Findings {
 	f := &Findings{Files: []FileRole{}, Proofs: []Group{}}
 	r := &refusal{why: "unreadable", names: []string{}}
 	errors.As(err, &r)
-	f.Conclusion = Conclusion{Verdict: VerdictUnchecked, Headline: "Not checked: " + err.Error() + ".", Notes: []string{}, Steps: []ShownStep{}}
-	f.is("refused", "why", r.why, "files", r.names)
+	f.Conclusion = Conclusion{
+		Verdict: VerdictUnchecked, Headline: "Not checked: " + err.Error() + ".", Notes: []string{}, Steps: []ShownStep{},
+		Summary: summary{"id": "refused", "why": r.why, "files": r.names},
+	}
 	f.clean()
 	return f
 }
@@ -219,7 +221,7 @@ func (s *sorting) findings() *Findings {
 		f.Headline, f.Notes, f.Summary = main.Headline, slices.Clone(main.Notes), main.Summary
 	} else {
 		f.Headline = fmt.Sprintf("%d proofs: %d verified, %d false, %d not checked to the end.", len(s.groups), counts[VerdictVerified], counts[VerdictFalse], counts[VerdictUnchecked])
-		f.is("several", "verified", counts[VerdictVerified], "false", counts[VerdictFalse], "unchecked", counts[VerdictUnchecked])
+		f.Summary = summary{"id": "several", "verified": counts[VerdictVerified], "false": counts[VerdictFalse], "unchecked": counts[VerdictUnchecked]}
 	}
 	for _, in := range s.inputs {
 		f.Files = append(f.Files, in.shown)
