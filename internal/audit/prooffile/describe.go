@@ -1,6 +1,7 @@
 package prooffile
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -19,9 +20,9 @@ func describe(record *audit.Record) string {
 	case audit.KindVoid:
 		return text + fmt.Sprintf("the commitment %s was not used in time", record.CommitmentID)
 	case audit.KindCommitment:
-		return text + "a commitment to " + stated(&record.Statement) + ", until " + record.Deadline.Format(audit.TimeFormat)
+		return text + "a commitment to " + stated(record) + ", until " + record.Deadline.Format(audit.TimeFormat)
 	case audit.KindShoe:
-		text += "a shoe: " + ofShoe(&record.Statement) + ofCut(record.Cut)
+		text += "a shoe: " + stated(record) + ofCut(record.Cut)
 		if record.AuditID != uuid.Nil {
 			text += fmt.Sprintf("; it replaces the shoe %s", record.AuditID)
 		}
@@ -38,19 +39,7 @@ func describe(record *audit.Record) string {
 		return text + fmt.Sprintf("the log follows %s after its first %s records", audit.LogName(record.Predecessor), strings.Split(record.Checkpoint, "\n")[1])
 	case audit.KindShuffle:
 	}
-	return text + stated(&record.Statement)
-}
-
-// ofShoe summarizes the statement of a shoe.
-func ofShoe(s *audit.Statement) string {
-	if s.Draw > 0 {
-		return stated(s)
-	}
-	text := fmt.Sprintf("%d, in the order of the input", s.Size)
-	if s.Reference != "" {
-		text += fmt.Sprintf("; reference %q", s.Reference)
-	}
-	return text
+	return text + stated(record)
 }
 
 // changed summarizes a change of a shoe.
@@ -64,15 +53,7 @@ func changed(record *audit.Record) string {
 		return "over, and not closed"
 	default: // cards were moved
 	}
-	var how string
-	switch record.Taken {
-	case shoe.Random:
-		how = "at random from"
-	case shoe.Named:
-		how = "by name from"
-	default:
-		how = "from the " + string(record.Taken) + " of"
-	}
+	how := cmp.Or(hows[record.Taken], "from the "+string(record.Taken)+" of")
 	if record.Cards.Len() == 0 {
 		return "no cards put on " + where(record.To)
 	}
@@ -94,24 +75,24 @@ func ofCut(c *shoe.Cut) string {
 	return fmt.Sprintf("; a cut card behind %d", c.At)
 }
 
-// where names a place.
-func where(p shoe.Place) string {
-	switch p {
-	case shoe.Deck:
-		return "the deck"
-	case shoe.Dealt:
-		return "the dealt cards"
-	case shoe.Out:
-		return "from anywhere outside the deck"
-	case shoe.All:
-		return "all cards"
-	}
-	return "the " + string(p)
+// hows say how cards were chosen, unless they were at an end.
+var hows = map[shoe.End]string{shoe.Random: "at random from", shoe.Named: "by name from"}
+
+// places are the names of places that are no piles.
+var places = map[shoe.Place]string{
+	shoe.Deck: "the deck", shoe.Dealt: "the dealt cards", shoe.Out: "from anywhere outside the deck", shoe.All: "all cards",
 }
 
-// stated summarizes a statement.
-func stated(s *audit.Statement) string {
+// where names a place.
+func where(p shoe.Place) string { return cmp.Or(places[p], "the "+string(p)) }
+
+// stated summarizes the statement of a record.
+func stated(record *audit.Record) string {
+	s := &record.Statement
 	text := fmt.Sprintf("%d of %d, shuffled by %s", s.Draw, s.Size, s.Algorithm)
+	if record.Kind == audit.KindShoe && s.Draw == 0 {
+		text = fmt.Sprintf("%d, in the order of the input", s.Size)
+	}
 	if s.Repeat > 1 {
 		text += fmt.Sprintf(", %d times", s.Repeat)
 	}

@@ -48,13 +48,8 @@ func VerifyHand(texts [][]byte, given *Given) *Result {
 
 // ofFirst adds a step of the first file, if it has one, or of another in which it fails.
 func (r *Result) ofFirst(name string) {
-	step := r.files[0].Find(name)
-	for _, f := range r.files[1:] {
-		if f.Has(name, Wrong) && (step == nil || step.State != Wrong) {
-			step = f.Find(name)
-		}
-	}
-	if step != nil {
+	from := max(0, slices.IndexFunc(r.files, func(f *Result) bool { return f.Has(name, Wrong) }))
+	if step := r.files[from].Find(name); step != nil {
 		r.Steps = append(r.Steps, *step)
 	}
 }

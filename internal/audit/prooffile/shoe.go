@@ -3,14 +3,15 @@ package prooffile
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"riffle/internal/audit"
 )
 
 // VerifyShoe verifies a whole shoe by the proof files of all its records, from the first to the
-// last; of several files of a record, the first counts. It adds the steps of docs/shoes.md, "The whole shoe". A step that every file has is
-// reported once for all of them.
+// last; of several files of a record, the first counts. It adds the steps of docs/shoes.md, "The whole
+// shoe". A step that every file has is reported once for all of them.
 func VerifyShoe(texts [][]byte, given *Given) *Result {
 	if len(texts) == 0 {
 		r := &Result{}
@@ -23,7 +24,11 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 		return r
 	}
 	if r.Failed() == nil {
-		r.described()
+		first := ""
+		if r.Record != nil {
+			first = describe(r.Record)
+		}
+		r.inEvery(StepRecord, "%s; %s", first, audit.Count(r.Changes, "change"))
 	}
 	if r.Has(StepRecord, OK) {
 		first, last := r.records[0], r.records[len(r.records)-1]
@@ -76,18 +81,15 @@ func (r *Result) inEvery(name, format string, args ...any) {
 		r.ofFirst(name)
 		return
 	}
-	found := false
 	for _, state := range []State{Wrong, Unchecked} {
 		for i, f := range r.files {
-			step := f.Find(name)
-			found = found || step != nil
-			if step != nil && step.State == state {
-				r.add(name, state, "file %d, from 1: %s", i+1, step.Detail)
+			if f.Has(name, state) {
+				r.add(name, state, "file %d, from 1: %s", i+1, f.Find(name).Detail)
 				return
 			}
 		}
 	}
-	if found {
+	if slices.ContainsFunc(r.files, func(f *Result) bool { return f.Find(name) != nil }) {
 		r.add(name, OK, format, args...)
 	}
 }
@@ -98,15 +100,6 @@ func (r *Result) trust() string {
 		return "no log key was given: the one in the first is used"
 	}
 	return "all have the log key that was given"
-}
-
-// described adds the step record.
-func (r *Result) described() {
-	first := ""
-	if r.Record != nil {
-		first = describe(r.Record)
-	}
-	r.inEvery(StepRecord, "%s; %s", first, audit.Count(r.Changes, "change"))
 }
 
 // chain checks that the records are one shoe's, from the first on.
@@ -141,22 +134,28 @@ func (r *Result) chain() error {
 
 // seeds adds the step seed: how many seeds there are, and the first warning about one.
 func (r *Result) seeds() {
-	there, warning := 0, ""
+	there, warning := r.count(StepSeed, OK), ""
 	for _, f := range r.files {
-		if !f.Has("seed", OK) {
-			continue
-		}
-		there++
-		if detail := f.Find("seed").Detail; warning == "" && strings.Contains(detail, "warning") {
-			warning = ": " + detail
+		if f.Has(StepSeed, OK) && warning == "" && strings.Contains(f.Find(StepSeed).Detail, "warning") {
+			warning = ": " + f.Find(StepSeed).Detail
 		}
 	}
 	switch {
 	case there > 0:
-		r.add("seed", OK, "%s%s%s", audit.Count(there, "seed"), warning, r.except())
+		r.add(StepSeed, OK, "%s%s%s", audit.Count(there, "seed"), warning, r.withoutSeed("; "))
 	case r.heldSeeds() > 0:
-		r.add("seed", Skipped, "%s", r.withoutSeed())
+		r.add(StepSeed, Skipped, "%s", r.withoutSeed(""))
 	}
+}
+
+// count returns in how many files the step is in the state.
+func (r *Result) count(name string, state State) (n int) {
+	for _, f := range r.files {
+		if f.Has(name, state) {
+			n++
+		}
+	}
+	return n
 }
 
 // heldSeeds returns the number of seeds that are held back.
@@ -169,48 +168,35 @@ func (r *Result) heldSeeds() (n int) {
 	return n
 }
 
-// withoutSeed says why some files have no seed.
-func (r *Result) withoutSeed() string {
-	if r.Closed {
-		return audit.Count(r.heldSeeds(), "seed") + " held back in these files, and public since the shoe was closed: get the files again"
-	}
-	return audit.Count(r.heldSeeds(), "seed") + " held back until the shoe is closed"
-}
-
-// except returns withoutSeed as the end of a sentence; it is empty if no seed is held back.
-func (r *Result) except() string {
-	if r.heldSeeds() == 0 {
+// withoutSeed says, after some text, why some files have no seed; it is empty if no seed is held back.
+func (r *Result) withoutSeed(before string) string {
+	held := audit.Count(r.heldSeeds(), "seed") + " held back "
+	switch {
+	case r.heldSeeds() == 0:
 		return ""
+	case r.Closed:
+		return before + held + "in these files, and public since the shoe was closed: get the files again"
 	}
-	return "; " + r.withoutSeed()
+	return before + held + "until the shoe is closed"
 }
 
 // replayed adds a step that every file with a seed has. The arguments of the format are the number
-// of those files, as a number of what, and the result of except.
+// of those files, as a number of what, and why others have no seed.
 func (r *Result) replayed(name, what, format string) {
-	done, held := 0, r.heldSeeds()
-	for _, f := range r.files {
-		if f.Has(name, Wrong) {
-			r.inEvery(name, "")
-			return
-		}
-		if f.Has(name, OK) {
-			done++
-		}
-	}
+	done, held, isOrder := r.count(name, OK), r.heldSeeds(), name == StepOrder
 	state := OK
-	switch isOrder := name == StepOrder; {
-	case done+held == 0:
-		return
-	case isOrder && r.given.Order != nil && r.match == nil:
+	switch {
+	case r.count(name, Wrong) > 0, done+held > 0 && isOrder && r.given.Order != nil && r.match == nil:
 		r.inEvery(name, "")
+		return
+	case done+held == 0:
 		return
 	case isOrder && held > 0 && r.given.Hand == nil:
 		state = Unchecked
 	case isOrder && held > 0, done == 0:
 		state = Skipped
 	}
-	r.add(name, state, format, audit.Count(done, what), r.except())
+	r.add(name, state, format, audit.Count(done, what), r.withoutSeed("; "))
 }
 
 // moves adds the step moves: whether every change is one that the rules allow, of the cards that
@@ -240,7 +226,7 @@ func (r *Result) roots(t *tracker) {
 	case t.unknown == 0:
 		r.add(StepRoot, OK, "salts from the seeds and the cards in their orders have the roots in %s", audit.Count(t.roots, "record"))
 	case r.heldSeeds() > 0:
-		r.add(StepRoot, Skipped, "%s", r.withoutSeed())
+		r.add(StepRoot, Skipped, "%s", r.withoutSeed(""))
 	default:
 		r.add(StepRoot, Skipped, "the cards are not known, for the items were not given")
 	}

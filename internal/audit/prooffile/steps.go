@@ -2,6 +2,7 @@ package prooffile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -66,19 +67,16 @@ func Printable(text string) string {
 type Steps []Step
 
 // Failed returns the first step that does not hold, or nil.
-func (s Steps) Failed() *Step { return s.first(Wrong) }
+func (s Steps) Failed() *Step { return s.first(func(step Step) bool { return step.State == Wrong }) }
 
 // Unchecked returns the first step that could not be checked, or nil.
-func (s Steps) Unchecked() *Step { return s.first(Unchecked) }
+func (s Steps) Unchecked() *Step {
+	return s.first(func(step Step) bool { return step.State == Unchecked })
+}
 
 // Find returns the step of that name, or nil.
 func (s Steps) Find(name string) *Step {
-	for i := range s {
-		if s[i].Name == name {
-			return &s[i]
-		}
-	}
-	return nil
+	return s.first(func(step Step) bool { return step.Name == name })
 }
 
 // Has reports whether the step of that name is in the state.
@@ -87,11 +85,9 @@ func (s Steps) Has(name string, state State) bool {
 	return step != nil && step.State == state
 }
 
-func (s Steps) first(state State) *Step {
-	for i := range s {
-		if s[i].State == state {
-			return &s[i]
-		}
+func (s Steps) first(isWanted func(Step) bool) *Step {
+	if i := slices.IndexFunc(s, isWanted); i >= 0 {
+		return &s[i]
 	}
 	return nil
 }
