@@ -154,9 +154,8 @@ func (p *parser) convert() *Type {
 
 // amount checks that there is the parameter of an amount.
 func (p *parser) amount(at jsontext.Pointer, a amount) {
-	if _, known := p.parameter(a.parameter); !known && a.parameter != "" {
-		p.fail(at, "there is no parameter %q", a.parameter)
-	}
+	_, known := p.parameter(a.parameter)
+	p.must(known || a.parameter == "", at, "there is no parameter %q", a.parameter)
 }
 
 // parameter returns a parameter by name.
@@ -174,31 +173,24 @@ func (p *parser) checkParameters(*Type) {
 	defaults := map[string]int{}
 	for i := range p.Parameters {
 		q, at := &p.Parameters[i], pointer("/parameters", i)
-		if _, taken := defaults[q.Name]; taken {
-			p.fail(at, "there are two parameters %q", q.Name)
-		}
-		if q.Min > q.Max {
-			p.fail(at, "the parameter %q has a min of %d and a max of %d", q.Name, q.Min, q.Max)
-		}
+		_, taken := defaults[q.Name]
+		p.must(!taken, at, "there are two parameters %q", q.Name)
+		p.must(q.Min <= q.Max, at, "the parameter %q has a min of %d and a max of %d", q.Name, q.Min, q.Max)
 		possible := []int{q.Default}
 		if q.DefaultBy != nil {
-			if _, known := defaults[q.DefaultBy.Parameter]; !known {
-				p.fail(at, "the parameter %q depends on %q, which no earlier one is called", q.Name, q.DefaultBy.Parameter)
-			}
+			_, known := defaults[q.DefaultBy.Parameter]
+			p.must(known, at, "the parameter %q depends on %q, which no earlier one is called", q.Name, q.DefaultBy.Parameter)
 			possible = p.steps(at, q)
 			q.Default = q.defaultUnder(defaults)
 		}
 		for _, v := range possible {
-			if v < q.Min || v > q.Max {
-				p.fail(at, "a default of %d for the parameter %q is not within %d to %d", v, q.Name, q.Min, q.Max)
-			}
+			p.must(q.Min <= v && v <= q.Max, at, "a default of %d for the parameter %q is not within %d to %d", v, q.Name, q.Min, q.Max)
 		}
 		defaults[q.Name] = q.Default
 	}
 	p.amount("/size", p.Size)
-	if q, known := p.parameter(p.Size.parameter); known && q.Min == 0 {
-		p.fail("/size", "the parameter %q is the size and has a min of 0", q.Name)
-	}
+	q, known := p.parameter(p.Size.parameter)
+	p.must(!known || q.Min > 0, "/size", "the parameter %q is the size and has a min of 0", q.Name)
 }
 
 // steps checks that the steps of a default ascend and cover the parameter that it depends on. It
@@ -206,14 +198,11 @@ func (p *parser) checkParameters(*Type) {
 func (p *parser) steps(at jsontext.Pointer, q *Parameter) (values []int) {
 	last := -1
 	for _, s := range q.DefaultBy.Steps {
-		if s.UpTo <= last {
-			p.fail(at, "the steps of the parameter %q do not ascend", q.Name)
-		}
+		p.must(s.UpTo > last, at, "the steps of the parameter %q do not ascend", q.Name)
 		last, values = s.UpTo, append(values, s.Value)
 	}
-	if by, _ := p.parameter(q.DefaultBy.Parameter); last < by.Max {
-		p.fail(at, "the steps of the parameter %q do not reach %s %d", q.Name, by.Name, by.Max)
-	}
+	by, _ := p.parameter(q.DefaultBy.Parameter)
+	p.must(last >= by.Max, at, "the steps of the parameter %q do not reach %s %d", q.Name, by.Name, by.Max)
 	return values
 }
 
@@ -234,9 +223,7 @@ func (p *parser) checkCards(t *Type) {
 		for j, alias := range c.Aliases {
 			enter(i, pointer(at+"/aliases", j), alias)
 		}
-		if c.Majority && !c.Count.rest {
-			p.fail(at, `"majority" is for the card whose count is "rest"`)
-		}
+		p.must(!c.Majority || c.Count.rest, at, `"majority" is for the card whose count is "rest"`)
 		if c.Count.rest && rest != "" {
 			p.fail(at, "the rest is already given to line %d", p.line(rest))
 		}
@@ -255,9 +242,7 @@ func (p *parser) checkDeck(t *Type) {
 		return
 	}
 	t.deck = d
-	if t.DeadWall > d.Size() {
-		p.fail("/type", "a dead wall of %d cards is more than the %d of the deck", t.DeadWall, d.Size())
-	}
+	p.must(t.DeadWall <= d.Size(), "/type", "a dead wall of %d cards is more than the %d of the deck", t.DeadWall, d.Size())
 }
 
 // checkHands checks that the deck has enough cards for every preset.
@@ -265,14 +250,9 @@ func (p *parser) checkHands(t *Type) {
 	seen := map[string]bool{}
 	for i, h := range p.Hands {
 		at := pointer("/hands", i)
-		switch {
-		case seen[h.Name]:
-			p.fail(at, "there are two presets %q", h.Name)
-		case min(len(h.Sizes), 1)+min(h.Each, 1)+min(len(h.EachBy), 1) != 1:
-			p.fail(at, `the preset %q needs either "sizes", "each" or "each_by"`, h.Name)
-		case len(h.Sizes) > 0 && h.Players != amount{}:
-			p.fail(at, `the preset %q has "players", which is for "each"`, h.Name)
-		}
+		p.must(!seen[h.Name], at, "there are two presets %q", h.Name)
+		p.must(min(len(h.Sizes), 1)+min(h.Each, 1)+min(len(h.EachBy), 1) == 1, at, `the preset %q needs either "sizes", "each" or "each_by"`, h.Name)
+		p.must(len(h.Sizes) == 0 || h.Players == amount{}, at, `the preset %q has "players", which is for "each"`, h.Name)
 		p.amount(at+"/players", h.Players)
 		seen[h.Name] = true
 		t.Presets[i].Players = h.Players.in(t.deck.parameters)
@@ -280,9 +260,8 @@ func (p *parser) checkHands(t *Type) {
 		if len(h.Sizes) == 0 && t.Presets[i].Players == 0 {
 			asked += ":1"
 		}
-		if _, err := t.deck.Hands(1, asked); err != nil {
-			p.fail(at, "%v", err)
-		}
+		_, err := t.deck.Hands(1, asked)
+		p.must(err == nil, at, "%v", err)
 	}
 }
 
@@ -383,6 +362,13 @@ func walk(value any, at jsontext.Pointer) any {
 // pointer returns the pointer to an element of a list.
 func pointer(list jsontext.Pointer, i int) jsontext.Pointer {
 	return list.AppendToken(strconv.Itoa(i))
+}
+
+// must reports a mistake unless a rule holds.
+func (p *parser) must(holds bool, at jsontext.Pointer, mistake string, args ...any) {
+	if !holds {
+		p.fail(at, mistake, args...)
+	}
 }
 
 // fail reports a mistake in the value at a pointer, or in the object that lacks it.
