@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"riffle/internal/ledger"
-	"riffle/internal/ledger/archive"
 	"riffle/internal/ledger/proof"
 )
 
@@ -50,27 +49,23 @@ func (k *backup) Run(ctx context.Context, c *console) error {
 
 // copyOne makes the backup of one log in a folder, and reports whether another one follows it.
 func (k *backup) copyOne(ctx context.Context, c *console, folder string) (goesOn bool, err error) {
-	from, name, err := openStore(ctx, k.folder(), k.location())
+	t, err := openTransfer(ctx, c, &k.logSource, "", openStore)
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	t, err := newTransfer(ctx, c, &k.logSource, from, "")
-	if err != nil {
-		return false, err
-	}
-	if name == archive.Folder(k.folder()) {
+	defer t.close(&err)
+	if t.isArchive() {
 		if err := t.copyArchive(ctx, k.folder(), folder); err != nil {
 			return false, err
 		}
-		return t.source.isFollowed(ctx, from, t.verifier.Name())
+		return t.source.isFollowed(ctx, t.from, t.verifier.Name())
 	}
 	to, err := openTarget(ctx, folder, "")
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	_, _ = fmt.Fprintf(c.out, "store        %s\nbackup       %s\n", name, storeName(folder, ""))
+	_, _ = fmt.Fprintf(c.out, "store        %s\nbackup       %s\n", t.name, storeName(folder, ""))
 	if err := errors.Join(t.copyKeys(k.folder(), folder, false), t.resume(ctx, to, folder, "")); err != nil {
 		return false, err
 	}
@@ -78,26 +73,20 @@ func (k *backup) copyOne(ctx context.Context, c *console, folder string) (goesOn
 		t.checked.CheckState = ledger.CheckState{}
 	}
 	before := t.checked.Size
-	if err := t.isNewest(ctx, from, folder); err != nil {
-		return false, err
-	}
-	if err := t.run(ctx, to, false); err != nil {
-		return false, err
-	}
-	if err := t.copyKeys(k.folder(), folder, true); err != nil {
-		return false, err
-	}
-	if err := t.conclude(ctx, to, before); err != nil {
-		return false, err
-	}
-	if err := t.saveCheckpoint(ctx, to, folder); err != nil { // without which create=never refuses to start
+	if err := inOrder(
+		func() error { return t.isNewest(ctx, t.from, folder) },
+		func() error { return t.run(ctx, to, false) },
+		func() error { return t.copyKeys(k.folder(), folder, true) },
+		func() error { return t.conclude(ctx, to, before) },
+		func() error { return t.saveCheckpoint(ctx, to, folder) }, // without which create=never refuses to start
+	); err != nil {
 		return false, err
 	}
 	if goesOn, err = t.source.isFollowed(ctx, to, t.verifier.Name()); goesOn || err != nil || !k.Follow {
 		return goesOn, err
 	}
 	before = t.checked.Size
-	if err = t.follow(ctx, to, folder, name); err != nil || ctx.Err() != nil {
+	if err = t.follow(ctx, to, folder, t.name); err != nil || ctx.Err() != nil {
 		return false, err
 	}
 	return true, t.conclude(ctx, to, before)
@@ -185,36 +174,27 @@ func (*restore) Help() string {
 // Run restores the backup.
 func (k *restore) Run(ctx context.Context, c *console) error {
 	s := logSource{Data: k.From, Key: k.Key, SeedKey: k.SeedKey, Command: k.Command}
-	for _, ahead := range []bool{true, false} { // as log copy does
-		if err := s.each(func() (bool, error) {
-			if _, err := os.Stat(s.folder()); s.number > 1 && errors.Is(err, fs.ErrNotExist) {
-				return false, nil
-			}
-			return true, k.copyOne(ctx, c, &s, ahead)
-		}); err != nil {
-			return err
+	return s.inPasses(false, func(ahead bool) (bool, error) {
+		if _, err := os.Stat(s.folder()); s.number > 1 && errors.Is(err, fs.ErrNotExist) {
+			return false, nil
 		}
-	}
-	return nil
+		return true, k.copyOne(ctx, c, &s, ahead)
+	})
 }
 
 // copyOne restores one of the logs that follow each other.
-func (k *restore) copyOne(ctx context.Context, c *console, s *logSource, ahead bool) error {
+func (k *restore) copyOne(ctx context.Context, c *console, s *logSource, ahead bool) (err error) {
 	data, location := ledger.SuccessorFolder(logName("").folder(k.Data), s.number), ledger.SuccessorStore(k.Store, s.number)
-	from, name, err := openStore(ctx, s.folder(), "")
+	t, err := openTransfer(ctx, c, s, "", openStore)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = from.Close() }()
-	t, err := newTransfer(ctx, c, s, from, "")
-	if err != nil {
-		return err
-	}
+	defer t.close(&err)
 	t.fresh, t.ahead, t.first = true, ahead, ahead
-	if name == archive.Folder(s.folder()) {
+	if t.isArchive() {
 		return t.copyArchive(ctx, s.folder(), data)
 	}
-	t.print("backup       %s\n", name)
+	t.print("backup       %s\n", t.name)
 	return t.fill(ctx, s.folder(), data, location)
 }
 
@@ -228,16 +208,14 @@ func (t *transfer) fill(ctx context.Context, from, folder, location string) (err
 	defer func() { err = errors.Join(err, to.Close()) }()
 	name := storeName(folder, location)
 	t.print("copy         %s\n", name)
-	if err := t.accepts(ctx, to, name); err != nil {
-		return err
-	}
-	if err := errors.Join(t.copyKeys(from, folder, false), t.resume(ctx, to, folder, location)); err != nil {
-		return err
-	}
-	if err := t.run(ctx, to, true); err != nil {
-		return err
-	}
-	if err := t.copyKeys(from, folder, true); err != nil {
+	if err := inOrder(
+		func() error { return t.accepts(ctx, to, name) },
+		func() error {
+			return errors.Join(t.copyKeys(from, folder, false), t.resume(ctx, to, folder, location))
+		},
+		func() error { return t.run(ctx, to, true) },
+		func() error { return t.copyKeys(from, folder, true) },
+	); err != nil {
 		return err
 	}
 	if _, err := t.check(ctx, to, true); err != nil || t.ahead {
@@ -248,13 +226,11 @@ func (t *transfer) fill(ctx context.Context, from, folder, location string) (err
 			return err
 		}
 	}
-	if err := t.end(ctx, identityOf(folder, location)); err != nil {
-		return err
-	}
-	if err := t.run(ctx, to, false); err != nil {
-		return err
-	}
-	return errors.Join(t.conclude(ctx, to, 0), os.Remove(t.checked.path))
+	return inOrder(
+		func() error { return t.end(ctx, identityOf(folder, location)) },
+		func() error { return t.run(ctx, to, false) },
+		func() error { return errors.Join(t.conclude(ctx, to, 0), os.Remove(t.checked.path)) },
+	)
 }
 
 // print prints the name of a store, once in two passes.

@@ -37,32 +37,26 @@ func (k *logCopy) Run(ctx context.Context, c *console) error {
 	} else if same(k.folder(), k.To) && k.location() == "" {
 		return errors.New("the new store would be the old one: use --to to name another")
 	}
-	pass := func(ahead, first bool) error {
-		return k.each(func() (bool, error) {
-			return k.copyOne(ctx, c, ledger.SuccessorFolder(folder, k.number), ledger.SuccessorStore(location, k.number), ahead, first)
-		})
-	}
-	if err := pass(true, !k.Ahead); err != nil || k.Ahead { // all logs without their last records: no service begins the next one anew
-		return err
-	}
-	return pass(false, false)
+	return k.inPasses(k.Ahead, func(ahead bool) (bool, error) {
+		return k.copyOne(ctx, c, ledger.SuccessorFolder(folder, k.number), ledger.SuccessorStore(location, k.number), ahead)
+	})
 }
 
 // copyOne copies one log, and reports whether another one follows it.
-func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location string, ahead, first bool) (followed bool, err error) {
-	from, name, moving, err := k.open(ctx, ahead)
+func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location string, ahead bool) (followed bool, err error) {
+	var moving ledger.Store
+	t, err := openTransfer(ctx, c, &k.logSource, identityOf(folder, location), func(ctx context.Context, _, _ string) (from ledger.Reader, name string, err error) {
+		from, name, moving, err = k.open(ctx, ahead)
+		return from, name, err
+	})
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	t, err := newTransfer(ctx, c, &k.logSource, from, identityOf(folder, location))
-	if err != nil {
-		return false, err
-	}
-	t.moving, t.ahead, t.first = moving, ahead, first
+	defer t.close(&err)
+	t.moving, t.ahead, t.first = moving, ahead, ahead && !k.Ahead
 	switch {
-	case name != archive.Folder(k.folder()):
-		t.print("store        %s\n", name)
+	case !t.isArchive():
+		t.print("store        %s\n", t.name)
 		err = t.fill(ctx, k.folder(), folder, location)
 	case location == "": // otherwise the archive stays in the data folder
 		err = t.copyArchive(ctx, k.folder(), folder)
@@ -70,7 +64,7 @@ func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location stri
 	if err != nil {
 		return false, err
 	}
-	return t.source.isFollowed(ctx, from, t.verifier.Name())
+	return t.source.isFollowed(ctx, t.from, t.verifier.Name())
 }
 
 // open opens the old store to read it, and unless ahead is set or it has ended also as the one that

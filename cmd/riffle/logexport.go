@@ -34,17 +34,13 @@ After its next start the service reads the archive in place of the store: ids, p
 // Run exports the log.
 func (k *logExport) Run(ctx context.Context, c *console) (err error) {
 	folder := cmp.Or(k.To, archive.Folder(k.folder()))
-	from, name, err := openEngine(ctx, k.folder(), k.location())
+	t, err := openTransfer(ctx, c, &k.logSource, "", openEngine)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	t, err := newTransfer(ctx, c, &k.logSource, from, "")
-	if err != nil {
-		return err
-	}
-	_, _ = fmt.Fprintf(c.out, "store        %s\narchive      %s\n", name, folder)
-	if last, err := lastRecord(ctx, from); err != nil {
+	defer t.close(&err)
+	_, _ = fmt.Fprintf(c.out, "store        %s\narchive      %s\n", t.name, folder)
+	if last, err := lastRecord(ctx, t.from); err != nil {
 		return err
 	} else if last == nil || last.Kind != audit.KindLogEnd {
 		return errors.New("the log has not ended, and only a log that has can be exported: see riffle log close, and the setting rotate of the service")
@@ -57,7 +53,7 @@ func (k *logExport) Run(ctx context.Context, c *console) (err error) {
 	if err != nil || !k.Remove {
 		return err
 	}
-	return k.remove(ctx, c, name)
+	return k.remove(ctx, c, t.name)
 }
 
 // write writes the archive, which counts once it was checked.
@@ -78,13 +74,11 @@ func (k *logExport) write(ctx context.Context, t *transfer, folder string) (err 
 	if err != nil {
 		return err
 	}
-	if err := to.WriteTiles(ctx, checkpoint); err != nil {
-		return err
-	}
-	if err := t.conclude(ctx, to, 0); err != nil {
-		return err
-	}
-	return to.Finish(ctx)
+	return inOrder(
+		func() error { return to.WriteTiles(ctx, checkpoint) },
+		func() error { return t.conclude(ctx, to, 0) },
+		func() error { return to.Finish(ctx) },
+	)
 }
 
 // lastRecord returns the last record of a store; nil if it has none, or one that is damaged, which a check finds.

@@ -48,6 +48,16 @@ func (s *logSource) each(do func() (followed bool, err error)) error {
 	}
 }
 
+// inPasses calls do for all logs as each does: first ahead, without their last records, so that no
+// service begins the next one anew, and then to the end, unless only ahead is asked for.
+func (s *logSource) inPasses(onlyAhead bool, do func(ahead bool) (followed bool, err error)) error {
+	err := s.each(func() (bool, error) { return do(true) })
+	if err != nil || onlyAhead {
+		return err
+	}
+	return s.each(func() (bool, error) { return do(false) })
+}
+
 // isFollowed reports whether a store's last record ends its log, and another one follows in the same
 // folder.
 func (s *logSource) isFollowed(ctx context.Context, store ledger.Reader, origin string) (bool, error) {

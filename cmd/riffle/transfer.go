@@ -28,6 +28,7 @@ const checkedName = "checked"
 type transfer struct {
 	*console
 	from     ledger.Reader
+	name     string // of from
 	verifier note.Verifier
 	checker  journal.Checker
 	source   *logSource
@@ -39,38 +40,66 @@ type transfer struct {
 	checked  checkState   // of the copy; the zero value for one that is checked whole
 }
 
-// newTransfer returns a transfer from an open store. One that was moved is copied only to the store
-// with the identity target, where it was moved to. One that lacks records of the checkpoint beside
-// it is not copied.
-func newTransfer(ctx context.Context, c *console, s *logSource, from ledger.Reader, target string) (*transfer, error) {
-	verifier, _, err := s.readVerifier(ctx)
-	if err != nil {
+// openTransfer returns a transfer from the store that open opens, such as openStore; close it when done.
+// A store that was moved is copied only to the one with the identity target, where it was moved to. One
+// that lacks records of the checkpoint beside it is not copied.
+func openTransfer(ctx context.Context, c *console, s *logSource, target string,
+	open func(ctx context.Context, folder, location string) (ledger.Reader, string, error),
+) (t *transfer, err error) {
+	t = &transfer{console: c, source: s}
+	if t.from, t.name, err = open(ctx, s.folder(), s.location()); err != nil {
 		return nil, err
 	}
-	head, err := from.Head(ctx)
+	if err = t.prepare(ctx, target); err != nil {
+		return nil, errors.Join(err, t.from.Close())
+	}
+	return t, nil
+}
+
+// close closes the source, and adds what fails to an error.
+func (t *transfer) close(err *error) { *err = errors.Join(*err, t.from.Close()) }
+
+// prepare reads the keys of the source, and checks that it may be copied to a target.
+func (t *transfer) prepare(ctx context.Context, target string) (err error) {
+	if t.verifier, _, err = t.source.readVerifier(ctx); err != nil {
+		return err
+	}
+	head, err := t.from.Head(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	keys := ledger.SeedKeys{make([]byte, ledger.SeedKeySize)} // any key, for a store without encrypted seeds
 	if len(head.SeedKey) > 0 {
-		if keys, err = s.seedKeys(ctx, ""); err != nil {
-			return nil, err
+		if keys, err = t.source.seedKeys(ctx, ""); err != nil {
+			return err
 		}
 	}
 	vault, err := ledger.OpenVault(head, keys)
 	if err != nil {
-		return nil, fmt.Errorf("%w: use --seed-key to name the key of this store", err)
+		return fmt.Errorf("%w: use --seed-key to name the key of this store", err)
 	}
-	t := &transfer{console: c, from: from, source: s, verifier: verifier, checker: journal.Checker{Decrypt: vault.Decrypt}}
-	if a, ok := from.(*archive.Reader); ok && a.WithoutSeeds() {
-		t.checker.Decrypt = nil
+	if a, ok := t.from.(*archive.Reader); !ok || !a.WithoutSeeds() {
+		t.checker.Decrypt = vault.Decrypt
 	}
-	if _, t.moved, err = from.StoredVersion(ctx); err == nil && t.moved {
-		err = s.checkMoved(target)
-	} else if err == nil {
-		err = t.isNewest(ctx, from, s.folder())
+	if _, t.moved, err = t.from.StoredVersion(ctx); err == nil && t.moved {
+		return t.source.checkMoved(target)
+	} else if err != nil {
+		return err
 	}
-	return t, err
+	return t.isNewest(ctx, t.from, t.source.folder())
+}
+
+// isArchive reports whether the source is the archive of an exported log.
+func (t *transfer) isArchive() bool { return t.name == archive.Folder(t.source.folder()) }
+
+// inOrder calls steps until one fails.
+func inOrder(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // run brings a store up to date, without the last record if ahead is set.
