@@ -5,15 +5,17 @@ import (
 	"errors"
 	"net"
 	"net/http"
+
+	"riffle/internal/httpserver"
 )
 
 // An endpoint is a server at --addr or --admin-addr.
 type endpoint struct {
-	*http.Server
+	*httpserver.Server
 	listener net.Listener
 }
 
-func listen(ctx context.Context, addr string, server *http.Server) (*endpoint, error) {
+func listen(ctx context.Context, addr string, server *httpserver.Server) (*endpoint, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
@@ -21,15 +23,10 @@ func listen(ctx context.Context, addr string, server *http.Server) (*endpoint, e
 	return &endpoint{server, listener}, nil
 }
 
-// serve serves in the background, by TLS if the server is configured for it. It sends the error that
-// ends it to failed.
+// serve serves in the background. It sends the error that ends it to failed.
 func (e *endpoint) serve(failed chan<- error) {
-	serve := func() error { return e.Serve(e.listener) }
-	if e.TLSConfig != nil {
-		serve = func() error { return e.ServeTLS(e.listener, "", "") } // certificates come from TLSConfig
-	}
 	go func() {
-		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
+		if err := e.Serve(e.listener); !errors.Is(err, http.ErrServerClosed) {
 			failed <- err
 		}
 	}()

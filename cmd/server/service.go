@@ -87,11 +87,11 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	s := &service{options: o, logger: logger, logs: open, handler: handler, tracer: tracer, certificates: certificates}
 	if o.adminAddr != "" {
 		served.Handler, served.MaxConnections = handler.AdminHandler(), adminConnections
-		if s.admin, err = listen(ctx, o.adminAddr, httpserver.New(served).Server); err != nil {
+		if s.admin, err = listen(ctx, o.adminAddr, httpserver.New(served)); err != nil {
 			return nil, err
 		}
 	}
-	if s.public, err = listen(ctx, o.addr, server.Server); err != nil {
+	if s.public, err = listen(ctx, o.addr, server); err != nil {
 		return nil, errors.Join(err, s.admin.close())
 	}
 	return s, nil

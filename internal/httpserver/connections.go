@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -29,9 +30,9 @@ type connections struct {
 	places  *quota.Pool
 	spare   int64 // places reserved for peers with few connections
 	metrics *Metrics
+	began   time.Time
 	pauses  *rate.Limiter // microseconds without accepting a connection
 	closed  chan struct{} // capacity 1; receives when a connection has closed
-	open    sync.Map      // of *connection, by net.Conn
 
 	mu     sync.Mutex
 	queue  list.List     // of *connection: idle ones, longest first, the separator, active ones
@@ -43,9 +44,10 @@ const (
 	// ExtraConnections is the number of connections beyond the bound, for health checks and for answers
 	// with status 503.
 	ExtraConnections = 32
-	// newIdle is the time that a new connection may be idle before another one may replace it.
+	// newIdle is the time from its accept, or from the first byte after an answer, in which a connection
+	// may send the header of a request before another one may replace it.
 	newIdle = time.Second
-	// servedIdle is the same after an answer: a client's pool in use sends its next request earlier.
+	// servedIdle is the same from an answer to that byte: a client's pool in use sends it earlier.
 	servedIdle = 10 * time.Millisecond
 	// few is the number of connections that a peer may have while any place is free. A quarter of all
 	// places is reserved for such peers, or a dozen greedy ones would leave nothing to others.
@@ -55,24 +57,62 @@ const (
 	longestPause = 3 * time.Second
 )
 
-// A connection is open. connections.mu guards its fields, except busy, and conn, set, peer and
-// extra, which never change.
+// A connection is below TLS, where [listener] accepts it. connections.mu guards its last three fields.
+// set, peer and extra do not change once it is admitted.
 type connection struct {
-	conn   net.Conn
-	set    *connections
-	peer   netip.Addr
-	extra  bool
-	places int64         // taken from the pool; unused if extra
-	busy   atomic.Bool   // its state is active, also while changed still waits for connections.mu
-	closed bool          // to make room for another connection
-	served bool          // a request was answered
-	since  time.Time     // of the accept or, unless extra, the end of the last answer
-	place  *list.Element // in queue or extra
+	socket
+	set      *connections
+	peer     netip.Addr
+	extra    bool
+	kept     atomic.Int64  // from set.began, in nanoseconds: then another one may replace it
+	answered atomic.Bool   // nothing was read since the last answer
+	places   int64         // taken from the pool; unused if extra
+	replaced bool          // closed to make room
+	place    *list.Element // in queue or extra; nil before and after
+}
+
+// Read notes when the client begins to send after an answer.
+func (c *connection) Read(p []byte) (int, error) {
+	n, err := c.socket.Read(p)
+	if n > 0 && c.answered.Load() {
+		c.keep(newIdle)
+		c.answered.Store(false)
+	}
+	return n, err
+}
+
+// keep gives the connection a time, from now on, in which no other one replaces it.
+func (c *connection) keep(d time.Duration) { c.kept.Store(int64(time.Since(c.set.began) + d)) }
+
+// keptFor returns what is left of that time, negative after it.
+func (c *connection) keptFor() time.Duration {
+	return time.Duration(c.kept.Load()) - time.Since(c.set.began)
+}
+
+// A socket is what a *net.TCPConn does for net/http, which half-closes it after an answer.
+type socket interface {
+	net.Conn
+	syscall.Conn
+	CloseWrite() error
+}
+
+// A listener accepts connections for a set.
+type listener struct {
+	net.Listener
+	set *connections
+}
+
+func (l listener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &connection{socket: conn.(*net.TCPConn), set: l.set}, nil
 }
 
 func newConnections(most int, metrics *Metrics) *connections {
 	c := &connections{
-		places: quota.NewPool(int64(most)), spare: int64(most) / 4, metrics: metrics,
+		places: quota.NewPool(int64(most)), spare: int64(most) / 4, metrics: metrics, began: time.Now(),
 		pauses: rate.NewLimiter(rate.Limit(longestPause.Microseconds())/30, int(longestPause.Microseconds())), closed: make(chan struct{}, 1),
 	}
 	c.active = c.queue.PushBack((*connection)(nil))
@@ -82,24 +122,32 @@ func newConnections(most int, metrics *Metrics) *connections {
 // admit gives a new connection a place. It is the server's ConnContext: while it runs, the server
 // accepts no other connection.
 func (c *connections) admit(ctx context.Context, conn net.Conn) context.Context {
-	added := &connection{conn: conn, set: c, peer: quota.Peer(conn.RemoteAddr().String()), places: 1}
+	added := below(conn)
+	added.peer, added.places = quota.Peer(conn.RemoteAddr().String()), 1
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for added.place == nil {
 		if c.take(added.peer) {
 			added.place = c.queue.InsertBefore(added, c.active)
 		} else if old := c.idle(added.peer); old != nil {
-			c.close(old)
+			c.replace(old)
 		} else if c.extra.Len() < ExtraConnections {
 			added.extra, added.place = true, c.extra.PushBack(added)
-		} else if oldest := c.extra.Front().Value.(*connection); !c.pause(oldest.since.Add(newIdle)) {
-			c.close(oldest)
+		} else if oldest := c.extra.Front().Value.(*connection); !c.pause(oldest.keptFor()) {
+			c.replace(oldest)
 		}
 	}
-	added.since = time.Now()
-	c.open.Store(conn, added)
+	added.keep(newIdle)
 	c.metrics.open.Inc()
 	return context.WithValue(ctx, connectionKey{}, added)
+}
+
+// below returns the connection below TLS, or conn itself.
+func below(conn net.Conn) *connection {
+	if over, ok := conn.(*tls.Conn); ok {
+		conn = over.NetConn()
+	}
+	return conn.(*connection)
 }
 
 type connectionKey struct{}
@@ -119,17 +167,13 @@ func (c *connections) take(peer netip.Addr) bool {
 // has at least as many connections as peer; nil for none.
 //
 // A client may just be sending a request, which is then lost, as after any idle timeout. So a
-// connection may be idle for a minimum time, and one with unread bytes is skipped.
+// connection may be idle for a minimum time, and one with unread bytes is skipped. What net/http has
+// read before unread looked has begun another minimum time, so that is checked again.
 func (c *connections) idle(peer netip.Addr) *connection {
-	held, now := c.places.Held(peer), time.Now()
+	held := c.places.Held(peer)
 	for e := c.queue.Front(); e != c.active; e = e.Next() {
 		found := e.Value.(*connection)
-		least := newIdle
-		if found.served {
-			least = servedIdle
-		}
-		if now.Sub(found.since) >= least && c.places.Held(found.peer) >= held &&
-			!unread(found.conn) && !found.busy.Load() { // in this order: net/http reads, then it is busy
+		if found.keptFor() <= 0 && c.places.Held(found.peer) >= held && !found.unread() && found.keptFor() <= 0 {
 			return found
 		}
 	}
@@ -137,12 +181,8 @@ func (c *connections) idle(peer netip.Addr) *connection {
 }
 
 // unread reports whether bytes have arrived that net/http has not read yet.
-func unread(conn net.Conn) bool {
-	socket, ok := transport(conn).(syscall.Conn)
-	if !ok {
-		return false
-	}
-	raw, err := socket.SyscallConn()
+func (c *connection) unread() bool {
+	raw, err := c.SyscallConn()
 	if err != nil {
 		return false
 	}
@@ -153,11 +193,11 @@ func unread(conn net.Conn) bool {
 	return err == nil && n > 0
 }
 
-// pause waits until a connection closes, at most until a time. It returns false immediately if that
-// time has passed or the pauses are used up, since other clients wait, too.
-func (c *connections) pause(until time.Time) bool {
+// pause waits until a connection closes, at most for a time. It returns false immediately if that is
+// not positive or the pauses are used up, since other clients wait, too.
+func (c *connections) pause(left time.Duration) bool {
 	began := time.Now()
-	left := min(until.Sub(began), time.Duration(c.pauses.TokensAt(began))*time.Microsecond)
+	left = min(left, time.Duration(c.pauses.TokensAt(began))*time.Microsecond)
 	if left <= 0 {
 		return false
 	}
@@ -174,27 +214,19 @@ func (c *connections) pause(until time.Time) bool {
 	return true
 }
 
-// close closes a connection to make room. It closes the transport, since closing a tls.Conn may wait
-// seconds for the client.
-func (c *connections) close(old *connection) {
-	old.closed = true
+// replace closes a connection to make room. It closes it below TLS, where closing may wait seconds
+// for the client.
+func (c *connections) replace(old *connection) {
+	old.replaced = true
 	c.metrics.closed.Inc()
-	_ = transport(old.conn).Close() // net/http reports the error
+	_ = old.Close() // net/http reports the error
 	c.remove(old)
-}
-
-// transport returns the connection below TLS, or conn itself.
-func transport(conn net.Conn) net.Conn {
-	if over, ok := conn.(*tls.Conn); ok {
-		return over.NetConn()
-	}
-	return conn
 }
 
 // remove returns the places of a connection. It does nothing if another state change, or the
 // admission of a connection, was first.
 func (c *connections) remove(old *connection) {
-	if _, open := c.open.LoadAndDelete(old.conn); !open {
+	if old.place == nil {
 		return
 	}
 	c.metrics.open.Dec()
@@ -202,11 +234,12 @@ func (c *connections) remove(old *connection) {
 	case c.closed <- struct{}{}:
 	default:
 	}
+	c.queue.Remove(old.place) // it is in one of the two
+	c.extra.Remove(old.place)
+	old.place = nil
 	if old.extra {
-		c.extra.Remove(old.place)
 		return
 	}
-	c.queue.Remove(old.place)
 	c.places.Return(old.peer, old.places)
 	if old.places > 1 {
 		c.metrics.http2.Dec()
@@ -215,22 +248,25 @@ func (c *connections) remove(old *connection) {
 
 // changed records the state of a connection. It is the server's ConnState.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
-	value, open := c.open.Load(conn)
-	if !open {
-		return // closed to make room
+	known := below(conn)
+	if !known.extra { // before the lock, which admission may hold for long
+		if state == http.StateActive {
+			known.kept.Store(math.MaxInt64)
+		}
+		if state == http.StateIdle {
+			known.keep(servedIdle)
+		}
+		known.answered.Store(state == http.StateIdle)
 	}
-	known := value.(*connection)
-	known.busy.Store(state == http.StateActive)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch { // one that was removed meanwhile is in no list, and nothing moves
+	switch {
 	case state == http.StateClosed || state == http.StateHijacked:
 		c.remove(known)
-	case known.extra:
+	case known.extra || known.place == nil:
 	case state == http.StateActive:
 		c.queue.MoveToBack(known.place)
 	case state == http.StateIdle:
-		known.served, known.since = true, time.Now()
 		c.queue.MoveBefore(known.place, c.active)
 	}
 }
@@ -239,7 +275,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 func (c *connections) widen(known *connection) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known.extra || known.closed || !c.places.Take(known.peer, http2Streams-1) {
+	if known.extra || known.place == nil || !c.places.Take(known.peer, http2Streams-1) {
 		return false
 	}
 	known.places = http2Streams
@@ -269,7 +305,7 @@ func CheckConnection(w http.ResponseWriter, r *http.Request, healthCheck bool) e
 	}
 	c.set.mu.Lock()
 	defer c.set.mu.Unlock()
-	if c.closed {
+	if c.replaced {
 		return ErrDropped
 	}
 	return nil

@@ -1,9 +1,11 @@
 package httpserver
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,49 +14,72 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A peerConn is a connection of a peer.
+// A peerConn is a connection of a peer. Its Read returns a byte.
 type peerConn struct {
-	net.Conn
+	socket
 	peer   string
 	closed bool
+	looked func() // called where bytes to read are looked for; nil for nothing
 }
 
-func (c *peerConn) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(c.peer), Port: 1} }
-func (c *peerConn) Close() error         { c.closed = true; return nil }
+func (c *peerConn) RemoteAddr() net.Addr     { return &net.TCPAddr{IP: net.ParseIP(c.peer), Port: 1} }
+func (c *peerConn) Read([]byte) (int, error) { return 1, nil }
+func (c *peerConn) Close() error             { c.closed = true; return nil }
+
+func (c *peerConn) SyscallConn() (syscall.RawConn, error) {
+	if c.looked != nil {
+		c.looked()
+	}
+	return nil, errors.ErrUnsupported
+}
+
+// connect admits a connection.
+func (c *connections) connect(t *testing.T) (*peerConn, *connection) {
+	conn := &peerConn{peer: "192.0.2.1"}
+	return conn, connectionOf(c.admit(t.Context(), &connection{socket: conn, set: c}))
+}
 
 // TestSilentConnectionsMakeRoom has all places of one peer taken. A new connection of the peer closes
 // the one that has been silent longest, and none that may be about to send a request.
 func TestSilentConnectionsMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConnections(8, NewMetrics(prometheus.NewRegistry(), 1))
-		connect := func() (*peerConn, *connection) {
-			conn := &peerConn{peer: "192.0.2.1"}
-			return conn, c.admit(t.Context(), conn).Value(connectionKey{}).(*connection)
-		}
-		var first []*peerConn
+		var sockets []*peerConn
+		var first []*connection
 		for range 4 { // half of the places
-			conn, of := connect()
-			first = append(first, conn)
+			conn, of := c.connect(t)
+			sockets, first = append(sockets, conn), append(first, of)
 			assert.False(t, of.extra, "a connection with a place is an extra one")
 			time.Sleep(time.Millisecond)
 		}
+		makesRoom := func(want *peerConn) {
+			t.Helper()
+			_, of := c.connect(t)
+			if of.extra {
+				c.changed(of, http.StateClosed)
+			}
+			if want == nil {
+				assert.True(t, of.extra, "a connection that was just accepted, answered or sent to has made room")
+			} else {
+				assert.True(t, want.closed && !of.extra, "the connection that was silent longest makes no room")
+			}
+		}
 		c.changed(first[0], http.StateActive)
-		c.changed(first[1], http.StateActive)
-		c.changed(first[1], http.StateIdle)
-		if conn, of := connect(); !of.extra {
-			t.Error("a connection was closed right after it was accepted or answered")
-		} else {
-			c.changed(conn, http.StateClosed)
+		for _, answered := range first[1:3] {
+			c.changed(answered, http.StateActive)
+			c.changed(answered, http.StateIdle)
 		}
+		makesRoom(nil)
 		time.Sleep(servedIdle)
-		if _, of := connect(); of.extra || !first[1].closed {
-			t.Error("the connection that was answered does not make room")
-		}
-		time.Sleep(newIdle)
-		if _, of := connect(); of.extra || !first[2].closed {
-			t.Error("the connection that was silent longest does not make room")
-		}
-		assert.True(t, !first[0].closed && !first[3].closed, "a connection with a request in flight, or one that was silent for less time, was closed")
+		_, _ = first[1].Read(nil) // the first byte of a request
+		makesRoom(sockets[2])
+		makesRoom(nil)
+		time.Sleep(newIdle - time.Millisecond)
+		_, _ = first[1].Read(nil) // slowly; it gets no more time
+		makesRoom(sockets[3])
+		time.Sleep(time.Millisecond)
+		makesRoom(sockets[1])
+		assert.False(t, sockets[0].closed, "a connection with a request in flight was closed")
 	})
 }
 
@@ -62,20 +87,20 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 // connection is accepted. It makes no room by closing the one with the request, and each place is
 // returned once.
 func TestStateChangesWhileConnectionsAreAccepted(t *testing.T) {
-	c, conn := newConnections(2, NewMetrics(prometheus.NewRegistry(), 1)), &peerConn{peer: "192.0.2.1"}
-	of := c.admit(t.Context(), conn).Value(connectionKey{}).(*connection)
+	c := newConnections(2, NewMetrics(prometheus.NewRegistry(), 1))
+	conn, of := c.connect(t)
 	var changes sync.WaitGroup
-	change := func(state http.ConnState) {
-		changes.Go(func() { c.changed(conn, state) })
-		assert.Eventually(t, func() bool { return of.busy.Load() == (state == http.StateActive) }, time.Minute, time.Millisecond)
-	}
 	c.mu.Lock()
-	of.since = of.since.Add(-newIdle)
+	of.kept.Store(0)
 	assert.Same(t, of, c.idle(of.peer), "the connection to close")
-	change(http.StateActive)
-	assert.Nil(t, c.idle(of.peer), "the connection to close")
-	change(http.StateClosed)
-	c.close(of)
+	of.answered.Store(true)
+	conn.looked = func() { _, _ = of.Read(nil) }
+	assert.Nil(t, c.idle(of.peer), "the connection to close while net/http reads from it")
+	of.kept.Store(0)
+	changes.Go(func() { c.changed(of, http.StateActive) })
+	assert.Eventually(t, func() bool { return c.idle(of.peer) == nil }, time.Minute, time.Millisecond)
+	changes.Go(func() { c.changed(of, http.StateClosed) })
+	c.replace(of)
 	c.mu.Unlock()
 	changes.Wait()
 	assert.Zero(t, c.places.Held(of.peer), "places of the peer")
@@ -86,13 +111,13 @@ func TestStateChangesWhileConnectionsAreAccepted(t *testing.T) {
 func TestAcceptingPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConnections(2, NewMetrics(prometheus.NewRegistry(), 1))
-		var extra []*peerConn
+		var extra []*connection
 		connect := func() time.Duration {
-			began, conn := time.Now(), &peerConn{peer: "192.0.2.1"}
-			if of := c.admit(t.Context(), conn).Value(connectionKey{}).(*connection); of.extra {
-				extra = append(extra, conn)
-			} else {
-				c.changed(conn, http.StateActive)
+			began := time.Now()
+			_, of := c.connect(t)
+			c.changed(of, http.StateActive)
+			if of.extra {
+				extra = append(extra, of)
 			}
 			return time.Since(began)
 		}
@@ -105,12 +130,12 @@ func TestAcceptingPauses(t *testing.T) {
 			c.changed(extra[1], http.StateClosed)
 		}()
 		assert.Equal(t, time.Millisecond, connect(), "a connection waits for")
-		assert.False(t, extra[0].closed, "a connection waits for")
+		assert.False(t, extra[0].replaced, "the oldest was closed for it")
 		var waited time.Duration
 		for range 10 * ExtraConnections {
 			waited += connect()
 		}
-		if waited < longestPause*9/10 || waited > longestPause*12/10 || !extra[0].closed {
+		if waited < longestPause*9/10 || waited > longestPause*12/10 || !extra[0].replaced {
 			t.Errorf("connections wait for silent ones for %v, want about %v", waited, longestPause)
 		}
 	})

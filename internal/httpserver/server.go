@@ -102,7 +102,16 @@ func New(o Options) *Server {
 	}}
 }
 
-// OverTLS configures the server for TLS with config. Call ServeTLS afterwards.
+// Serve serves the connections of a TCP listener, by TLS after OverTLS.
+func (s *Server) Serve(l net.Listener) error {
+	l = listener{l, s.connections}
+	if s.TLSConfig != nil {
+		return s.ServeTLS(l, "", "") // certificates come from TLSConfig
+	}
+	return s.Server.Serve(l)
+}
+
+// OverTLS configures the server for TLS with config.
 //
 // A connection offers HTTP/2 if it can take http2Streams places, before the protocol is negotiated, so
 // that no stream is refused later. Otherwise it offers HTTP/1.1 alone, which every client speaks.
