@@ -1,5 +1,11 @@
 // The search of the docs, and their menu, which is open where it is beside the text.
+import MiniSearch from 'minisearch';
 import {path, prefix, send, text} from './page';
+import './try';
+
+// Links to operations had their names here before each had a page.
+const [, , operation] = /^#\/(\w+)\/(\w+)$/.exec(location.hash) ?? [];
+if (operation) location.replace(prefix + path(['docs', 'api', operation]));
 
 interface Section {
   path: string;
@@ -10,34 +16,34 @@ interface Section {
 
 const input = document.getElementById('search') as HTMLInputElement,
   list = document.getElementById('found')!;
-let sections: Section[] | undefined;
+let index: Promise<MiniSearch<Section>> | undefined;
 
-/** score is how well a section matches all words, 0 if one is missing. A word in a heading counts ten times. */
-function score(section: Section, words: string[]): number {
-  const heading = `${section.title} ${section.heading}`.toLowerCase(),
-    body = section.text.toLowerCase();
-  let sum = 0;
-  for (const word of words) {
-    const points = (heading.includes(word) ? 10 : 0) + Math.min(5, body.split(word).length - 1);
-    if (points === 0) return 0;
-    sum += points;
-  }
-  return sum;
+/** index finds sections that have all words, or begin with them, or have them with a typing error. */
+async function makeIndex(): Promise<MiniSearch<Section>> {
+  const sections = (await (await send(path(['docs', 'search.json']))).json()) as Section[],
+    index = new MiniSearch<Section>({
+      idField: 'path',
+      fields: ['title', 'heading', 'text'],
+      storeFields: ['path', 'title', 'heading'],
+      searchOptions: {boost: {title: 4, heading: 8}, combineWith: 'AND', prefix: true, fuzzy: mistyped, weights},
+    });
+  index.addAll(sections);
+  return index;
 }
 
+// What a word only begins, or nearly is, counts less than the word.
+const weights = {prefix: 0.5, fuzzy: 0.1};
+
+/** mistyped is the share of a word's letters that may be wrong: none of a short word. */
+const mistyped = (word: string) => word.length > 3 && 0.2;
+
 async function search(): Promise<void> {
-  const words = input.value
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word.length > 1);
-  sections ??= (await (await send(path(['docs', 'search.json']))).json()) as Section[];
-  const found = sections
-    .map((section) => ({section, points: score(section, words)}))
-    .filter(({points}) => words.length > 0 && points > 0)
-    .sort((a, b) => b.points - a.points)
-    .slice(0, 12);
+  index ??= makeIndex();
+  const words = input.value,
+    found = (await index).search(words).slice(0, 12) as unknown as Section[];
+  if (words !== input.value) return;
   list.replaceChildren(
-    ...found.map(({section}) => {
+    ...found.map((section) => {
       const item = document.createElement('li'),
         link = document.createElement('a');
       link.href = prefix + section.path;
@@ -46,7 +52,7 @@ async function search(): Promise<void> {
       return item;
     }),
   );
-  if (words.length > 0 && found.length === 0) list.textContent = text('docs.none');
+  if (words.trim() !== '' && found.length === 0) list.textContent = text('docs.none');
 }
 
 const beside = matchMedia('(min-width: 60rem)'),
@@ -60,6 +66,7 @@ input.addEventListener(
   'input',
   () =>
     void search().catch((error: unknown) => {
+      index = undefined;
       list.textContent = (error as Error).message;
     }),
 );

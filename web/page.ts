@@ -98,16 +98,20 @@ export function setToken(value: string): void {
   sessionStorage.setItem(tokenName, value.trim());
 }
 
-/** send sends a request to the API of the log and returns its answer. It throws a Problem. */
-export async function send(path: Path, init: RequestInit = {}): Promise<Response> {
+/** ask sends a request to the API of the log and returns its answer. It throws a Problem if there is none. */
+export async function ask(path: Path, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   if (token() !== '') headers.set('Authorization', `Bearer ${token()}`);
-  let answer: Response;
   try {
-    answer = await fetch(prefix + path, {...init, headers});
+    return await fetch(prefix + path, {...init, headers});
   } catch {
     throw new Problem(0, text('problem.unreachable'));
   }
+}
+
+/** send is ask for an answer that is not an error. It throws a Problem. */
+export async function send(path: Path, init: RequestInit = {}): Promise<Response> {
+  const answer = await ask(path, init);
   if (!answer.ok) throw new Problem(answer.status, await detailOf(answer));
   return answer;
 }
@@ -121,7 +125,8 @@ export function post(path: Path, body: unknown, headers: Record<string, string> 
   });
 }
 
-async function detailOf(answer: Response): Promise<string> {
+/** detailOf returns what an answer that is an error says. */
+export async function detailOf(answer: Response): Promise<string> {
   try {
     const problem: {detail?: string} = await answer.json();
     return problem.detail ?? answer.statusText;

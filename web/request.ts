@@ -1,36 +1,87 @@
 // A request to the API as a stranger would send it.
 
-const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
-
-/** asCurl returns the shell command that posts a body to an address. */
-export function asCurl(url: string, body: unknown, token: boolean): string {
-  const header = token ? ` \\\n  -H "Authorization: Bearer $RIFFLE_TOKEN"` : '';
-  return `curl ${url}${header} \\\n  --json ${quote(JSON.stringify(body))}`;
+/** A Call is a request: its address with the query, its headers without those for the body and the token. */
+export interface Call {
+  method: string;
+  url: string;
+  headers?: Record<string, string>;
+  body?: string; // JSON
 }
 
-/** asTypeScript returns the same in TypeScript, with nothing but fetch. */
-export function asTypeScript(url: string, body: unknown, token: boolean): string {
-  const header = token ? `\n    Authorization: \`Bearer \${process.env.RIFFLE_TOKEN}\`,` : '';
-  return `const answer = await fetch('${url}', {
-  method: 'POST',
-  headers: {
-    'Content-Type': 'application/json',
-    'Idempotency-Key': crypto.randomUUID(),${header}
-  },
-  body: JSON.stringify(${JSON.stringify(body)}),
-});
-const result = await answer.json();`;
+/** A Program writes a request as a program that sends it, with the token of the environment if there is one. */
+type Program = (call: Call, token: boolean) => string;
+
+const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`,
+  lines = (parts: string[]) => parts.filter((part) => part !== '').join('\n'),
+  writes = ({method}: Call) => method !== 'GET' && method !== 'HEAD';
+
+/** headersOf returns the headers as entries of a literal, each made by entry of a name and an expression. */
+function headersOf({headers = {}, body}: Call, entry: (name: string, value: string) => string): string[] {
+  const all = {...(body !== undefined && {'Content-Type': 'application/json'}), ...headers};
+  return Object.entries(all).map(([name, value]) => entry(name, JSON.stringify(value)));
 }
 
-/** asPython returns the same in Python, with the standard library. */
-export function asPython(url: string, body: unknown, token: boolean): string {
-  const header = token ? `,\n    "Authorization": "Bearer " + os.environ["RIFFLE_TOKEN"]` : '';
-  return `import json, ${token ? 'os, ' : ''}uuid
-from urllib.request import Request, urlopen
+const asCurl: Program = ({method, url, headers = {}, body}, token) =>
+  [
+    `curl ${/^GET$/.test(method) || body !== undefined ? '' : `-X ${method} `}${/[?&[]/.test(url) ? quote(url) : url}`,
+    ...(token ? ['-H "Authorization: Bearer $RIFFLE_TOKEN"'] : []),
+    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
+    ...(body !== undefined ? [`--json ${quote(body)}`] : []),
+  ].join(' \\\n  ');
 
-request = Request("${url}", data=${JSON.stringify(JSON.stringify(body))}.encode(), headers={
-    "Content-Type": "application/json",
-    "Idempotency-Key": str(uuid.uuid4())${header},
-})
-result = json.load(urlopen(request))`;
-}
+const asTypeScript: Program = (call, token) => {
+  const {method, url, body} = call,
+    headers = [
+      ...headersOf(call, (name, value) => `    ${/^\w+$/.test(name) ? name : `'${name}'`}: ${value},`),
+      writes(call) ? `    'Idempotency-Key': crypto.randomUUID(),` : '',
+      token ? `    Authorization: 'Bearer ' + process.env.RIFFLE_TOKEN,` : '',
+    ].filter((line) => line !== '');
+  return lines([
+    `const answer = await fetch('${url}', {`,
+    method === 'GET' ? '' : `  method: '${method}',`,
+    headers.length > 0 ? `  headers: {\n${headers.join('\n')}\n  },` : '',
+    body === undefined ? '' : `  body: JSON.stringify(${body}),`,
+    '});',
+    'const result = await answer.json();',
+  ]);
+};
+
+const asPython: Program = (call, token) => {
+  const {method, url, body} = call;
+  return lines([
+    `import json${token ? ', os' : ''}${writes(call) ? ', uuid' : ''}`,
+    'from urllib.request import Request, urlopen',
+    '',
+    `request = Request(${JSON.stringify(url)}, method=${JSON.stringify(method)}, headers={`,
+    ...headersOf(call, (name, value) => `    "${name}": ${value},`),
+    writes(call) ? '    "Idempotency-Key": str(uuid.uuid4()),' : '',
+    token ? '    "Authorization": "Bearer " + os.environ["RIFFLE_TOKEN"],' : '',
+    body === undefined ? '})' : `}, data=${JSON.stringify(body)}.encode())`,
+    'result = json.load(urlopen(request))',
+  ]);
+};
+
+const asGo: Program = (call, token) => {
+  const {method, url, body} = call,
+    set = (name: string, value: string) => `request.Header.Set("${name}", ${value})`;
+  return lines([
+    `request, err := http.NewRequest(${JSON.stringify(method)}, ${JSON.stringify(url)}, ${body === undefined ? 'nil' : `strings.NewReader(${JSON.stringify(body)})`})`,
+    'if err != nil {\n\treturn err\n}',
+    ...headersOf(call, set),
+    writes(call) ? set('Idempotency-Key', 'rand.Text()') : '',
+    token ? set('Authorization', '"Bearer "+os.Getenv("RIFFLE_TOKEN")') : '',
+    'answer, err := http.DefaultClient.Do(request)',
+    'if err != nil {\n\treturn err\n}',
+    'defer answer.Body.Close()',
+    'result := map[string]any{}',
+    'err = json.NewDecoder(answer.Body).Decode(&result)',
+  ]);
+};
+
+/** programs are those for a call, by the names of their languages. */
+export const programs = (call: Call, token: boolean): [string, string][] => [
+  ['curl', asCurl(call, token)],
+  ['TypeScript', asTypeScript(call, token)],
+  ['Python', asPython(call, token)],
+  ['Go', asGo(call, token)],
+];

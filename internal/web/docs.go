@@ -9,11 +9,11 @@ import (
 
 // docs are the project's documents as pages, in English. web/docs.mjs makes them.
 type docs struct {
-	Pages     map[string]*document // by their paths below /docs/, such as guides/shoes
-	Contract  *document
-	Guides    []entry                                // without their index, guides/README
-	Reference []entry                                // of the pages on operations, their index alone
-	Files     map[string]struct{ Type, Text string } // pictures, and search.json with the sections of all documents
+	Pages      map[string]*document // by their paths below /docs/, such as guides/shoes; "" for the operations
+	Operations []entry
+	Guides     []entry                                // without their index, guides/README
+	Reference  []entry                                // of the pages on operations, their index alone
+	Files      map[string]struct{ Type, Text string } // pictures, and search.json with the sections of all documents
 }
 
 // A document is a Markdown file as HTML.

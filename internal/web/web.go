@@ -16,6 +16,7 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/go-chi/chi/v5"
@@ -40,10 +41,6 @@ const (
 	// function.
 	ownPolicy = "default-src 'none'; script-src '%s' 'unsafe-eval'; worker-src blob:; base-uri 'none'; form-action 'none'; " +
 		"frame-ancestors 'self'; sandbox allow-scripts"
-
-	// contractPolicy is policy without Trusted Types, which the viewer of the contract does not know.
-	contractPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
-		"form-action 'none'; frame-ancestors 'none'"
 )
 
 // A page is a path and the script that draws it.
@@ -54,7 +51,7 @@ var pages = []page{
 	{"/verify", "verify", policy},
 	{"/fairness", "fairness", labPolicy},
 	{"/explore", "explore", policy},
-	{"/docs", "contract", contractPolicy},
+	{"/docs", "docs", policy},
 }
 
 // languages are the languages of the pages, the default first.
@@ -120,15 +117,12 @@ func (p *Pages) Routes(r chi.Router) {
 		r.Get(pattern, answer)
 		r.Head(pattern, answer)
 	}
-	for _, page := range pages[1:] {
+	for _, page := range pages[1:4] {
 		get(page.Path, func(w http.ResponseWriter, r *http.Request) {
-			v := view{script: page.Script, policy: page.policy}
-			if page.policy == contractPolicy {
-				v.document = p.docs().Contract
-			}
-			p.serve(w, r, v)
+			p.serve(w, r, view{script: page.Script, policy: page.policy})
 		})
 	}
+	get("/docs", p.serveDocument)
 	get("/docs/*", p.serveDocument)
 	get("/docs/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Location", p.prefix(w)+"/docs")
@@ -185,12 +179,12 @@ func headersOf(policy string) map[string]string {
 func (p *Pages) render(tag, prefix string, v view) (top, bottom []byte) {
 	texts := p.texts[tag]
 	title := texts["title."+v.script]
-	if v.path != "" {
+	if v.document != nil {
 		title = v.document.Title
 	}
 	values := map[string]any{
 		"Language": tag, "Texts": texts, "Prefix": prefix, "Page": v.script, "Pages": pages, "Names": p.names,
-		"Title": title, "Document": v.document, "Path": v.path, "Docs": p.docs,
+		"Title": title, "Document": v.document, "Path": v.path, "Docs": p.docs, "IsOperation": strings.HasPrefix(v.path, "api/"),
 		"Workers": fmt.Sprintf(`{"worker":%q,"own":%q}`, p.names["lab/worker"], p.names["lab/own"]),
 	}
 	return p.execute("top", values), p.execute("bottom", values)

@@ -9,7 +9,7 @@ import {Draw, Move, Open, Reshuffle} from './controls';
 import {History} from './history';
 import {load, type Change, type Owned} from './owner';
 import {Pile} from './pile';
-import {Programs} from './programs';
+import {Posted} from '../programs';
 
 /** A Call is a request to the API with its answer. */
 interface Call {
@@ -118,7 +118,7 @@ export function Shoe({types, id}: {types: DeckType[]; id: string}) {
       {owned && (
         <div class="columns">
           <History key={id} owned={owned} busy={busy} change={change} onLook={look} />
-          {last?.answer.shoe_id === id && <Programs {...last} />}
+          {last?.answer.shoe_id === id && <Posted {...last} />}
         </div>
       )}
     </>

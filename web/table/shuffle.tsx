@@ -10,7 +10,7 @@ import {Algorithm, asked, askedOf, Cut, DeckFields, fieldsOf, remember, type Ask
 import {Fingerprint, Opened, useCommitment} from './fixed';
 import {Down, Games, type Game} from './games';
 import {Hands} from './hands';
-import {Programs} from './programs';
+import {Posted} from '../programs';
 
 /** A Shuffle is the body of POST /shuffle as a game sends it. This page also reveals the seed, to check the deal. */
 interface Shuffle extends Asked {
@@ -179,7 +179,7 @@ export function Shuffle({types}: {types: DeckType[]}) {
       {dealt && (
         <div class="columns">
           <Proof key={dealt.answer.audit_id} dealt={dealt} />
-          <Programs
+          <Posted
             path="/shuffle"
             body={dealt.body}
             answer={dealt.answer}

@@ -1,5 +1,9 @@
 // The docs in a real browser: the contract, whose requests can be sent, and the documents, which can be searched.
 import assert from 'node:assert/strict';
+import {execSync} from 'node:child_process';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {browse, open, startWith, startWithKey} from './service.mjs';
 
@@ -13,60 +17,100 @@ after(async () => {
   await service.stop();
 });
 
-/**
- * execute sends the request of the operation that is open in the viewer, and returns the answer
- * that the viewer shows.
- */
-async function execute(page, parameters = {}) {
-  const sent = page.waitForResponse(
-    (answer) => answer.request().method() !== 'HEAD' && !answer.url().endsWith('/openapi.yaml'),
-  );
-  await page.click('.opblock.is-open .try-out__btn');
-  for (const name of Object.keys(parameters)) await page.getByLabel(name, {exact: true}).last().fill(parameters[name]);
-  await page.click('.opblock.is-open .execute');
-  const answer = await sent,
-    shown = page.locator('.opblock.is-open .live-responses-table tbody .response-col_status');
-  await shown.waitFor();
-  assert.equal(Number.parseInt(await shown.textContent(), 10), answer.status());
-  return answer;
+/** send sends the request that is on the page of an operation, and returns what is shown of its answer. */
+async function send(page) {
+  const sent = page.waitForResponse((answer) => !/static|docs/.test(answer.url()));
+  await page.click('#try button.main');
+  const answer = await sent;
+  await page.getByRole('heading', {name: new RegExp(`^${answer.status()} `)}).waitFor();
+  return {answer, text: await page.locator('#answer').textContent()};
 }
 
 for (const log of ['', '/logs/poker']) {
-  test(`requests are sent from the viewer of ${log || 'the main log'}`, async () => {
-    const {page, wrong, close} = await open(browser, `${service.base}${log}/docs`);
-    for (const [call, parameters, path] of [
-      ['POST /shuffle', {}, '/shuffle'],
-      ['GET /decks/{type}/cards', {type: 'uno108'}, '/decks/uno108/cards'],
-    ]) {
-      await page.goto(`${service.base}${log}/docs`);
-      await page.getByRole('link', {name: call, exact: true}).click();
-      await page.waitForSelector('.opblock.is-open');
-      const answer = await execute(page, parameters);
-      assert.equal(answer.url().split('?')[0], service.base + log + path);
-      assert.equal(answer.status(), 200);
-    }
-    assert.deepEqual(wrong, []);
+  test(`requests are sent from the page of an operation of ${log || 'the main log'}`, async () => {
+    const {page, wrong, close} = await open(browser, `${service.base}${log}/docs`),
+      home = `${service.base}${log}`;
+    await page.getByRole('link', {name: 'POST /shuffle', exact: true}).first().click();
+    await page.getByLabel('Example').selectOption({label: 'Six numbers out of 49'});
+    const shuffled = await send(page);
+    assert.equal(shuffled.answer.url(), `${home}/shuffle`);
+    assert.equal(JSON.parse(shuffled.text).items.length, 6);
+    await page.getByRole('textbox', {name: 'Body'}).fill('{"size":');
+    assert.match((await send(page)).text, /"status": 400/);
+
+    await page.goto(`${home}/docs#/decks/listCards`); // as older links have it
+    await page.waitForURL(`${home}/docs/api/listCards`);
+    await page.getByLabel('type', {exact: true}).fill('uno108');
+    await page.getByLabel('parameters', {exact: true}).fill('');
+    assert.equal((await send(page)).answer.url(), `${home}/decks/uno108/cards`);
+    await page.goto(`${home}/docs/api/dealDeck`);
+    await page.getByLabel('Example').selectOption({label: 'Undercover'});
+    const {answer, text} = await send(page);
+    assert.equal(answer.url(), `${home}/decks/undercover?hands=undercover&players=8`);
+    assert.equal(JSON.parse(text).hands.length, 8);
+    await page.goto(`${home}/docs/api/getAudit`);
+    await page.getByLabel('id', {exact: true}).fill('..');
+    await page.click('#try button.main');
+    await page.getByText('is not an id or a name').waitFor();
+    assert.deepEqual(
+      wrong.filter((text) => !text.includes('400')),
+      [],
+    );
     await close();
   });
 }
 
-test('with keys, the contract and its requests take a token', async () => {
+test('every operation shows what it takes and answers', async () => {
+  const {page, wrong, close} = await open(browser, `${service.base}/docs`);
+  const pages = await page.locator('.calls a').evaluateAll((links) => links.map(({href}) => href));
+  assert.ok(pages.length > 30);
+  for (const url of pages) {
+    await page.goto(url);
+    await page.locator('#program').waitFor();
+    const shown = await page.locator('main').textContent();
+    assert.doesNotMatch(shown, /undefined|\[object/, url);
+    assert.match(await page.locator('#program').textContent(), /^curl /, url);
+  }
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('the programs of an operation do what they say', async () => {
+  const {page, close} = await open(browser, `${service.base}/docs/api/shuffle`);
+  await page.getByLabel('Example').selectOption({label: 'Six numbers out of 49'});
+  const folder = mkdtempSync(join(tmpdir(), 'programs-'));
+  const inGo = (program) => `package main
+import ("crypto/rand"; "encoding/json"; "fmt"; "net/http"; "strings")
+func main() { if err := run(); err != nil { panic(err) } }
+func run() error {
+${program}
+fmt.Println(len(result["items"].([]any)))
+return err
+}`;
+  for (const [name, file, wrapped, command] of [
+    ['curl', 'a.sh', (program) => `${program} -s | grep -o '"items":\\[[^]]*' | tr , '\\n' | wc -l`, 'bash'],
+    ['TypeScript', 'a.mjs', (program) => `${program}\nconsole.log(result.items.length)`, 'node'],
+    ['Python', 'a.py', (program) => `${program}\nprint(len(result["items"]))`, 'python3'],
+    ['Go', 'a.go', inGo, 'go run'],
+  ]) {
+    await page.getByRole('tab', {name}).click();
+    writeFileSync(join(folder, file), wrapped(await page.locator('#program').textContent()));
+    assert.equal(execSync(`${command} ${file}`, {cwd: folder, encoding: 'utf8'}).trim(), '6', name);
+  }
+  rmSync(folder, {recursive: true});
+  await close();
+});
+
+test('with keys, requests take a token', async () => {
   const own = await startWithKey('shuffle, read'),
     {token} = own;
-  const {page, close} = await open(browser, `${own.base}/docs#/shuffles/shuffle`);
+  const {page, close} = await open(browser, `${own.base}/docs/api/shuffle`);
+  await page.click('#try button.main');
   await page.fill('input[name=token]', token);
+  const sent = page.waitForResponse((answer) => answer.url().endsWith('/shuffle'));
   await page.click('.problem button');
-  await page.waitForSelector('.opblock.is-open');
-  assert.equal((await execute(page)).status(), 200);
-  // Without it, a token is given to the viewer.
-  await page.click('.auth-wrapper .authorize');
-  await page.getByRole('button', {name: 'Remove authorization'}).click();
-  await page.evaluate(() => sessionStorage.clear());
-  await page.fill('.auth-container input', token);
-  await page.locator('.auth-btn-wrapper .authorize').click();
-  await page.locator('.auth-btn-wrapper .btn-done').click();
-  await page.click('.opblock.is-open .try-out__btn'); // which ends the first request
-  assert.equal((await execute(page)).status(), 200);
+  assert.equal((await sent).status(), 200);
+  assert.match(await page.locator('#program').textContent(), /Bearer \$RIFFLE_TOKEN/);
   await close();
   await own.stop();
 });
@@ -86,11 +130,8 @@ test('a search finds sections and operations, and leads to them', async () => {
   );
 
   await page.fill('#search', 'prove a card');
-  await page.getByRole('link', {name: 'GET /shoes/{id}/cards/{position}/proof'}).click();
-  await page.waitForSelector('#operations-shoes-proveCard.is-open');
-  await page.fill('#search', 'get the public key of the log'); // the viewer is there already
-  await page.getByRole('link', {name: 'GET /log/key'}).click();
-  await page.waitForSelector('#operations-log-getLogKey.is-open');
+  await page.getByRole('link', {name: 'Prove a card'}).first().click();
+  await page.waitForURL(/docs\/api\/proveCard$/);
 
   for (const [word, path] of [
     ['texas', '/docs/guides/decks'],
@@ -98,9 +139,10 @@ test('a search finds sections and operations, and leads to them', async () => {
     ['weights', '/docs/guides/weights'],
     ['coin', '/docs/guides/weights'],
     ['dice', '/docs/guides/weights'],
+    ['commitmnet', '/docs/api/getCommitment'], // mistyped
   ]) {
     await page.fill('#search', word);
-    await page.locator(`#found li:first-child a[href*="${path}#"]`).waitFor();
+    await page.locator(`#found li:first-child a[href*="${path}"]`).waitFor();
   }
 
   await page.fill('#search', 'qqqq');
@@ -111,8 +153,7 @@ test('a search finds sections and operations, and leads to them', async () => {
 
 test('every link of every document leads somewhere', async () => {
   const {page, wrong, close} = await open(browser, `${service.base}/logs/poker/docs`);
-  const home = `${service.base}/logs/poker/`,
-    contract = await (await fetch(`${home}openapi.yaml`)).text();
+  const home = `${service.base}/logs/poker/`;
   const anchors = new Map(),
     links = [],
     dead = [];
@@ -132,9 +173,7 @@ test('every link of every document leads somewhere', async () => {
     const leads =
       anchor === undefined ||
       (to.startsWith('http') && !to.startsWith(service.base)) ||
-      (anchor.startsWith('/')
-        ? contract.includes(`operationId: ${anchor.split('/').at(-1)}\n`)
-        : anchors.get(to)?.includes(decodeURIComponent(anchor)));
+      anchors.get(to)?.includes(decodeURIComponent(anchor));
     if (!leads) dead.push(`${from}: ${link}`);
     else if (to.startsWith(service.base) && !anchors.has(to)) {
       anchors.set(to, []);

@@ -1,7 +1,7 @@
 // The pages of the docs, as web/docs.mjs makes them.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {render, target} from '../docs.mjs';
+import {render, target} from '../markdown.mjs';
 
 test('a link between documents leads to a page, a link to another file is text', () => {
   for (const [link, want] of [
