@@ -6,8 +6,11 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {chromium} from 'playwright-core';
 
+// The service would read RIFFLE_PAGES as its flag.
+const {RIFFLE_PAGES: pages, ...env} = process.env;
+
 /** everyLook is set at night: every page is tested in each width, language and theme, and with every vector. */
-export const everyLook = process.env.RIFFLE_PAGES === 'all';
+export const everyLook = pages === 'all';
 
 // The service of a test that failed does not keep the tests from ending, and ends with them.
 const started = [];
@@ -19,7 +22,7 @@ export async function start(...flags) {
   const child = spawn(
     process.env.RIFFLE_SERVER,
     ['-addr', '127.0.0.1:0', '-data', data, '-access-log=false', ...flags],
-    {stdio: ['ignore', 'ignore', 'pipe']},
+    {env, stdio: ['ignore', 'ignore', 'pipe']},
   );
   const base = await new Promise((found, failed) => {
     let log = '';
