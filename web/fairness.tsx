@@ -1,19 +1,21 @@
 // The laboratory: runs a shuffle many times and shows whether it is fair.
-import {render} from 'preact';
+import {Fragment, render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {algorithms, cyclic as singleCycles} from './algorithms';
 import {Distribution, Orders, Positions} from './lab/charts';
 import {Explain} from './lab/explain';
 import {ordersIn} from './lab/file';
-import {caught, factorial, judged, mostOrders, upperTail, type Finding, type Measurement} from './lab/measure';
+import {Hero} from './lab/hero';
+import {caught, factorial, judged, upperTail, type Finding, type Measurement} from './lab/measure';
 import type {Mistake, OwnJob, Sent} from './lab/own';
+import {fileOf, startMeter} from './lab/places';
 import {Rings} from './lab/rings';
 import {findingsCSV, ordersCSV, positionsCSV, Save, save} from './lab/save';
 import {wrong} from './lab/shuffles';
+import {nameOf, verdictOf} from './lab/words';
 import type {Job, Orders as Sorted, Report} from './lab/worker';
 import {prefix, Problem, text, token} from './page';
 import {Refused} from './refused';
-import {trusted} from './trusted';
 
 /** A Setting says what to measure. The link of the page has it. linked: the code came with the link. */
 interface Setting {
@@ -55,12 +57,6 @@ function fromLink(): Setting {
 const toLink = ({n, shuffle, runs, code}: Setting) =>
   `#${new URLSearchParams({n: String(n), shuffle, runs: String(runs), ...(shuffle === 'own' && {code})}).toString()}`;
 
-/** fileOf returns the address of a file that this page runs in a place of its own. */
-function fileOf(name: 'worker' | 'own'): string {
-  const names = JSON.parse(document.documentElement.dataset.workers!) as Record<string, string>;
-  return `${prefix}/static/${names[name]}`;
-}
-
 /** silence is the time that a function may take for a batch of runs, in milliseconds. */
 const silence = 5000,
   batch = 500;
@@ -97,8 +93,9 @@ function Laboratory() {
   const [setting, setSetting] = useState(fromLink);
   const [measured, setMeasured] = useState(setting);
   const [measurement, setMeasurement] = useState<Measurement>();
+  const [linked] = useState(location.hash !== ''); // to a setting, which comes first
   // The others write records, or are somebody else's.
-  const [running, setRunning] = useState(Object.hasOwn(wrong, setting.shuffle));
+  const [running, setRunning] = useState(linked && Object.hasOwn(wrong, setting.shuffle));
   const [problem, setProblem] = useState<Problem>();
   const ends = useRef<(() => void)[]>([]);
   const stop = () => {
@@ -179,7 +176,7 @@ function Laboratory() {
     setMeasured(setting);
     setRunning(true);
     const {n, runs, shuffle, file} = setting,
-      meter = new Worker(trusted(fileOf('worker')), {type: 'module'});
+      meter = startMeter();
     ends.current.push(() => meter.terminate());
     meter.onerror = () => fail(text('lab.broken'));
     meter.onmessage = ({data}: MessageEvent<Report>) => {
@@ -195,15 +192,22 @@ function Laboratory() {
     meter.postMessage(job);
     if (shuffle === 'own') runOwn(setting, meter);
   };
-  return (
-    <>
-      <h1>{text('lab.heading')}</h1>
-      <p class="quiet">{text('lab.lead')}</p>
+  const own = (
+    <Fragment key="own">
       <Controls setting={setting} running={running} onChange={setSetting} onStart={start} onStop={stop} />
       {problem && <Refused problem={problem} onToken={start} />}
       {running && !measurement && <div class="panel waiting" />}
       {measurement && <Results measurement={measurement} setting={measured} running={running} />}
+    </Fragment>
+  );
+  return (
+    <>
+      <h1>{text('lab.heading')}</h1>
+      <p class="quiet">{text('lab.lead')}</p>
+      {linked && own}
+      <Hero waits={linked} />
       <Explain />
+      {!linked && own}
     </>
   );
 }
@@ -226,6 +230,7 @@ function Controls({setting, running, onChange, onStart, onStop}: ControlsProps) 
         onStart();
       }}
     >
+      <h2>{text('lab.measure')}</h2>
       <div class="fields">
         <label>
           {text('lab.shuffle')}
@@ -317,33 +322,23 @@ function Amounts({n, runs, set}: AmountsProps) {
   );
 }
 
-/** nameOf returns the name of a shuffle for readers. */
-function nameOf(shuffle: string): string {
-  const [, riffles] = /^riffle-(\d+)$/.exec(shuffle) ?? [];
-  if (riffles) return text('lab.shuffle.riffles', riffles);
-  return algorithms.includes(shuffle) ? shuffle : text(`lab.shuffle.${shuffle as 'own'}`);
-}
-
-/** verdictOf says in a word and a sentence what the findings show. */
-function verdictOf({runs, findings, cyclic}: Measurement, shuffle: string): [state: string, words: string] {
-  const [positions] = findings;
-  if (caught(findings).length > 0) {
-    const single = shuffle === singleCycles && caught(cyclic ?? []).length === 0;
-    return single
-      ? ['unchecked', text('lab.verdict.single')]
-      : ['failed', text('lab.verdict.caught', runs.toLocaleString())];
-  }
-  if (!positions || !judged(positions))
-    return ['unchecked', text('lab.verdict.unjudged', (positions?.needed ?? 1).toLocaleString())];
-  return ['verified', text('lab.verdict.fair', runs.toLocaleString())];
-}
-
 function Results({measurement, setting, running}: {measurement: Measurement; setting: Setting; running: boolean}) {
   const {n, runs, findings, cyclic, orders} = measurement,
     [state, words] = verdictOf(measurement, setting.shuffle),
     naive = setting.shuffle === 'any-place';
+  const values = (
+    <div class="hands">
+      {(['fixedPoints', 'cycles', 'risingSequences'] as const).map((name) => (
+        <div key={name}>
+          <h3>{text(`lab.${name}`)}</h3>
+          <Distribution id={name} label={text(`lab.${name}`)} count={measurement[name]} runs={runs} />
+          <p class="quiet">{mean(findings.find((finding) => finding.name === name))}</p>
+        </div>
+      ))}
+    </div>
+  );
   return (
-    <section class="panel">
+    <section class="panel results">
       <h2>{text('lab.results', nameOf(setting.shuffle), n, runs.toLocaleString())}</h2>
       <p class={`verdict ${state}`} role="status">
         {running ? '' : words}
@@ -357,43 +352,42 @@ function Results({measurement, setting, running}: {measurement: Measurement; set
           <Save id="positions" csv={positionsCSV(measurement)} />
         </div>
         <div>
-          <Statistics findings={findings} n={n} />
-          {cyclic && (
+          {orders ? (
             <>
-              <h3>{text('lab.cyclic')}</h3>
-              <Statistics findings={cyclic} n={n - 1} />
+              <h3>{text('lab.orders', factorial(n))}</h3>
+              <Orders measurement={measurement} naive={naive} />
+              {naive && <p>{text('lab.naive', n, n ** n, factorial(n))}</p>}
+              <Save id="orders" csv={ordersCSV(measurement)} />
             </>
+          ) : (
+            values
           )}
-          {measurement.repeats !== undefined && <p class="quiet">{text('lab.repeats', measurement.repeats)}</p>}
-          {naive && n <= mostOrders && <p>{text('lab.naive', n, n ** n, factorial(n))}</p>}
-          <div class="actions">
-            <button type="button" onClick={() => save('statistics.csv', 'text/csv', findingsCSV(measurement))}>
-              CSV
-            </button>
-            {setting.shuffle !== 'file' && (
+          <details>
+            <summary>{text('lab.statisticians')}</summary>
+            <Statistics findings={findings} n={n} />
+            {cyclic && (
+              <>
+                <h3>{text('lab.cyclic')}</h3>
+                <Statistics findings={cyclic} n={n - 1} />
+              </>
+            )}
+            {measurement.repeats !== undefined && <p class="quiet">{text('lab.repeats', measurement.repeats)}</p>}
+            <div class="actions">
+              <button type="button" onClick={() => save('statistics.csv', 'text/csv', findingsCSV(measurement))}>
+                CSV
+              </button>
+            </div>
+          </details>
+          {setting.shuffle !== 'file' && (
+            <div class="actions">
               <a class="button" href={toLink(setting)}>
                 {text('lab.link')}
               </a>
-            )}
-          </div>
+            </div>
+          )}
         </div>
       </div>
-      {orders && (
-        <>
-          <h3>{text('lab.orders', factorial(n))}</h3>
-          <Orders measurement={measurement} naive={naive} />
-          <Save id="orders" csv={ordersCSV(measurement)} />
-        </>
-      )}
-      <div class="hands">
-        {(['fixedPoints', 'cycles', 'risingSequences'] as const).map((name) => (
-          <div key={name}>
-            <h3>{text(`lab.${name}`)}</h3>
-            <Distribution id={name} label={text(`lab.${name}`)} count={measurement[name]} runs={runs} />
-            <p class="quiet">{mean(findings.find((finding) => finding.name === name))}</p>
-          </div>
-        ))}
-      </div>
+      {orders && values}
       {runs > 0 && <Rings order={measurement.last} />}
     </section>
   );

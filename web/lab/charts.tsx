@@ -2,6 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import {useEffect, useRef} from 'preact/hooks';
 import {text} from '../page';
+import {colours} from './matrix';
 import {orderOf, rank, type Count, type Measurement} from './measure';
 
 /** naiveLaw returns how likely each order of n cards is if each place is swapped with any: all n^n runs, counted. */
@@ -65,7 +66,7 @@ export function Positions({measurement: {n, runs, positions}}: {measurement: Mea
         marginBottom: 36,
         x: {label: text('lab.card'), ticks: ticksOf(n), tickFormat: 'd'},
         y: {label: text('lab.place'), ticks: ticksOf(n), tickFormat: 'd', reverse: true},
-        color: {type: 'diverging', scheme: 'PuOr', reverse: true, domain: [-0.5, 0.5], clamp: true, legend: false},
+        color: {...colours, legend: false},
         marks: [
           Plot.raster(off, {
             width: n,

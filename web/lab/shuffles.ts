@@ -1,8 +1,8 @@
-// Wrong shuffles, each found in real programs. Their randomness is the browser's unless that is the
-// mistake.
+// Wrong shuffles, each found in real programs, and a fair one to compare with. Their randomness is the
+// browser's unless that is the mistake.
 
-/** A Wrong shuffle puts a into another order. It is called again and again with the cards in order. */
-export type Wrong = (a: Uint8Array) => void;
+/** A Shuffle puts a into another order. It is called again and again with the cards in order. */
+export type Shuffle = (a: Uint8Array) => void;
 
 const words = new Uint32Array(16384);
 let used = words.length;
@@ -62,8 +62,11 @@ function riffle(a: Uint8Array): void {
   }
 }
 
+/** fair is the algorithm that the service uses, over the browser's random numbers: it writes no record. */
+export const fair: Shuffle = (a) => fisherYates(a, below);
+
 /** wrong are the wrong shuffles by name. */
-export const wrong: Record<string, Wrong> = {
+export const wrong: Record<string, Shuffle> = {
   'any-place': (a) => {
     for (let i = 0; i < a.length; i++) swap(a, i, below(a.length));
   },

@@ -2,7 +2,7 @@
 import {algorithms} from '../algorithms';
 import {Meter, type Measurement} from './measure';
 import {Refusal, send} from './service';
-import {wrong} from './shuffles';
+import {fair, wrong} from './shuffles';
 
 /** A Job is what to run. Orders of the reader's own function or file come as messages of their own. */
 export interface Job {
@@ -10,6 +10,7 @@ export interface Job {
   runs: number;
   shuffle: string;
   cyclic: boolean;
+  paced?: boolean; // slowly at first, so that a reader sees the picture grow
   prefix: string;
   token: string;
 }
@@ -30,13 +31,13 @@ export interface Orders {
 let meter: Meter | undefined;
 let reported = 0;
 
-function report(done: boolean, refused?: Report['refused']): void {
-  if (!done && performance.now() - reported < 150) return;
+function report(done: boolean, refused?: Report['refused'], rest = 150): void {
+  if (!done && performance.now() - reported < rest) return;
   reported = performance.now();
   postMessage({measurement: meter!.measurement(), done, refused} satisfies Report);
 }
 
-async function run({n, runs, shuffle, cyclic, prefix, token}: Job): Promise<void> {
+async function run({n, runs, shuffle, cyclic, paced, prefix, token}: Job): Promise<void> {
   const counted = new Meter(n, cyclic);
   meter = counted;
   if (shuffle === 'own' || shuffle === 'file') return; // see Orders
@@ -51,14 +52,19 @@ async function run({n, runs, shuffle, cyclic, prefix, token}: Job): Promise<void
     }
   } else {
     const sorted = Uint8Array.from({length: n}, (_, i) => i),
-      a = new Uint8Array(n);
+      a = new Uint8Array(n),
+      put = shuffle === 'fair' ? fair : wrong[shuffle]!,
+      begin = performance.now();
     while (counted.runs < runs) {
-      for (let i = Math.min(runs - counted.runs, 2000); i > 0; i--) {
+      // The grain halves with each four times as many runs, so that the picture clears evenly.
+      const due = paced ? 200 * 2 ** ((performance.now() - begin) / 450) - counted.runs : 2000;
+      for (let i = Math.min(runs - counted.runs, due); i > 0; i--) {
         a.set(sorted);
-        wrong[shuffle]!(a);
+        put(a);
         counted.add(a);
       }
-      report(false);
+      report(false, undefined, paced ? 0 : 150);
+      if (paced) await new Promise((next) => setTimeout(next, 60));
     }
   }
   report(true);

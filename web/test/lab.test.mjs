@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {readFile} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import {after, before, test} from 'node:test';
-import {browse, open, start, startWithKey} from './service.mjs';
+import {browse, open, sizeOf, start, startWithKey} from './service.mjs';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const vectors = JSON.parse(await readFile(new URL('../../testdata/fairness.json', import.meta.url), 'utf8'));
@@ -108,7 +108,7 @@ async function run(page, setting) {
       }),
     setting,
   );
-  await page.click('button.main'); // waits for the run that the page begins with
+  await page.click('button.main'); // waits for the run that a link begins
   await page.waitForSelector('button.main:enabled');
 }
 
@@ -256,12 +256,39 @@ test('each algorithm is shown step by step, with its choices', async () => {
   await close();
 });
 
-test('the laboratory shows a result immediately, unless it would write records', async () => {
-  const {page, wrong, close} = await open(browser, `${service.base}/fairness`);
-  await page.waitForSelector('.verdict.failed');
+test('the laboratory opens with a wrong shuffle beside a fair one, and writes no record', async () => {
+  const before = await sizeOf(service.base),
+    {page, wrong, close} = await open(browser, `${service.base}/fairness`),
+    outcomes = page.locator('.outcome');
+  await outcomes.nth(0).getByText('almost never do this: 100,000 runs').waitFor();
+  await outcomes.nth(1).getByText('Looks fair: 100,000 runs').waitFor();
+  // The law of the naive shuffle puts card j + 1 most often at place j, 1.37 times as often at the ends.
+  const [, card, place, ratio, fair] = /^Card (\d+) lands at place (\d+): (.+) times as .+: (.+) times\.$/.exec(
+    await page.locator('.reading').textContent(),
+  );
+  assert.ok(card > place && ratio > 1.3 && ratio < 1.5 && fair > 0.85 && fair < 1.15, `${card} ${place} ${ratio}`);
+  const matrix = page.locator('.matrix canvas').first();
+  await matrix.hover({position: {x: 1, y: 1}});
+  await page.getByText(/^Card 1 lands at place 1: /).waitFor();
+  for (const key of ['ArrowLeft', 'ArrowRight', 'ArrowDown', 'ArrowDown']) await matrix.press(key);
+  await page.getByText(/^Card 2 lands at place 3: /).waitFor();
+  assert.equal(await page.locator('.cell').count(), 2);
+  await page.getByRole('button', {name: 'Off by one'}).click();
+  await outcomes.nth(0).getByText('almost never do this').waitFor();
+  const {width, height} = await matrix.boundingBox();
+  await matrix.hover({position: {x: width - 2, y: height - 2}});
+  await page.getByText(/^Card 52 lands at place 52: 52.00 times/).waitFor();
+  assert.equal(await sizeOf(service.base), before);
   await close();
+  const moving = await open(browser, `${service.base}/fairness`, {reducedMotion: 'no-preference'});
+  await moving.page.getByText('Stop').click();
+  await moving.page.getByText('Again').first().waitFor();
+  assert.doesNotMatch(await moving.page.locator('.outcome').first().textContent(), /100,000/);
+  await moving.close();
   const linked = await open(browser, `${service.base}/fairness#n=5&shuffle=fisher-yates&runs=2000`);
   assert.equal(await linked.page.locator('.verdict, .waiting').count(), 0);
+  assert.match(await linked.page.locator('.outcome').first().textContent(), /^0 runs/);
+  assert.deepEqual(moving.wrong, []);
   assert.deepEqual([...wrong, ...linked.wrong], []);
   await linked.close();
 });
@@ -287,7 +314,6 @@ test('with keys, the laboratory asks for a token, and says that the service has 
 test('the laboratory measures the orders of a file, which stays in the browser', async () => {
   const {page, wrong, close} = await open(browser, `${service.base}/fairness`);
   const requests = [];
-  await page.locator('.verdict').first().waitFor();
   await page.selectOption('form select', 'file');
   page.on('request', (request) => requests.push(request.url()));
   const run = async (text) => {
@@ -310,7 +336,7 @@ test('the laboratory measures the orders of a file, which stays in the browser',
     ]) {
       await run(lines(shuffle, write));
       await page.locator('.verdict', {hasText: verdict}).waitFor();
-      assert.match(await page.locator('h2').first().textContent(), /A file of orders, 5 cards, 20,000 runs/);
+      assert.match(await page.locator('.results h2').textContent(), /A file of orders, 5 cards, 20,000 runs/);
     }
     for (const [text, problem] of [
       ['', 'The file has no orders'],
@@ -344,6 +370,7 @@ test('the p beside a chi-squared is the p of that test', async () => {
     .evaluateAll((list) => list.map((row) => [...row.cells].map(({textContent}) => textContent)));
   const ofTwo = rows.filter(([, , freedom]) => freedom === '2');
   assert.ok(ofTwo.length > 0, JSON.stringify(rows));
+  await page.getByText('For statisticians').click();
   // With two degrees of freedom the tail is exp(-x / 2); x is shown to a tenth.
   for (const [name, x, , p] of ofTwo) assert.ok(Math.abs(Number(p) - Math.exp(-x / 2)) < 0.03, `${name}: ${x}, ${p}`);
   await page.getByText('three times the least p of distribution, mean and variance').first().waitFor();
