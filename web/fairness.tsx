@@ -12,6 +12,7 @@ import {fileOf, startMeter} from './lab/places';
 import {Rings} from './lab/rings';
 import {findingsCSV, ordersCSV, positionsCSV, Save, save} from './lab/save';
 import {wrong} from './lab/shuffles';
+import {Why} from './lab/why';
 import {nameOf, verdictOf} from './lab/words';
 import type {Job, Orders as Sorted, Report} from './lab/worker';
 import {prefix, Problem, text, token} from './page';
@@ -206,6 +207,7 @@ function Laboratory() {
       <p class="quiet">{text('lab.lead')}</p>
       {linked && own}
       <Hero waits={linked} />
+      <Why />
       <Explain />
       {!linked && own}
     </>

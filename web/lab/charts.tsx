@@ -3,27 +3,12 @@ import * as Plot from '@observablehq/plot';
 import {useEffect, useRef} from 'preact/hooks';
 import {text} from '../page';
 import {colours} from './matrix';
-import {orderOf, rank, type Count, type Measurement} from './measure';
+import {factorial, orderOf, rank, ways, type Count, type Measurement} from './measure';
 
 /** naiveLaw returns how likely each order of n cards is if each place is swapped with any: all n^n runs, counted. */
 function naiveLaw(n: number): number[] {
-  const law: number[] = [];
-  const run = (cards: number[], place: number) => {
-    if (place === n) {
-      const number = rank(cards, n);
-      law[number] = (law[number] ?? 0) + n ** -n;
-      return;
-    }
-    for (let other = 0; other < n; other++) {
-      const next = [...cards];
-      [next[place], next[other]] = [next[other]!, next[place]!];
-      run(next, place + 1);
-    }
-  };
-  run(
-    Array.from({length: n}, (_, card) => card),
-    0,
-  );
+  const law = new Array<number>(factorial(n)).fill(0);
+  for (const order of ways(n, () => 0)) law[rank(order, n)]! += n ** -n;
   return law;
 }
 

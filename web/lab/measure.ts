@@ -310,6 +310,24 @@ export function orderOf(number: number, n: number): number[] {
   return digits.map((digit) => left.splice(digit, 1)[0]!);
 }
 
+/**
+ * ways returns the orders of n cards that all runs of a shuffle end with, each as often as a run does, if
+ * each place is swapped with one from first on. It may stop after fewer swaps.
+ */
+export function ways(n: number, first: (place: number) => number, swaps = n): number[][] {
+  let orders = [Array.from({length: n}, (_, card) => card)];
+  for (let place = 0; place < swaps; place++)
+    orders = orders.flatMap((cards) =>
+      Array.from({length: n - first(place)}, (_, i) => {
+        const next = [...cards],
+          other = first(place) + i;
+        [next[place], next[other]] = [next[other]!, next[place]!];
+        return next;
+      }),
+    );
+  return orders;
+}
+
 /** cycleRank numbers the single cycles through n cards from 0 to (n-1)!-1, by what follows the first. */
 function cycleRank(order: ArrayLike<number>, n: number): number {
   const visited: number[] = [];

@@ -264,7 +264,7 @@ test('the laboratory opens with a wrong shuffle beside a fair one, and writes no
   await outcomes.nth(1).getByText('Looks fair: 100,000 runs').waitFor();
   // The law of the naive shuffle puts card j + 1 most often at place j, 1.37 times as often at the ends.
   const [, card, place, ratio, fair] = /^Card (\d+) lands at place (\d+): (.+) times as .+: (.+) times\.$/.exec(
-    await page.locator('.reading').textContent(),
+    await page.locator('.hero .reading').textContent(),
   );
   assert.ok(card > place && ratio > 1.3 && ratio < 1.5 && fair > 0.85 && fair < 1.15, `${card} ${place} ${ratio}`);
   const matrix = page.locator('.matrix canvas').first();
@@ -291,6 +291,25 @@ test('the laboratory opens with a wrong shuffle beside a fair one, and writes no
   assert.deepEqual(moving.wrong, []);
   assert.deepEqual([...wrong, ...linked.wrong], []);
   await linked.close();
+});
+
+test('the ways of three cards fall into the orders', async () => {
+  const {page, wrong, close} = await open(browser, `${service.base}/fairness`),
+    why = page.locator('.why'),
+    fallen = () =>
+      why.locator('circle').evaluateAll((dots) => {
+        const bins = Object.groupBy(dots, (dot) => Math.round(dot.getAttribute('cx')));
+        return Object.values(bins).map(({length}) => length);
+      });
+  await why.getByText('3 × 3 × 3 choices make 27 ways').waitFor();
+  assert.deepEqual(await why.locator('tspan').allTextContents(), ['4', '5', '5', '5', '4', '4']);
+  assert.deepEqual(await fallen(), [4, 5, 5, 5, 4, 4]);
+  assert.deepEqual(await why.locator('.more[r]').count(), 15);
+  await why.getByText('Fair shuffle').click();
+  await why.getByText('3 × 2 × 1 choices make 6 ways').waitFor();
+  assert.deepEqual(await fallen(), [1, 1, 1, 1, 1, 1]);
+  assert.deepEqual(wrong, []);
+  await close();
 });
 
 test('with keys, the laboratory asks for a token, and says that the service has gone', async () => {
