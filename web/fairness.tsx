@@ -9,6 +9,7 @@ import {Hero} from './lab/hero';
 import {caught, factorial, judged, upperTail, type Finding, type Measurement} from './lab/measure';
 import type {Mistake, OwnJob, Sent} from './lab/own';
 import {fileOf, startMeter} from './lab/places';
+import {Riffles} from './lab/riffles';
 import {Rings} from './lab/rings';
 import {findingsCSV, ordersCSV, positionsCSV, Save, save} from './lab/save';
 import {wrong} from './lab/shuffles';
@@ -208,6 +209,7 @@ function Laboratory() {
       {linked && own}
       <Hero waits={linked} />
       <Why />
+      <Riffles />
       <Explain />
       {!linked && own}
     </>

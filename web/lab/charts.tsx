@@ -13,7 +13,7 @@ function naiveLaw(n: number): number[] {
 }
 
 /** A Chart is a plot that is drawn anew when its options change. */
-function Chart({options, label, id}: {options: Plot.PlotOptions; label: string; id: string}) {
+export function Chart({options, label, id}: {options: Plot.PlotOptions; label: string; id: string}) {
   const place = useRef<HTMLElement>(null);
   useEffect(() => {
     const plot = Plot.plot({
@@ -118,9 +118,9 @@ export function Distribution({
   count: Count;
   runs: number;
 }) {
-  const shown = seen
-    .map((count, value) => ({value, share: runs === 0 ? 0 : count / runs, law: law[value] ?? 0}))
-    .filter(({share, law}) => share > 0.0005 || law > 0.0005);
+  const shares = seen.map((count, value) => ({value, share: runs === 0 ? 0 : count / runs, law: law[value] ?? 0})),
+    isSeen = ({share, law}: (typeof shares)[number]) => share > 0.0005 || law > 0.0005,
+    shown = shares.slice(shares.findIndex(isSeen), shares.findLastIndex(isSeen) + 1);
   return (
     <Chart
       id={id}

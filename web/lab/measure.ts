@@ -451,7 +451,7 @@ function cycleLaw(n: number): number[] {
 }
 
 /** risingSequenceLaw: the Eulerian numbers over n!. */
-function risingSequenceLaw(n: number): number[] {
+export function risingSequenceLaw(n: number): number[] {
   let law = [0, 1];
   for (let j = 2; j <= n; j++)
     law = Array.from({length: j + 1}, (_, v) => (v * (law[v] ?? 0) + (j - v + 1) * (law[v - 1] ?? 0)) / j);

@@ -1,12 +1,12 @@
 // What the laboratory calls shuffles, and what it says of a measurement.
 import {algorithms, cyclic as singleCycles} from '../algorithms';
-import {text} from '../page';
+import {counted, text} from '../page';
 import {caught, judged, type Measurement} from './measure';
 
 /** nameOf returns the name of a shuffle for readers. */
 export function nameOf(shuffle: string): string {
   const [, riffles] = /^riffle-(\d+)$/.exec(shuffle) ?? [];
-  if (riffles) return text('lab.shuffle.riffles', riffles);
+  if (riffles) return counted('lab.shuffle.riffles', Number(riffles));
   return algorithms.includes(shuffle) ? shuffle : text(`lab.shuffle.${shuffle as 'own'}`);
 }
 

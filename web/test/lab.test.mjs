@@ -312,6 +312,28 @@ test('the ways of three cards fall into the orders', async () => {
   await close();
 });
 
+test('riffles are as far from fair as Bayer and Diaconis found', async () => {
+  const {page, wrong, close} = await open(browser, `${service.base}/fairness`),
+    riffles = page.locator('.riffles'),
+    slider = riffles.locator('input');
+  assert.deepEqual(
+    (await riffles.locator('#distances svg').textContent()).match(/[01]\.\d{3}/g),
+    ['1.000', '1.000', '1.000', '1.000', '0.924', '0.614', '0.334', '0.167', '0.085', '0.043'], // their table 1
+  );
+  await riffles.getByText('from a fair one 67 times in 100').waitFor();
+  await slider.press('Home');
+  await riffles.getByText('1 riffle by hand').waitFor();
+  await riffles.getByText('Now there are 2.0 on average; a fair shuffle has 26.5').waitFor();
+  // The first card stays on top or has k cards of the lower packet before it, with probability 2^-k.
+  await riffles.getByText('Card 1 lands at place 1: 26.00 times').waitFor();
+  await riffles.locator('canvas').first().press('ArrowDown');
+  await riffles.getByText('Card 1 lands at place 2: 13.00 times').waitFor();
+  for (const key of ['ArrowUp', 'ArrowRight']) await riffles.locator('canvas').first().press(key);
+  await riffles.getByText('Card 2 lands at place 1: 0.00 times').waitFor();
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
 test('with keys, the laboratory asks for a token, and says that the service has gone', async () => {
   const own = await startWithKey('shuffle'),
     {token} = own,
