@@ -11,6 +11,8 @@
 // [ShuffleRequest] are compacted when it is encoded, and <, > and & in strings are escaped. To send
 // other bytes, send the body yourself.
 //
+// [Deal], [DrawFrom], [Pick] and [VerifyDeal] are what games ask for most, in their words.
+//
 // [WithRetries] repeats what is safe to repeat, [WithToken] sends a token, [Proofs] reads the records
 // of a shoe as they arrive, and [Verify] checks a proof without the service.
 //

@@ -126,6 +126,35 @@ func TestHandsAndParameters(t *testing.T) {
 }
 
 // TestCommitment commits to a shuffle, uses the commitment with a client seed, and retries both.
+func TestGames(t *testing.T) {
+	riffle, ctx, key, now := connect(t), t.Context(), uuid.NewString(), client.Now
+	request, params := client.ShuffleRequest{Reveal: &now}, &client.ShuffleParams{IdempotencyKey: &key}
+	holdem := client.Game{Deck: "standard52", Name: "holdem", Players: 6}
+	dealt, err := client.Deal(ctx, riffle, holdem, request, params)
+	require.NoError(t, err)
+	assert.Equal(t, dealt.Board, slices.Concat(dealt.Parts["flop"], dealt.Parts["turn"], dealt.Parts["river"]))
+	assert.Equal(t, []int{6, 2, 3, 5, 32}, []int{len(dealt.Players), len(dealt.Players[5]), len(dealt.Parts["burn"]), len(dealt.Board), len(dealt.Rest)})
+	again, err := client.Deal(ctx, riffle, holdem, request, params)
+	require.NoError(t, err)
+	assert.Equal(t, dealt.Players, again.Players, "with the same key")
+	verdict, _, err := client.VerifyDeal(ctx, riffle, dealt, string(must[*client.GetLogKeyResp](t)(riffle.GetLogKeyWithResponse(ctx, nil)).Body))
+	assert.Equal(t, client.VerdictVerified, verdict, err)
+	roles, err := client.Deal(ctx, riffle, client.Game{Deck: "werewolf", Name: "werewolf", Players: 8}, client.ShuffleRequest{}, nil)
+	require.NoError(t, err)
+	assert.Len(t, roles.Players, 8)
+	_, err = client.Deal(ctx, riffle, client.Game{Deck: "standard52", Name: "skat"}, client.ShuffleRequest{}, nil)
+	assert.ErrorContains(t, err, "422")
+
+	winners, _, err := client.Pick(ctx, riffle, []string{"ann", "bob"}, 1, client.ShuffleRequest{})
+	require.NoError(t, err)
+	assert.Contains(t, [][]string{{"ann"}, {"bob"}}, winners)
+	deck := "standard52"
+	shoe := must[*client.CreateShoeResp](t)(riffle.CreateShoeWithResponse(ctx, nil, client.ShoeRequest{Deck: &deck}))
+	cards, err := client.DrawFrom(ctx, riffle, shoe.JSON200.ShoeID, 3)
+	require.NoError(t, err)
+	assert.Len(t, cards, 3)
+}
+
 func TestCommitment(t *testing.T) {
 	c := connect(t)
 	ctx := t.Context()
