@@ -145,7 +145,7 @@ function pageOf({operationId, summary, description, method, path, call, paramete
       `</div><div id="try" data-operation="${plain(JSON.stringify(data))}"></div></div>`,
     ];
   return {
-    page: {title: summary, body: parts.join('')},
+    page: {title: summary, language: 'en', body: parts.join('')},
     section: {
       path: `/docs/api/${operationId}`,
       title: call,
@@ -178,6 +178,7 @@ export function makeContract() {
     pages: {
       '': {
         title: 'The API',
+        language: 'en',
         body: `<h1>${plain(info.title)}</h1><p>${plain(info.summary)} Choose an operation to see all of it and to send it, or read <a href="openapi.yaml">openapi.yaml</a>.</p>${list.join('')}${overview.page.body}`,
       },
       ...Object.fromEntries(pages.map(([path, {page}]) => [path, page])),

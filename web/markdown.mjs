@@ -57,7 +57,8 @@ export function render(place, source) {
     if (style) token.attrs = [['align', style.replace('text-align:', '')]];
     if (token.children) token.children = withoutDeadLinks(place, token.children);
   });
-  return {page: {title, body: markdown.renderer.render(tokens, markdown.options, {})}, sections};
+  const language = place.endsWith('-zh') ? 'zh' : 'en';
+  return {page: {title, language, body: markdown.renderer.render(tokens, markdown.options, {})}, sections};
 }
 
 /** withoutDeadLinks leads links to pages. A link to any other file of the project becomes text. */

@@ -16,9 +16,9 @@ type docs struct {
 	Files      map[string]struct{ Type, Text string } // pictures, and search.json with the sections of all documents
 }
 
-// A document is a Markdown file as HTML.
+// A document is a Markdown file, or an operation of the contract, as HTML.
 type document struct {
-	Title, Body string
+	Title, Language, Body string
 }
 
 // An entry is a document in the menu.
