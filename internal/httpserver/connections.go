@@ -89,7 +89,7 @@ func (c *connection) keptFor() time.Duration {
 	return time.Duration(c.kept.Load()) - time.Since(c.set.began)
 }
 
-// A socket is what a *net.TCPConn does for net/http, which half-closes it after an answer.
+// A socket has the methods of a *net.TCPConn that net/http and connections call.
 type socket interface {
 	net.Conn
 	syscall.Conn
