@@ -37,9 +37,9 @@ func describe(record *audit.Record) string {
 		return text
 	case audit.KindLogBegin:
 		return text + fmt.Sprintf("the log follows %s after its first %s records", audit.LogName(record.Predecessor), strings.Split(record.Checkpoint, "\n")[1])
-	case audit.KindShuffle:
+	default:
+		return text + stated(record)
 	}
-	return text + stated(record)
 }
 
 // changed summarizes a change of a shoe.

@@ -1,6 +1,7 @@
 package prooffile
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -63,15 +64,15 @@ func (r *Result) read(text []byte) (err error) {
 // checked any further.
 func (r *Result) record() bool {
 	record, err := audit.ParseRecord(r.File.Record)
-	switch {
-	case errors.Is(err, audit.ErrUnknownKind):
+	if errors.Is(err, audit.ErrUnknownKind) {
 		r.add(StepRecord, Unchecked, "%s: a later version may be able to check it", err)
 		return false
-	case err != nil:
-	case r.File.ClientSeed != record.ClientSeed:
-		err = errors.New("the file and the record have different client seeds")
-	case !record.Deals() && r.File.Seed != nil:
-		err = fmt.Errorf("a record of kind %s has no seed, and the file has one", record.Kind)
+	}
+	if err == nil {
+		err = cmp.Or(
+			audit.Rule(r.File.ClientSeed == record.ClientSeed, "the file and the record have different client seeds"),
+			audit.Rule(record.Deals() || r.File.Seed == nil, "a record of kind %s has no seed, and the file has one", record.Kind),
+		)
 	}
 	if err != nil {
 		r.add(StepRecord, Wrong, "%s", err)
@@ -85,12 +86,10 @@ func (r *Result) record() bool {
 // inclusion checks that the record is in the tree of the checkpoint.
 func (r *Result) inclusion() {
 	p, tree := r.File.Inclusion, r.checkpoint.body
-	var err error
-	if p.Index >= tree.Size {
-		err = fmt.Errorf("the tree has %d records, and this claims to be number %d, from 0", tree.Size, p.Index)
-	} else if !p.Leads(r.File.Record, tree) {
-		err = errors.New("the hashes do not lead from this record to the root of the checkpoint")
-	}
+	err := cmp.Or(
+		audit.Rule(p.Index < tree.Size, "the tree has %d records, and this claims to be number %d, from 0", tree.Size, p.Index),
+		audit.Rule(p.Leads(r.File.Record, tree), "the hashes do not lead from this record to the root of the checkpoint"),
+	)
 	r.check(StepInclusion, err, "the record is number %d, from 0, of the %d in the tree", p.Index, tree.Size)
 }
 
@@ -139,13 +138,11 @@ func (r *Result) uses(proof []byte) error {
 	if commitment.Record == nil {
 		return errors.New("the proof given is not of a commitment")
 	}
-	if err := r.Record.CheckCommitted(commitment.Record); err != nil {
-		return err
-	}
-	if index, used := commitment.File.Inclusion.Index, r.File.Inclusion.Index; index >= used {
-		return fmt.Errorf("the commitment is number %d in the log, from 0, and so not before the shuffle, which is number %d", index, used)
-	}
-	return nil
+	index, used := commitment.File.Inclusion.Index, r.File.Inclusion.Index
+	return cmp.Or(
+		r.Record.CheckCommitted(commitment.Record),
+		audit.Rule(index < used, "the commitment is number %d in the log, from 0, and so not before the shuffle, which is number %d", index, used),
+	)
 }
 
 // Verifier parses the verifier key of a log, <name>+<key hash>+<key>. Unlike [note.NewVerifier] it
@@ -174,8 +171,8 @@ type checkpoint struct {
 // unsigned parses a checkpoint without verifying its signatures.
 func unsigned(signed []byte) (c checkpoint, err error) {
 	_, err = note.Open(signed, note.VerifierList())
-	unverified := (*note.UnverifiedNoteError)(nil)
-	if !errors.As(err, &unverified) {
+	unverified, isNote := errors.AsType[*note.UnverifiedNoteError](err)
+	if !isNote {
 		return c, errors.New("its checkpoint is not a signed note")
 	}
 	c.text, c.signatures = unverified.Note.Text, unverified.Note.UnverifiedSigs
@@ -184,13 +181,11 @@ func unsigned(signed []byte) (c checkpoint, err error) {
 			return c, errors.New("a signature of its checkpoint is not in canonical form")
 		}
 	}
-	if c.body, err = proof.ParseCheckpoint(c.text); err != nil {
-		return c, errors.New("its checkpoint is not three lines: origin, size and root")
-	}
-	if c.body.Size == 0 {
-		return c, errors.New("its checkpoint is of a log that has no records")
-	}
-	return c, nil
+	c.body, err = proof.ParseCheckpoint(c.text)
+	return c, cmp.Or(
+		audit.Rule(err == nil, "its checkpoint is not three lines: origin, size and root"),
+		audit.Rule(c.body.Size > 0, "its checkpoint is of a log that has no records"),
+	)
 }
 
 // signedBy checks that the key signed the checkpoint, for the log of its name. The key must verify
@@ -211,8 +206,5 @@ func (c *checkpoint) signedBy(key note.Verifier) error {
 		}
 		signed = true
 	}
-	if !signed {
-		return fmt.Errorf("the checkpoint is not signed by the key of %s", key.Name())
-	}
-	return nil
+	return audit.Rule(signed, "the checkpoint is not signed by the key of %s", key.Name())
 }

@@ -1,7 +1,6 @@
 package prooffile
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -20,10 +19,7 @@ import (
 // docs/shoes.md, "One hand", which take no seed. If a file has a seed, it replays the order as well.
 func VerifyHand(texts [][]byte, given *Given) *Result {
 	r := checkFiles(texts, given, func(record *audit.Record) State {
-		if record.Root != nil || record.Kind == audit.KindShoe {
-			return Skipped // only the hand must be proven
-		}
-		return Unchecked
+		return missing(record.Root == nil && record.Kind != audit.KindShoe) // otherwise only the hand must be proven
 	})
 	r.inEvery(StepProof, "%d files are well-formed; %s", len(texts), r.trust())
 	if !r.Has(StepProof, OK) {
@@ -57,24 +53,20 @@ func (r *Result) ofFirst(name string) {
 // handOfRecords adds the step hand for records that need not be of one shoe.
 func (r *Result) handOfRecords() {
 	var sealings []*sealing
-	firsts := map[uuid.UUID]*Result{} // of shoes, which say which cards they are of
-	seals := map[uuid.UUID][]byte{}   // the records by their ids
+	files := map[uuid.UUID]*Result{} // the first of each record
 	for _, f := range r.files {
-		if f.Record.Kind == audit.KindShoe && firsts[f.Record.ID] == nil {
-			firsts[f.Record.ID] = f
-		}
 		made := f.sealing()
 		if made == nil {
 			continue
 		}
-		switch same := seals[f.Record.ID]; {
-		case same == nil:
-			seals[f.Record.ID] = f.File.Record
-		case !bytes.Equal(same, f.File.Record):
+		if same := files[f.Record.ID]; same == nil {
+			files[f.Record.ID] = f
+		} else if !f.isOf(same) {
 			r.add(StepHand, Wrong, "two different records have the id %s", f.Record.ID)
 			return
 		}
-		if first := firsts[f.Record.AuditID]; first != nil && f.Record.Kind == audit.KindReshuffle {
+		// The shoe's first record says which cards they are of.
+		if first := files[f.Record.AuditID]; f.Record.Kind == audit.KindReshuffle && first != nil && first.Record.Kind == audit.KindShoe {
 			made.input, made.cards = first.Record.Statement.Input, first.cards
 		}
 		sealings = append(sealings, made)
@@ -130,21 +122,15 @@ func (h *Hand) sealers(but ...*sealing) (list []uuid.UUID) {
 // sealed there.
 func (h *Hand) prove(sealings ...*sealing) (proven []string, missing, wrong error) {
 	by := map[uuid.UUID]*sealing{}
-	for _, s := range sealings {
-		if by[s.record.ID] == nil { // of several files of a record, one with a seed comes first
-			by[s.record.ID] = s
-		}
+	for _, s := range slices.Backward(sealings) { // of several files of a record, one with a seed comes first
+		by[s.record.ID] = s
 	}
-	type place struct {
-		sealedBy uuid.UUID
-		position uint64
-	}
-	seen := map[place]bool{}
+	seen := map[string]bool{}
 	for i := range h.cards {
 		c := &h.cards[i]
-		at := place{c.sealedBy, c.position}
+		at := fmt.Sprintf("position %d of %s", c.position, c.sealedBy)
 		if seen[at] {
-			return nil, nil, fmt.Errorf("two cards of the hand claim position %d of %s", c.position, c.sealedBy)
+			return nil, nil, fmt.Errorf("two cards of the hand claim %s", at)
 		}
 		seen[at] = true
 		s := by[c.sealedBy]
@@ -185,19 +171,20 @@ type sealing struct {
 // sealing returns the sealing of the record; nil if its kind has none.
 func (r *Result) sealing() *sealing {
 	s := &sealing{record: r.Record, cards: r.cards}
-	switch {
-	case r.Record.Kind == audit.KindReshuffle: // the shoe's first record says which cards
-	case r.Record.Kind != audit.KindShoe:
-		return nil
-	default:
+	switch r.Record.Kind {
+	case audit.KindShoe:
 		s.input = r.Record.Statement.Input
-		if r.Record.Root == nil { // it was not shuffled
-			for i := range r.Record.Statement.Size {
-				s.order = append(s.order, i)
-			}
-		} else if r.orders != nil {
-			s.order = r.orders[0]
+	case audit.KindReshuffle: // the shoe's first record says which cards
+		return s
+	default:
+		return nil
+	}
+	if r.Record.Root == nil { // it was not shuffled
+		for i := range r.Record.Statement.Size {
+			s.order = append(s.order, i)
 		}
+	} else if r.orders != nil {
+		s.order = r.orders[0]
 	}
 	return s
 }

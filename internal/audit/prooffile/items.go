@@ -197,11 +197,7 @@ func (r *Result) items() (Step, *cards) {
 	s := &r.Record.Statement
 	switch {
 	case r.Record.Kind.ChangesShoe():
-		state := Skipped
-		if r.given.Items != nil {
-			state = Unchecked
-		}
-		return newStep(StepItems, state, "the record names cards by their places: only the proof of the whole shoe says which cards they were"), numbers(s.Size)
+		return newStep(StepItems, missing(r.given.Items != nil), "the record names cards by their places: only the proof of the whole shoe says which cards they were"), numbers(s.Size)
 	case r.given.Items != nil:
 		return r.givenItems()
 	case s.Input == audit.RangeInput:

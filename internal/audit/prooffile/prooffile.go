@@ -13,14 +13,13 @@
 package prooffile
 
 import (
-	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riffle/internal/audit"
@@ -57,13 +56,11 @@ func (f *File) Text() []byte {
 		text := hex.EncodeToString(f.Seed)
 		w.Seed = &text
 	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(w); err != nil {
+	text, err := json.Marshal(w, jsontext.EscapeForJS(true))
+	if err != nil {
 		panic("prooffile: strings do not marshal: " + err.Error())
 	}
-	return text.Bytes()
+	return append(text, '\n')
 }
 
 // ErrNoFile is for a text that is not JSON, or no proof file at all. It claims nothing, and so is

@@ -191,9 +191,9 @@ func (r *Result) replayed(name, what, format string) {
 		return
 	case done+held == 0:
 		return
-	case isOrder && held > 0 && r.given.Hand == nil:
-		state = Unchecked
-	case isOrder && held > 0, done == 0:
+	case isOrder && held > 0:
+		state = missing(r.given.Hand == nil)
+	case done == 0:
 		state = Skipped
 	}
 	r.add(name, state, format, audit.Count(done, what), r.withoutSeed("; "))
@@ -238,9 +238,6 @@ func (r *Result) closed() {
 		r.add(StepClosed, OK, "the last record closes the shoe")
 		return
 	}
-	state := Unchecked
-	if r.given.Hand != nil {
-		state = Skipped // only the hand must be proven
-	}
-	r.add(StepClosed, state, "the last record does not close the shoe: unseen cards stay hidden until it is closed, and more changes may follow")
+	isRequired := r.given.Hand == nil // otherwise only the hand must be proven
+	r.add(StepClosed, missing(isRequired), "the last record does not close the shoe: unseen cards stay hidden until it is closed, and more changes may follow")
 }

@@ -40,6 +40,14 @@ const (
 	StepClosed = "closed"
 )
 
+// missing returns the state of a step that lacks something.
+func missing(isRequired bool) State {
+	if isRequired {
+		return Unchecked
+	}
+	return Skipped
+}
+
 // A Step is one check of a proof.
 type Step struct {
 	Name   string

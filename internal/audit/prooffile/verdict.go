@@ -2,6 +2,7 @@ package prooffile
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -251,16 +252,16 @@ func (c *Conclusion) ofShoe(r *Result, log string) {
 
 // secretOnly reports whether nothing but the seeds of an open shoe is missing.
 func (r *Result) secretOnly() bool {
-	for _, s := range r.Steps {
-		if s.State == Unchecked && s.Name != StepClosed && s.Name != StepOrder {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.Steps, func(s Step) bool {
+		return s.State == Unchecked && s.Name != StepClosed && s.Name != StepOrder
+	})
 }
 
 // withoutOrder says what a record is for that has no order. It is empty for a record that has one.
 func withoutOrder(record *audit.Record) string {
+	if record.Deals() {
+		return ""
+	}
 	switch record.Kind {
 	case audit.KindCommitment:
 		return "It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is used, before " +
@@ -273,13 +274,9 @@ func withoutOrder(record *audit.Record) string {
 		return "It says that the log ended, and has no order of its own."
 	case audit.KindLogBegin:
 		return "It says which log this one follows, and has no order of its own."
-	case audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindClose, audit.KindExpire:
-		if !record.Deals() {
-			return fmt.Sprintf("It is a change of the shoe %s, and has no order of its own: give the proofs of the whole shoe to follow its cards.", record.AuditID)
-		}
-	case audit.KindShuffle, audit.KindShoe, audit.KindReshuffle:
+	default:
+		return fmt.Sprintf("It is a change of the shoe %s, and has no order of its own: give the proofs of the whole shoe to follow its cards.", record.AuditID)
 	}
-	return ""
 }
 
 // committed adds what is known of the commitment that a shuffle or a shoe used.

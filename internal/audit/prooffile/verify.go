@@ -179,17 +179,16 @@ func (g *group) check(order *input, handOf *Part) {
 	for _, p := range g.proofs {
 		texts, seals = append(texts, p.text), seals && p.seals()
 	}
+	var r *Result
+	say := (*Conclusion).ofRecord
 	switch {
 	case g.given.Hand != nil && (len(texts) == 1 || seals):
-		g.conclude(VerifyHand(texts, &g.given), (*Conclusion).ofHand)
+		r, say = VerifyHand(texts, &g.given), (*Conclusion).ofHand
 	case len(texts) > 1:
-		g.conclude(VerifyShoe(texts, &g.given), (*Conclusion).ofShoe)
+		r, say = VerifyShoe(texts, &g.given), (*Conclusion).ofShoe
 	default:
-		g.conclude(VerifyRecord(texts[0], &g.given), (*Conclusion).ofRecord)
+		r = VerifyRecord(texts[0], &g.given)
 	}
-}
-
-func (g *group) conclude(r *Result, say func(c *Conclusion, r *Result, log string)) {
 	g.found, g.match = conclude(r, say), r.match
 }
 
