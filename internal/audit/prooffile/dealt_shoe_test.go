@@ -86,13 +86,9 @@ func compacted(t testing.TB, text string) string {
 func (b *dealtShoe) positions(record *audit.Record, seed rng.Seed) []uint64 {
 	b.t.Helper()
 	keys, err := rng.Keys(seed, record.Commitment, record.ClientSeed)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	require.NoError(b.t, err)
 	source, err := rng.NewReference(keys, 0)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	require.NoError(b.t, err)
 	s := &record.Statement
 	return shuffle.Positions(s.Algorithm, s.Size, s.Draw, source, nil)
 }
@@ -120,13 +116,9 @@ func (b *dealtShoe) cut(record *audit.Record, seed rng.Seed, cut []shoe.Cut) {
 	for _, c := range cut {
 		if record.Cut = &c; c.IsDrawn() {
 			keys, err := rng.Keys(seed, record.Commitment, record.ClientSeed)
-			if err != nil {
-				b.t.Fatal(err)
-			}
+			require.NoError(b.t, err)
 			source, err := rng.NewReference(keys, 1)
-			if err != nil {
-				b.t.Fatal(err)
-			}
+			require.NoError(b.t, err)
 			c.At = c.From + source.Ascend(c.To-c.From+1, c.To-c.From+1)[0]
 		}
 	}
@@ -156,9 +148,7 @@ func (b *dealtShoe) draws(record *audit.Record, size, draw uint64) rng.Seed {
 func (b *dealtShoe) at(place shoe.Place) shoe.Cards {
 	b.t.Helper()
 	lying, err := b.layout.At(place)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	require.NoError(b.t, err)
 	return lying
 }
 
@@ -183,9 +173,7 @@ func (b *dealtShoe) move(kind audit.Kind, from shoe.Place, taken shoe.End, count
 	if err == nil {
 		b.layout, err = b.layout.Apply(&shoe.Move{From: from, Cards: record.Cards, To: to, Put: put})
 	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	require.NoError(b.t, err)
 	b.records, b.seeds = append(b.records, record), append(b.seeds, seed)
 	return record.Cards
 }
@@ -202,9 +190,8 @@ func (b *dealtShoe) reshuffle(from shoe.Place, clientSeed string, cut ...shoe.Cu
 		numbers = append(numbers, b.orders[ref.Seal][ref.Position])
 	}
 	var err error
-	if b.layout, err = b.layout.Shuffle(from); err != nil {
-		b.t.Fatal(err)
-	}
+	b.layout, err = b.layout.Shuffle(from)
+	require.NoError(b.t, err)
 	b.seal(record, seed, numbers)
 	b.cut(record, seed, cut)
 	b.records, b.seeds = append(b.records, record), append(b.seeds, seed)
@@ -297,98 +284,12 @@ func handText(t testing.TB, cards []wireCard) string {
 	return string(text)
 }
 
-func parseHand(t testing.TB, text string) *prooffile.Hand {
+// openShoe returns an open shoe of fruit, of which the first two were drawn and then one at random.
+func openShoe(t testing.TB) (b *dealtShoe, drawn []wireCard) {
 	t.Helper()
-	hand, err := prooffile.ParseHand([]byte(text))
-	require.NoError(t, err, text)
-	return hand
-}
-
-// dealtShoes returns the shoes of the vectors and tests, by their order in the vectors, and a hand
-// that was drawn from each.
-func dealtShoes(t testing.TB) (list []*dealtShoe, hands map[string][]wireCard) {
-	t.Helper()
-	hands = map[string][]wireCard{}
-	statement := func(size, draw uint64, reference string) audit.Statement {
-		return audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: size, Draw: draw, Repeat: 1, Input: audit.RangeInput, Reference: reference}
-	}
-
-	worked := statement(5, 5, "")
-	for i := range byte(rng.BlockSize) {
-		worked.Seed = append(worked.Seed, i)
-	}
-	b := newShoe(t, &plan{name: "worked", statement: worked})
-	cards := b.move(audit.KindDraw, shoe.Deck, shoe.Top, 2, shoe.Dealt, "")
-	b.end(audit.KindClose)
-	list, hands[b.name] = append(list, b), b.hand(cards)
-
-	b = newShoe(t, &plan{name: "every change", statement: statement(54, 54, "table 7 ♥"), deck: "standard54", copies: 1, clientSeed: "Zoë"})
-	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 5, shoe.Dealt, "")
-	b.move(audit.KindDraw, shoe.Deck, shoe.Bottom, 3, shoe.OnPile("nils"), shoe.Top)
-	b.move(audit.KindDraw, shoe.Deck, shoe.Random, 4, shoe.OnPile("zoe"), shoe.Bottom)
-	b.move(audit.KindDraw, shoe.OnPile("zoe"), shoe.Top, 1, shoe.OnPile("nils"), shoe.Bottom)
-	b.move(audit.KindDraw, shoe.OnPile("nils"), shoe.Random, 2, shoe.Dealt, "")
-	b.move(audit.KindDraw, shoe.OnPile("nils"), shoe.Named, 0, shoe.Dealt, "", 1)
-	b.move(audit.KindAdd, shoe.Dealt, shoe.Named, 0, shoe.OnPile("discard"), shoe.Top, 3, 0)
-	b.move(audit.KindAdd, shoe.Out, shoe.Named, 0, shoe.OnPile("discard"), shoe.Bottom, 1, 8)
-	b.reshuffle(shoe.OnPile("discard"), "")
-	b.move(audit.KindReturn, shoe.OnPile("zoe"), shoe.Named, 0, shoe.Deck, shoe.Bottom, 0)
-	b.move(audit.KindReturn, shoe.Dealt, shoe.Named, 0, shoe.Deck, shoe.Top, 0, 1)
-	b.reshuffle(shoe.Deck, "Nils")
-	second := b.move(audit.KindDraw, shoe.Deck, shoe.Top, 2, shoe.Dealt, "")
-	b.reshuffle(shoe.All, "")
-	b.move(audit.KindDraw, shoe.Deck, shoe.Bottom, 7, shoe.Dealt, "")
-	b.end(audit.KindExpire)
-	b.end(audit.KindClose)
-	list, hands[b.name] = append(list, b), append(b.hand(cards), b.hand(second)...)
-
-	b = newShoe(t, &plan{name: "items, open", statement: statement(5, 5, ""), items: fruit})
-	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 2, shoe.Dealt, "")
+	s := audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: 5, Draw: 5, Repeat: 1, Input: audit.RangeInput}
+	b = newShoe(t, &plan{name: "items, open", statement: s, items: fruit})
+	drawn = b.hand(b.move(audit.KindDraw, shoe.Deck, shoe.Top, 2, shoe.Dealt, ""))
 	b.move(audit.KindDraw, shoe.Deck, shoe.Random, 1, shoe.Dealt, "")
-	list, hands[b.name] = append(list, b), b.hand(cards)
-
-	b = newShoe(t, &plan{name: "items", statement: statement(12, 12, ""), items: values})
-	b.move(audit.KindDraw, shoe.Deck, shoe.Top, 12, shoe.OnPile("p"), shoe.Top)
-	b.reshuffle(shoe.Deck, "") // of no cards
-	b.reshuffle(shoe.OnPile("p"), "x")
-	cards = b.move(audit.KindDraw, shoe.OnPile("p"), shoe.Top, 3, shoe.Dealt, "")
-	b.end(audit.KindClose)
-	list, hands[b.name] = append(list, b), b.hand(cards)
-
-	b = newShoe(t, &plan{name: "not shuffled", statement: statement(7, 0, ""), deck: "undercover", copies: 1, parameters: map[string]int{"players": 7}})
-	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 1, shoe.Dealt, "")
-	b.reshuffle(shoe.Deck, "")
-	second = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 3, shoe.Dealt, "")
-	b.end(audit.KindClose)
-	list, hands[b.name] = append(list, b), append(b.hand(cards), b.hand(second)...)
-
-	b = newShoe(t, &plan{name: "one card", statement: statement(1, 1, "")})
-	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 1, shoe.Dealt, "")
-	b.end(audit.KindClose)
-	list, hands[b.name] = append(list, b), b.hand(cards)
-
-	b = newShoe(t, &plan{name: "empty piles", statement: statement(3, 3, "")})
-	b.move(audit.KindAdd, shoe.Out, shoe.Named, 0, shoe.OnPile("discard"), shoe.Top)
-	b.reshuffle(shoe.OnPile("discard"), "")
-	long := shoe.OnPile(strings.Repeat("n", shoe.MaxName))
-	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 1, long, shoe.Top)
-	b.move(audit.KindReturn, long, shoe.Named, 0, shoe.Deck, shoe.Bottom, 0)
-	b.end(audit.KindClose)
-	list, hands[b.name] = append(list, b), b.hand(cards)
-
-	b = newShoe(t, &plan{name: "cut cards", statement: statement(104, 104, "table 7"), deck: "standard52", copies: 2, clientSeed: "cut by Nils"}, shoe.Cut{From: 60, To: 90})
-	b.move(audit.KindDraw, shoe.Deck, shoe.Top, 1, shoe.OnPile("burn"), shoe.Top)
-	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 4, shoe.Dealt, "")
-	b.reshuffle(shoe.Deck, "", shoe.Cut{At: 50})
-	b.reshuffle(shoe.All, "Zoë", shoe.Cut{From: 1, To: 103})
-	b.reshuffle(shoe.All, "", shoe.Cut{From: 60, To: 61})
-	b.end(audit.KindClose)
-	list, hands[b.name] = append(list, b), b.hand(cards)
-
-	b = newShoe(t, &plan{name: "a cut card, open", statement: statement(9, 9, "")}, shoe.Cut{From: 3, To: 8})
-	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 2, shoe.Dealt, "")
-	hands[b.name] = b.hand(cards)
-	return append(list, b), hands
+	return b, drawn
 }
-
-func isClosed(b *dealtShoe) bool { return b.records[len(b.records)-1].Kind == audit.KindClose }

@@ -22,37 +22,25 @@ import (
 
 // A fuzzCase is what verifiers are given, and a verdict that it must never have; empty if that is open.
 type fuzzCase struct {
-	verdictVector
+	vector
 	never string
 }
 
 // A fuzzer makes cases.
 type fuzzer struct {
-	verdictBuilder
 	*rand.Rand
+	t      testing.TB
+	key    string // of the log
 	signer note.Signer
 	name   string
-	corpus []verdictVector // genuine, forged and malformed
+	corpus []vector // genuine, forged and malformed
 }
 
 func newFuzzer(t testing.TB) *fuzzer {
 	signer, key := logKey(t, origin, 1)
-	f := &fuzzer{verdictBuilder: verdictBuilder{t: t, key: key}, signer: signer}
-	var all []verdictVector
-	for _, file := range verdictFiles {
-		all = append(all, read[verdicts](t, file).Verdicts...)
-	}
-	for _, v := range all {
-		for i, file := range v.Files {
-			v.Texts = append(v.Texts, textVector{fmt.Sprintf("%d.json", i), file, "proof"})
-		}
-		for role, text := range map[string]string{"items": v.Items, "salt": v.ItemsSalt, "order": v.Order, "hand": v.Hand} {
-			if text != "" {
-				v.Texts = append(v.Texts, textVector{role, text, role})
-			}
-		}
-		slices.SortStableFunc(v.Texts, func(a, b textVector) int { return strings.Compare(a.Name, b.Name) })
-		f.corpus = append(f.corpus, verdictVector{Name: v.Name, Texts: v.Texts, Key: v.Key, HandOf: v.HandOf, AnyOrder: v.AnyOrder})
+	f := &fuzzer{t: t, key: key, signer: signer}
+	for _, v := range allVectors(t) {
+		f.corpus = append(f.corpus, vector{Name: v.Name, Texts: v.Texts, Key: v.Key, HandOf: v.HandOf, AnyOrder: v.AnyOrder})
 	}
 	return f
 }
@@ -80,7 +68,7 @@ func (f *fuzzer) make(seed, number uint64) fuzzCase {
 	case 4, 5, 6:
 		c = f.shoe()
 	default:
-		c = fuzzCase{verdictVector: pick(f, f.corpus...)}
+		c = fuzzCase{vector: pick(f, f.corpus...)}
 		c.Texts = slices.Clone(c.Texts)
 	}
 	if c.Key == "" && c.never != "" {
@@ -100,7 +88,7 @@ func (f *fuzzer) make(seed, number uint64) fuzzCase {
 	if f.one(2) && len(c.Texts) > 0 {
 		c.Name, c.never = c.Name+", mutated", ""
 		for range 1 + f.IntN(3) {
-			f.mutate(&c.verdictVector)
+			f.mutate(&c.vector)
 		}
 	}
 	return c
@@ -133,10 +121,10 @@ func (f *fuzzer) shuffle() fuzzCase {
 		p.index, p.log = p.index+1, p.log+1
 		p.committed.size = p.log
 	}
-	v, _, _ := build(f.t, p)
-	c := fuzzCase{verdictVector{Name: "a shuffle", Key: f.key, Texts: texts("proof.json", v.Proof)}, isFalse}
-	if v.CommitmentProof != nil && !f.one(3) {
-		c.Texts = append(c.Texts, textVector{Name: "commitment.json", Text: *v.CommitmentProof})
+	v := build(f.t, p)
+	c := fuzzCase{vector{Name: "a shuffle", Key: f.key, Texts: texts("proof.json", v.Proof)}, isFalse}
+	if v.CommitmentProof != "" && !f.one(3) {
+		c.Texts = append(c.Texts, textVector{Name: "commitment.json", Text: v.CommitmentProof})
 	}
 	hasItems := p.items != "" && !f.one(6)
 	if hasItems {
@@ -146,7 +134,7 @@ func (f *fuzzer) shuffle() fuzzCase {
 		}
 	}
 	if !p.held && v.Orders != nil && !f.one(4) {
-		f.answered(&c, f.answer(&v), len(s.Hands) > 0, p.items == "" && p.copies < 2)
+		f.answered(&c, v.answer(f.t), len(s.Hands) > 0, p.items == "" && p.copies < 2)
 	}
 	return c
 }
@@ -308,7 +296,7 @@ func (f *fuzzer) shoe() fuzzCase {
 		held.Seed = nil
 		lines = append(lines, held.Text())
 	}
-	c := fuzzCase{verdictVector{Name: "a shoe", Key: f.key}, ""}
+	c := fuzzCase{vector{Name: "a shoe", Key: f.key}, ""}
 	join := func(lines [][]byte) string {
 		if f.one(5) {
 			return "[" + string(bytes.Join(lines, []byte(","))) + "]"
@@ -383,7 +371,7 @@ func (f *fuzzer) laidOut(text string) string {
 }
 
 // mutate changes something of a case.
-func (f *fuzzer) mutate(v *verdictVector) {
+func (f *fuzzer) mutate(v *vector) {
 	if len(v.Texts) == 0 {
 		return
 	}

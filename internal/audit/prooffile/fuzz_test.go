@@ -39,13 +39,13 @@ type said struct {
 	Notes    []string         `json:"notes"`
 	Steps    []map[string]any `json:"steps"`
 	Summary  map[string]any   `json:"summary"`
-	Files    any              `json:"files"`
+	Files    []any            `json:"files"`
 	Proofs   []*said          `json:"proofs"`
 	Seconds  float64          `json:"seconds"` // of the processor, or at least not more than passed
 }
 
 // A verifier says something of each case.
-type verifier func(cases []verdictVector) ([]*said, error)
+type verifier func(cases []vector) ([]*said, error)
 
 const (
 	maxSeconds = 1
@@ -62,8 +62,8 @@ func TestVerifiersAgreeOnMutations(t *testing.T) {
 	decks := catalogue(t)
 	names := []string{"riffle verify", "riffle.mjs", "riffle.py", "the page"}
 	verifiers := map[string]verifier{
-		names[0]: func(cases []verdictVector) ([]*said, error) {
-			return each(cases, func(v *verdictVector) *said { return verifyHere(v, decks) }), nil
+		names[0]: func(cases []vector) ([]*said, error) {
+			return each(cases, func(v *vector) *said { return verifyHere(v, decks) }), nil
 		},
 		names[1]: program(t, "node"), names[2]: program(t, "python"), names[3]: browserPage(t),
 	}
@@ -72,17 +72,17 @@ func TestVerifiersAgreeOnMutations(t *testing.T) {
 	verdicts := map[string]int{}
 	for ; time.Since(began) < *fuzzFor && failures < 10; number += 50 {
 		var cases []fuzzCase
-		var vectors []verdictVector
+		var vectors []vector
 		for i := range uint64(50) {
 			cases = append(cases, f.make(*fuzzSeed, number+i))
-			vectors = append(vectors, cases[i].verdictVector)
+			vectors = append(vectors, cases[i].vector)
 		}
 		answers, err := sayAll(names, verifiers, vectors)
 		require.NoErrorf(t, err, "-mutations-seed %d -mutations-from %d", *fuzzSeed, number)
 		for i, c := range cases {
 			verdicts[strings.ReplaceAll(fmt.Sprintf("%s, %v %v %v", answers[0][i].Verdict, answers[0][i].Summary["id"], answers[0][i].Summary["step"], answers[0][i].Summary["why"]), " <nil>", "")]++
-			wrong := func(v verdictVector) string {
-				found, err := sayAll(names, verifiers, []verdictVector{v})
+			wrong := func(v vector) string {
+				found, err := sayAll(names, verifiers, []vector{v})
 				if err != nil {
 					return err.Error()
 				}
@@ -91,24 +91,24 @@ func TestVerifiersAgreeOnMutations(t *testing.T) {
 			what := disagreement(names, column(answers, i))
 			for range 2 { // it may have been the machine that was slow
 				if what != "" {
-					what = wrong(c.verdictVector)
+					what = wrong(c.vector)
 				}
 			}
-			turned := c.verdictVector
+			turned := c.vector
 			turned.Texts = slices.Clone(c.Texts)
 			slices.Reverse(turned.Texts)
 			if verdict := verifyHere(&turned, decks).Verdict; what == "" && verdict != answers[0][i].Verdict {
 				what = "turned around, it is " + verdict
 			}
 			if verdict := answers[0][i].Verdict; what == "" && verdict == c.never {
-				t.Errorf("-mutations-seed %d -mutations-from %d: it is %s, and all say %s: %s\n%s", *fuzzSeed, number+uint64(i), c.Name, verdict, answers[0][i].Headline, compactJSON(t, c.verdictVector))
+				t.Errorf("-mutations-seed %d -mutations-from %d: it is %s, and all say %s: %s\n%s", *fuzzSeed, number+uint64(i), c.Name, verdict, answers[0][i].Headline, compactJSON(t, c.vector))
 				failures++
 			}
 			if what == "" {
 				continue
 			}
 			failures++
-			smaller := c.verdictVector // without the texts that do not matter
+			smaller := c.vector // without the texts that do not matter
 			for at := len(smaller.Texts) - 1; at >= 0; at-- {
 				without := smaller
 				without.Texts = slices.Delete(slices.Clone(smaller.Texts), at, at+1)
@@ -124,7 +124,7 @@ func TestVerifiersAgreeOnMutations(t *testing.T) {
 }
 
 // sayAll has all verifiers say something of all cases.
-func sayAll(names []string, verifiers map[string]verifier, cases []verdictVector) ([][]*said, error) {
+func sayAll(names []string, verifiers map[string]verifier, cases []vector) ([][]*said, error) {
 	type answer struct {
 		i    int
 		said []*said
@@ -215,7 +215,7 @@ func (s *said) common() *said {
 }
 
 // each calls a verifier for one case after the other.
-func each(cases []verdictVector, verify func(v *verdictVector) *said) (list []*said) {
+func each(cases []vector, verify func(v *vector) *said) (list []*said) {
 	for i := range cases {
 		list = append(list, verify(&cases[i]))
 	}
@@ -223,7 +223,7 @@ func each(cases []verdictVector, verify func(v *verdictVector) *said) (list []*s
 }
 
 // given returns the texts of a vector with its key.
-func (v *verdictVector) given() []textVector {
+func (v *vector) given() []textVector {
 	if v.Key == "" {
 		return v.Texts
 	}
@@ -231,7 +231,7 @@ func (v *verdictVector) given() []textVector {
 }
 
 // verifyHere verifies in this process.
-func verifyHere(v *verdictVector, decks *deck.Catalogue) (s *said) {
+func verifyHere(v *vector, decks *deck.Catalogue) (s *said) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			s = &said{Verdict: fmt.Sprintf("panics: %v\n%s", fault, debug.Stack())}
@@ -272,7 +272,7 @@ func program(t *testing.T, language string) verifier {
 		_, _ = io.Copy(io.Discard, out)
 		_ = command.Wait()
 	})
-	return func(cases []verdictVector) (list []*said, err error) {
+	return func(cases []vector) (list []*said, err error) {
 		written := make(chan error, 1)
 		go func() {
 			encoder := json.NewEncoder(in)
@@ -335,7 +335,7 @@ window.check = async (cases) => {
 	require.NoError(t, err, "chromium-headless-shell")
 	_, err = chromedp.Run(ctx, chromedp.Poll[bool]("window.check !== undefined"))
 	require.NoError(t, err, "chromium-headless-shell")
-	return func(cases []verdictVector) (list []*said, err error) {
+	return func(cases []vector) (list []*said, err error) {
 		type given struct {
 			Texts    []textVector `json:"texts"`
 			HandOf   string       `json:"hand_of,omitempty"`

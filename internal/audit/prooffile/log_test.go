@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -89,21 +88,6 @@ func relogged(t testing.TB, files []*prooffile.File) {
 	for _, f := range files {
 		f.Inclusion = includeAmong(t, records, place{int(f.Inclusion.Index), size}, signer)
 	}
-}
-
-// addLine returns a function that adds a signature line to a checkpoint.
-func addLine(line string) func(*prooffile.File) {
-	return func(f *prooffile.File) {
-		f.Inclusion.Checkpoint = append(slices.Clone(f.Inclusion.Checkpoint), line...)
-	}
-}
-
-// clone returns a file that can be changed without the other.
-func clone(f *prooffile.File) *prooffile.File {
-	c, inclusion := *f, *f.Inclusion
-	inclusion.Hashes = slices.Clone(inclusion.Hashes)
-	c.Inclusion, c.Seed, c.Record = &inclusion, slices.Clone(f.Seed), slices.Clone(f.Record)
-	return &c
 }
 
 // substitute returns a function that replaces the first old, which must exist.

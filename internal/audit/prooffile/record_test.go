@@ -2,6 +2,7 @@ package prooffile_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,15 +22,15 @@ func catalogue(t testing.TB) *deck.Catalogue {
 	return c
 }
 
-func given(t testing.TB, key string, items, commitment *string) *prooffile.Given {
+func given(t testing.TB, key, items, commitment string) *prooffile.Given {
 	t.Helper()
 	g := &prooffile.Given{Key: key, Decks: catalogue(t)}
-	if commitment != nil {
-		g.Commitment = []byte(*commitment)
+	if commitment != "" {
+		g.Commitment = []byte(commitment)
 	}
-	if items != nil {
+	if items != "" {
 		var err error
-		g.Items, err = prooffile.ParseItems([]byte(*items))
+		g.Items, err = prooffile.ParseItems([]byte(items))
 		require.NoError(t, err)
 	}
 	return g
@@ -37,7 +38,7 @@ func given(t testing.TB, key string, items, commitment *string) *prooffile.Given
 
 // A checkpoint may have signatures of other keys, and the same one twice.
 func TestSignaturesOfOtherKeysAreIgnored(t *testing.T) {
-	v := named(t, "fisher-yates")
+	v := named(t, "proofs proofs", "fisher-yates")
 	file, err := prooffile.Parse([]byte(v.Proof))
 	require.NoError(t, err)
 	_, signatures, _ := strings.Cut(string(file.Inclusion.Checkpoint), "\n\n")
@@ -48,9 +49,10 @@ func TestSignaturesOfOtherKeysAreIgnored(t *testing.T) {
 		"of one byte":                   "— example.com/witness AAAAAAA=\n",
 		"99 more":                       strings.Repeat("— example.com/witness AAAAAAA=\n", 99),
 	} {
-		changed := clone(file)
-		addLine(lines)(changed)
-		if r := prooffile.VerifyRecord(changed.Text(), given(t, v.Key, v.Items, nil)); r.Failed() != nil {
+		changed, inclusion := *file, *file.Inclusion
+		inclusion.Checkpoint = append(slices.Clone(inclusion.Checkpoint), lines...)
+		changed.Inclusion = &inclusion
+		if r := prooffile.VerifyRecord(changed.Text(), given(t, v.Key, v.Items, "")); r.Failed() != nil {
 			t.Errorf("%s: %+v", name, r.Steps)
 		}
 	}
@@ -58,10 +60,10 @@ func TestSignaturesOfOtherKeysAreIgnored(t *testing.T) {
 
 // The proof of a commitment that the record does not name is reported as unchecked.
 func TestCommitmentThatIsNotNamedIsUnchecked(t *testing.T) {
-	commitment := named(t, "commitment")
+	commitment := named(t, "proofs proofs", "commitment")
 	for _, name := range []string{"fisher-yates", "reveal", "void", "commitment"} {
-		v := named(t, name)
-		r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, nil, &commitment.Proof))
+		v := named(t, "proofs proofs", name)
+		r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, "", commitment.Proof))
 		if step := r.Unchecked(); r.Failed() != nil || step == nil || step.Name != prooffile.StepCommitted {
 			t.Errorf("%s: %+v", name, r.Steps)
 		}
@@ -77,15 +79,15 @@ func TestCommitmentIsNotReplayed(t *testing.T) {
 	record, seed := recordOf("endless", s, "", nil)
 	f := &prooffile.File{Record: record.Append(nil), Seed: seed, LogKey: public}
 	f.Inclusion = include(t, f.Record, 0, 1, signer)
-	v, endless := named(t, "worked, committed"), string(f.Text())
-	r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, nil, &endless))
+	v, endless := named(t, "proofs proofs", "worked, committed"), string(f.Text())
+	r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, "", endless))
 	if failed := r.Failed(); failed == nil || failed.Name != prooffile.StepCommitted || !strings.Contains(failed.Detail, "is no commitment") {
 		t.Errorf("%+v", r.Steps)
 	}
 }
 
 func FuzzParse(f *testing.F) {
-	for _, v := range readVectors(f).Proofs {
+	for _, v := range readVectors(f, "proofs proofs") {
 		f.Add([]byte(v.Proof))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -2,8 +2,6 @@ package prooffile_test
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -12,171 +10,215 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 )
 
-// vectorsFile is shared by the verifiers in all languages; testdata/riffle1/README.md describes it.
-const vectorsFile = "../../../testdata/riffle1/proofs.json"
-
-// vectors is the content of the file.
-type vectors struct {
-	Proofs []vector      `json:"proofs"`
-	Wrong  []wrongVector `json:"wrong"`
-}
-
-// A vector is a valid proof file.
+// A vector is one of any file in testdata/riffle1, whose README.md describes them. The verifiers in all
+// languages share them. Those in fuzzed.json are what TestVerifiersAgreeOnMutations found, made small.
 type vector struct {
-	Name  string  `json:"name"`
-	Proof string  `json:"proof"`
-	Items *string `json:"items"`
-	// ItemsSalt is the salt of the items, if it is given.
-	ItemsSalt string     `json:"items_salt,omitempty"`
-	Orders    [][]uint64 `json:"orders"`
-	Key       string     `json:"key"`
-	Expect    string     `json:"expect"`
-	// CommitmentProof is the proof file of the commitment that the record names, if it is given.
-	CommitmentProof *string `json:"commitment_proof,omitempty"`
+	Name            string          `json:"name"`
+	Proof           string          `json:"proof,omitempty"`
+	Proofs          string          `json:"proofs,omitempty"`
+	CommitmentProof string          `json:"commitment_proof,omitempty"`
+	Files           []string        `json:"files,omitempty"`
+	Texts           []textVector    `json:"texts,omitempty"`
+	Key             string          `json:"key,omitempty"`
+	Items           string          `json:"items,omitempty"`
+	ItemsSalt       string          `json:"items_salt,omitempty"`
+	Order           string          `json:"order,omitempty"`
+	Hand            string          `json:"hand,omitempty"`
+	HandOf          string          `json:"hand_of,omitempty"`
+	AnyOrder        bool            `json:"any_order,omitempty"`
+	Orders          json.RawMessage `json:"orders,omitempty"`
+	Expect          string          `json:"expect,omitempty"`
+	Verdict         string          `json:"verdict,omitempty"`
+	Step            string          `json:"step,omitempty"`
+	Roles           []any           `json:"roles,omitempty"`
+	Summary         map[string]any  `json:"summary,omitempty"`
 }
 
-// A wrongVector is a proof file that fails at a step.
-type wrongVector struct {
-	Name  string  `json:"name"`
-	Proof string  `json:"proof"`
-	Items *string `json:"items"`
-	// ItemsSalt is as in a vector.
-	ItemsSalt string `json:"items_salt,omitempty"`
-	Key       string `json:"key"`
-	Step      string `json:"step"`
-	// CommitmentProof is as in a vector.
-	CommitmentProof *string `json:"commitment_proof,omitempty"`
+// A textVector is a text that a verifier sorts, unless it has a role.
+type textVector struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+	Role string `json:"role,omitempty"`
 }
 
-// read reads a file of vectors.
-func read[T any](t testing.TB, file string) (v T) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(text, &v)
+// texts are the texts of a vector: name and text in turn.
+func texts(pairs ...string) (list []textVector) {
+	for pair := range slices.Chunk(pairs, 2) {
+		list = append(list, textVector{Name: pair[0], Text: pair[1]})
 	}
-	require.NoError(t, err)
-	return v
+	return list
 }
 
-func readVectors(t testing.TB) vectors { return read[vectors](t, vectorsFile) }
+// The verdicts.
+const (
+	verified  = "verified"
+	isFalse   = "false"
+	unchecked = "unchecked"
+)
 
-// named returns the valid vector with the name.
-func named(t testing.TB, name string) vector {
+// readVectors returns the vectors of some lists, each named by its file and its name there.
+func readVectors(t testing.TB, lists ...string) (all []vector) {
 	t.Helper()
-	list := readVectors(t).Proofs
-	i := slices.IndexFunc(list, func(v vector) bool { return v.Name == name })
-	if i < 0 {
-		t.Fatalf("there is no vector %s", name)
+	for _, list := range lists {
+		file, name, _ := strings.Cut(list, " ")
+		text, err := os.ReadFile("../../../testdata/riffle1/" + file + ".json")
+		require.NoError(t, err)
+		var content map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(text, &content))
+		var vectors []vector
+		require.NoError(t, json.Unmarshal(content[name], &vectors))
+		all = append(all, vectors...)
 	}
-	return list[i]
+	return all
 }
 
-func TestVectorsHold(t *testing.T) {
-	for _, v := range append(readVectors(t).Proofs, readSalted(t).Proofs...) {
-		t.Run(v.Name, func(t *testing.T) {
-			for _, items := range []*string{v.Items, nil} {
-				g := given(t, v.Key, items, v.CommitmentProof)
-				g.ItemsSalt = v.ItemsSalt
-				if v.Orders != nil && v.Name != "salted, the items not given" {
-					g.Order = orderOf(t, &v)
-				}
-				r := prooffile.VerifyRecord([]byte(v.Proof), g)
-				if r.Failed() != nil {
-					t.Fatalf("%+v", r.Steps)
-				}
-				err := expected(&v, r, items != nil)
-				assert.NoErrorf(t, err, "%v: %+v", err, r.Steps)
-				assert.Equalf(t, v.Proof, string(r.File.Text()), "it is read as\n%s, want", r.File.Text())
+// allVectors returns every vector, with what is given to a verifier as its texts, and with its verdict.
+func allVectors(t testing.TB) []vector {
+	t.Helper()
+	all := readVectors(t, "proofs proofs", "proofs wrong", "salted proofs", "salted wrong", "shoes shoes", "shoes hands", "shoes wrong", "verdicts verdicts", "fuzzed verdicts")
+	for i := range all {
+		v := &all[i]
+		switch isOpen := v.Expect == "open" && v.Hand == ""; {
+		case v.Verdict != "":
+		case v.Step != "":
+			v.Verdict = isFalse
+		case isOpen || slices.Contains([]string{"held-back", "unknown-kind", "unchecked"}, v.Expect):
+			v.Verdict = unchecked
+		default:
+			v.Verdict = verified
+		}
+		for _, given := range []textVector{{"--items-salt", v.ItemsSalt, "salt"}, {"--items", v.Items, "items"}, {"--order", v.Order, "order"}, {"--hand", v.Hand, "hand"}, {"0", v.Proof + v.Proofs, "proof"}, {"1", v.CommitmentProof, "proof"}} {
+			if given.Text != "" {
+				v.Texts = append(v.Texts, given)
 			}
-		})
-	}
-}
-
-// expected compares the result with the vector's, with the items given or not.
-func expected(v *vector, r *prooffile.Result, items bool) error {
-	last, committed := r.Steps[len(r.Steps)-1], prooffile.Step{State: -1}
-	if last.Name == prooffile.StepCommitted {
-		last, committed = r.Steps[len(r.Steps)-2], last
-	}
-	if last.Name != prooffile.StepSignature || last.State != prooffile.OK {
-		return errors.New("the last step is not the signature")
-	}
-	if v.Expect == "unknown-kind" {
-		if r.Record != nil || r.Unchecked() == nil || r.Unchecked().Name != prooffile.StepRecord {
-			return errors.New("its kind is known")
 		}
-		return nil
-	}
-	names := strings.Contains(string(r.File.Record), `"commitment_id"`) && r.Record.Kind == audit.KindShuffle
-	switch {
-	case names && v.CommitmentProof != nil && committed.State != prooffile.OK:
-		return errors.New("it is not found to be committed")
-	case names && v.CommitmentProof == nil && (committed.State != prooffile.Skipped || !strings.Contains(committed.Detail, r.Record.CommitmentID.String())):
-		return errors.New("it does not say which commitment is missing")
-	case !names && committed.State != -1:
-		return errors.New("there is a step for what it does not name")
-	}
-	kinds := map[string]audit.Kind{
-		"verified": audit.KindShuffle, "held-back": audit.KindShuffle, "unchecked": audit.KindShuffle,
-		"commitment": audit.KindCommitment, "void": audit.KindVoid, "reveal": audit.KindReveal,
-		"log-begin": audit.KindLogBegin, "log-end": audit.KindLogEnd,
-	}
-	if r.Record.Kind != kinds[v.Expect] {
-		return fmt.Errorf("it is of kind %s", r.Record.Kind)
-	}
-	known := items || v.Items == nil || strings.HasPrefix(r.Record.Statement.Input, "deck")
-	if v.Expect == "unchecked" && items && !r.Has(prooffile.StepItems, prooffile.Unchecked) {
-		return errors.New("the items are not what cannot be checked")
-	}
-	if want := v.Expect != "held-back" && v.Expect != "unchecked" && known; (r.Unchecked() == nil) != want || r.HeldBack() != (v.Expect == "held-back") {
-		return fmt.Errorf("checked to the end: want %v", want)
-	}
-	return nil
-}
-
-func TestWrongVectorsFailAtTheirStep(t *testing.T) {
-	steps := map[string]bool{}
-	for _, v := range append(readVectors(t).Wrong, readSalted(t).Wrong...) {
-		g := given(t, v.Key, v.Items, v.CommitmentProof)
-		g.ItemsSalt = v.ItemsSalt
-		r := prooffile.VerifyRecord([]byte(v.Proof), g)
-		steps[v.Step] = true
-		if failed := r.Failed(); failed == nil || failed.Name != v.Step {
-			t.Errorf("%s: want it to fail at the step %s: %+v", v.Name, v.Step, r.Steps)
+		for at, text := range v.Files {
+			v.Texts = append(v.Texts, textVector{string(rune('0' + at)), text, "proof"})
 		}
 	}
-	for _, step := range []string{"proof", "record", "commitment", "keys", "items", "inclusion", "signature", "committed"} {
-		assert.Truef(t, steps[step], "of no vector the step %s fails", step)
+	return all
+}
+
+// named returns the vector with the name of a list.
+func named(t testing.TB, list, name string) vector {
+	t.Helper()
+	vectors := readVectors(t, list)
+	i := slices.IndexFunc(vectors, func(v vector) bool { return v.Name == name })
+	require.GreaterOrEqual(t, i, 0, name)
+	return vectors[i]
+}
+
+// Every vector has its verdict, which its step decides, and the roles and the summary that it names.
+func TestVectors(t *testing.T) {
+	decks := catalogue(t)
+	for _, v := range allVectors(t) {
+		if v.Step == prooffile.StepCommitted && v.CommitmentProof != "" { // also of what is no commitment of this shuffle
+			r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, v.Items, v.CommitmentProof))
+			assert.Truef(t, r.Failed() != nil && r.Failed().Name == v.Step, "%s: %+v", v.Name, r.Steps)
+			continue
+		}
+		found := verifyHere(&v, decks)
+		assert.Equalf(t, v.Verdict, found.Verdict, "%s: %+v", v.Name, found)
+		if v.Verdict == isFalse || v.Step != "" {
+			assert.Truef(t, found.isStep(v.Step), "%s: not at %s: %+v", v.Name, v.Step, found)
+		}
+		if v.Summary != nil {
+			assert.Equal(t, v.Summary, found.Summary, v.Name)
+		}
+		if v.Roles != nil {
+			assert.Equal(t, v.Roles, found.roles(v.Texts[:len(v.Roles)]), v.Name) // not of those from other members
+		}
+		if v.Expect != "" {
+			keyless := v
+			keyless.Key = ""
+			assert.Equal(t, unchecked, verifyHere(&keyless, decks).Verdict, v.Name)
+		}
+		if file, err := prooffile.Parse([]byte(v.Proof)); v.Verdict == verified && v.Proof != "" {
+			require.NoError(t, err, v.Name)
+			assert.Equal(t, v.Proof, string(file.Text()), v.Name)
+		}
 	}
 }
 
-// TestFileWithAnyByteChangedFails changes every byte of every vector, and of the proof of the
-// commitment that comes with it. Texts that are no longer JSON are not checked.
+// The orders of the vectors are what was dealt, and others are not.
+func TestOrdersOfVectors(t *testing.T) {
+	decks := catalogue(t)
+	for _, v := range allVectors(t) {
+		if v.Proof == "" || v.Verdict != verified {
+			continue
+		}
+		shuffles := v.answered(t)
+		if len(shuffles) == 0 || v.Name == "salted, the items not given" {
+			continue
+		}
+		order := func() string {
+			if len(shuffles) == 1 {
+				return compactJSON(t, shuffles[0])
+			}
+			return compactJSON(t, shuffles)
+		}
+		right := order()
+		v.Texts = append(v.Texts, textVector{"order", right, "order"})
+		found := verifyHere(&v, decks)
+		assert.Equalf(t, "order", found.Summary["id"], "%s: %+v", v.Name, found)
+		slices.Reverse(shuffles[0])
+		if v.Texts[len(v.Texts)-1].Text = order(); order() != right {
+			found = verifyHere(&v, decks)
+			assert.Truef(t, found.Verdict == isFalse && found.isStep(prooffile.StepOrder), "%s, turned around: %+v", v.Name, found)
+		}
+	}
+}
+
+// isStep reports whether the step is the first that is false or, if none is, one that was not checked.
+func (s *said) isStep(name string) bool {
+	for _, step := range s.Steps {
+		if step["ok"] == false {
+			return step["name"] == name
+		}
+	}
+	return slices.ContainsFunc(s.Steps, func(step map[string]any) bool { return step["name"] == name && step["ok"] == nil })
+}
+
+// roles returns the roles of texts, in their order.
+func (s *said) roles(texts []textVector) (roles []any) {
+	for _, text := range texts {
+		for _, file := range s.Files {
+			if role := file.(map[string]any); role["name"] == text.Name {
+				delete(role, "name")
+				roles = append(roles, role)
+			}
+		}
+	}
+	return roles
+}
+
+// verifyFiles picks the verifier as [prooffile.Verify] does without a hand.
+func verifyFiles(text []byte, g *prooffile.Given) *prooffile.Result {
+	if files := prooffile.Split(text); len(files) > 1 {
+		return prooffile.VerifyShoe(files, g)
+	}
+	return prooffile.VerifyRecord(text, g)
+}
+
+// TestFileWithAnyByteChangedFails changes every byte of every vector and of the proof of the commitment
+// that comes with it, and some bytes of long shoes. Texts that are no longer JSON are not checked.
 func TestFileWithAnyByteChangedFails(t *testing.T) {
 	t.Parallel()
-	steps := []string{"proof", "record", "commitment", "keys", "items", "inclusion", "signature"}
-	for _, v := range readVectors(t).Proofs {
-		g := given(t, v.Key, nil, v.CommitmentProof)
-		eachByteChanged(v.Proof, func(text []byte, i int) {
-			r := prooffile.VerifyRecord(text, g)
-			failed := r.Failed()
-			if !r.Has(prooffile.StepProof, prooffile.Unchecked) && (failed == nil || !slices.Contains(steps, failed.Name)) {
+	for _, v := range readVectors(t, "proofs proofs", "shoes shoes") {
+		g := given(t, v.Key, "", v.CommitmentProof)
+		eachByteChanged(v.Proof+v.Proofs, func(text []byte, i int) {
+			r := verifyFiles(text, g)
+			if failed := r.Failed(); !r.Has(prooffile.StepProof, prooffile.Unchecked) && (failed == nil || v.Proof != "" && failed.Name == prooffile.StepCommitted) {
 				t.Fatalf("%s: byte %d as %q, and no step fails: %+v\n%s", v.Name, i, text[i], r.Steps, text)
 			}
 		})
-		if v.CommitmentProof == nil {
-			continue
-		}
-		eachByteChanged(*v.CommitmentProof, func(text []byte, i int) {
+		eachByteChanged(v.CommitmentProof, func(text []byte, i int) {
 			g.Commitment = text
-			r := prooffile.VerifyRecord([]byte(v.Proof), g)
-			failed := r.Failed()
-			if !r.Has(prooffile.StepCommitted, prooffile.Unchecked) && (failed == nil || failed.Name != prooffile.StepCommitted) {
+			r := verifyFiles([]byte(v.Proof), g)
+			if failed := r.Failed(); !r.Has(prooffile.StepCommitted, prooffile.Unchecked) && (failed == nil || failed.Name != prooffile.StepCommitted) {
 				t.Fatalf("%s: byte %d of the commitment's as %q, and it does not fail there: %+v\n%s", v.Name, i, text[i], r.Steps, text)
 			}
 		})
@@ -185,7 +227,11 @@ func TestFileWithAnyByteChangedFails(t *testing.T) {
 
 // eachByteChanged calls check with the text, in which one byte is another.
 func eachByteChanged(right string, check func(text []byte, i int)) {
-	for i := range right {
+	step := 1
+	if strings.Count(right, "\n") > 4 {
+		step = 97
+	}
+	for i := 0; i < len(right); i += step {
 		for _, change := range []byte{1, 0x20, 0x80} {
 			text := []byte(right)
 			text[i] ^= change
@@ -196,13 +242,13 @@ func eachByteChanged(right string, check func(text []byte, i int)) {
 
 // Another base64 text of the same bytes is rejected.
 func TestUnusedBitsAreRejected(t *testing.T) {
-	for _, v := range readVectors(t).Proofs {
+	for _, v := range readVectors(t, "proofs proofs") {
 		// Two bits of the last digit in the base64 of 32 bytes are unused.
 		parts := strings.SplitAfter(v.Proof, `=\n`)
 		for i, part := range parts[:len(parts)-1] {
 			last := part[len(part)-4]
 			text := strings.Join(parts[:i], "") + part[:len(part)-4] + string(last+1) + `=\n` + strings.Join(parts[i+1:], "")
-			if r := prooffile.VerifyRecord([]byte(text), given(t, v.Key, nil, v.CommitmentProof)); r.Failed() == nil || r.Failed().Name != prooffile.StepProof {
+			if r := prooffile.VerifyRecord([]byte(text), given(t, v.Key, "", v.CommitmentProof)); !r.Has(prooffile.StepProof, prooffile.Wrong) {
 				t.Errorf("%s: hash %d ends with %c for %c: %+v", v.Name, i, last+1, last, r.Steps)
 			}
 		}

@@ -17,41 +17,6 @@ import (
 	"riffle/internal/audit/prooffile"
 )
 
-// verdictFiles are shared by the verifiers in all languages; testdata/riffle1/README.md describes them.
-// The tests of cmd/riffle and of the other verifiers check their verdicts. The second one has what
-// TestVerifiersAgreeOnMutations found, made small.
-var verdictFiles = []string{"../../../testdata/riffle1/verdicts.json", "../../../testdata/riffle1/fuzzed.json"}
-
-// A verdictVector has the texts for a verifier, and its verdict.
-type verdictVector struct {
-	Name      string          `json:"name"`
-	Files     []string        `json:"files,omitempty"`
-	Texts     []textVector    `json:"texts,omitempty"`
-	Key       string          `json:"key,omitempty"`
-	Items     string          `json:"items,omitempty"`
-	ItemsSalt string          `json:"items_salt,omitempty"`
-	Order     string          `json:"order,omitempty"`
-	Hand      string          `json:"hand,omitempty"`
-	HandOf    string          `json:"hand_of,omitempty"`
-	AnyOrder  bool            `json:"any_order,omitempty"`
-	Verdict   string          `json:"verdict"`
-	Step      string          `json:"step,omitempty"` // the first that is wrong, or else the first that decides that it is unchecked
-	Roles     []roleVector    `json:"roles,omitempty"`
-	Summary   json.RawMessage `json:"summary,omitempty"`
-}
-
-// verdicts is the content of the file.
-type verdicts struct {
-	Verdicts []verdictVector `json:"verdicts"`
-}
-
-// The verdicts.
-const (
-	verified  = "verified"
-	isFalse   = "false"
-	unchecked = "unchecked"
-)
-
 // compactJSON returns the text of a value without white space, its strings as encoding/json writes
 // them without escaping HTML.
 func compactJSON(t testing.TB, v any) string {
@@ -117,25 +82,15 @@ func layouts(t testing.TB, text string) map[string]string {
 	}
 }
 
-// A verdictBuilder makes the answers of one log.
-type verdictBuilder struct {
-	t   testing.TB
-	key string
-}
-
 // answer returns the whole answer to the shuffle of a vector.
-func (b *verdictBuilder) answer(v *vector) map[string]any {
-	b.t.Helper()
+func (v *vector) answer(t testing.TB) map[string]any {
+	t.Helper()
 	file, err := prooffile.Parse([]byte(v.Proof))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	require.NoError(t, err)
 	record, err := audit.ParseRecord(file.Record)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var shuffles []any
-	for _, order := range v.answered(b.t) {
+	for _, order := range v.answered(t) {
 		if len(record.Statement.Hands) == 0 {
 			shuffles = append(shuffles, order)
 			continue
@@ -159,26 +114,4 @@ func (b *verdictBuilder) answer(v *vector) map[string]any {
 		answer["items"] = dealt
 	}
 	return answer
-}
-
-// A textVector is a text that a verifier sorts, unless it has a role.
-type textVector struct {
-	Name string `json:"name"`
-	Text string `json:"text"`
-	Role string `json:"role,omitempty"`
-}
-
-// A roleVector is the role that a text has in the end.
-type roleVector struct {
-	Role    string          `json:"role"`
-	Hand    json.RawMessage `json:"hand,omitempty"`
-	Shuffle json.RawMessage `json:"shuffle,omitempty"`
-}
-
-// texts are the texts of a vector: name and text in turn.
-func texts(pairs ...string) (list []textVector) {
-	for pair := range slices.Chunk(pairs, 2) {
-		list = append(list, textVector{Name: pair[0], Text: pair[1]})
-	}
-	return list
 }

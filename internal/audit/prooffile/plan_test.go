@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,7 +55,6 @@ type plan struct {
 	statement  audit.Statement
 	items      string // the array; empty for none
 	salt       string // of the items; empty for none
-	rule       string // of the digest of the items; empty for the one that fits the salt
 	deck       string
 	copies     uint64
 	parameters map[string]int
@@ -66,10 +66,15 @@ type plan struct {
 	committed  *place // of the commitment that was used; nil for none
 }
 
-const (
-	fruit  = `["apple", "pear", "fig", "plum", "quince"]`
-	values = "[ 1, 1.0, 1e0, 12345678901234567890, \"\\u0041\", \"A\", \"A\",\r\n\tnull, true, [ 1, [ ] ], {\"b\": 1, \"a\": [\" \"]}, \"\" ]"
-)
+// fruit is a list of items.
+const fruit = `["apple", "pear", "fig", "plum", "quince"]`
+
+// saltedInput returns the input of items with a salt, by the text of the specification.
+func saltedInput(t testing.TB, items, salt string) string {
+	t.Helper()
+	plain, _ := strings.CutPrefix(itemsInput(t, items), "items ")
+	return audit.ItemsInput(sha256.Sum256([]byte("riffle/1 items\nsalt " + salt + "\n" + plain + "\n")))
+}
 
 // inputOf fills in the input of a plan.
 func inputOf(t testing.TB, p *plan) {
@@ -99,51 +104,44 @@ func deckOf(t testing.TB, name string, parameters map[string]int) *deck.Deck {
 	return d
 }
 
-// build makes the vector of a plan. It also returns the proof files of its record and of the
-// commitment that the record used.
-func build(t testing.TB, p plan) (v vector, f, commitment *prooffile.File) {
+// build makes the vector of a plan.
+func build(t testing.TB, p plan) vector {
 	t.Helper()
 	inputOf(t, &p)
 	signer, public := logKey(t, origin, 1)
 	record, seed := recordOf(p.name, p.statement, p.clientSeed, p.parameters)
-	record.RevealNow, record.ItemsDigest = p.now, p.rule
-	if p.salt != "" && p.rule == "" {
+	record.RevealNow = p.now
+	if p.salt != "" {
 		record.ItemsDigest = audit.SaltedItems
 	}
 	records := map[int][]byte{}
-	v = vector{Name: p.name, ItemsSalt: p.salt, Key: public, Expect: "verified"}
+	v := vector{Name: p.name, Items: p.items, ItemsSalt: p.salt, Key: public}
 	if p.committed != nil {
 		committed := commitmentTo(record, p.name+" commitment")
 		record.CommitmentID = committed.ID
-		commitment = &prooffile.File{Record: committed.Append(nil), LogKey: public}
-		records[p.committed.index] = commitment.Record
+		records[p.committed.index] = committed.Append(nil)
 	}
 	records[p.index] = record.Append(nil)
-	f = &prooffile.File{Record: records[p.index], Seed: seed, ClientSeed: p.clientSeed, LogKey: public}
-	f.Inclusion = includeAmong(t, records, place{p.index, p.log}, signer)
+	prove := func(at place, seed rng.Seed, clientSeed string) string {
+		f := &prooffile.File{Record: records[at.index], Seed: seed, ClientSeed: clientSeed, LogKey: public}
+		f.Inclusion = includeAmong(t, records, at, signer)
+		return string(f.Text())
+	}
 	if p.committed != nil {
-		commitment.Inclusion = includeAmong(t, records, *p.committed, signer)
-		text := string(commitment.Text())
-		v.CommitmentProof = &text
+		v.CommitmentProof = prove(*p.committed, nil, "")
 	}
-	replay, _ := audit.Verify(f.Record, seed, 1<<20, nil)
+	replay, _ := audit.Verify(records[p.index], seed, 1<<20, nil)
 	require.Truef(t, replay.OK, "%s: %+v", p.name, replay.Steps)
-	v.Orders = replay.Orders
 	if p.held {
-		f.Seed, v.Expect, v.Orders = nil, "held-back", nil
+		seed = nil
+	} else {
+		v.Orders = json.RawMessage(compactJSON(t, replay.Orders))
 	}
-	switch {
-	case p.items != "":
-		v.Items = &p.items
-	case p.deck != "":
-		codes := slices.Repeat(deckOf(t, p.deck, p.parameters).Codes(), int(p.copies))
-		text, err := json.Marshal(codes)
-		require.NoError(t, err)
-		items := string(text)
-		v.Items = &items
+	if p.deck != "" {
+		v.Items = compactJSON(t, slices.Repeat(deckOf(t, p.deck, p.parameters).Codes(), int(p.copies)))
 	}
-	v.Proof = string(f.Text())
-	return v, f, commitment
+	v.Proof = prove(place{p.index, p.log}, seed, p.clientSeed)
+	return v
 }
 
 // commitmentTo returns the record of the commitment to a shuffle, a minute before it.
