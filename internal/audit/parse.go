@@ -43,10 +43,7 @@ func ParseRecord(data []byte) (*Record, error) {
 		}
 		r.Cut.From, r.Cut.To = w.CutRange[0], w.CutRange[1]
 	}
-	if err := r.checkMembers(data); err != nil {
-		return nil, err
-	}
-	if err := r.check(); err != nil {
+	if err := cmp.Or(r.checkMembers(data), r.check()); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -71,19 +68,14 @@ func checkHead(data []byte) error {
 	if err := json.Unmarshal(data, &head, decoders); err != nil {
 		return fmt.Errorf("not a record: %w", err)
 	}
-	switch {
-	case head.Spec != Spec:
-		return fmt.Errorf("the record is of %q, not of %s", head.Spec, Spec)
-	case head.Time.IsZero():
-		return errors.New("the record's time is missing")
-	case head.ID == uuid.Nil:
-		return errors.New("the record's id is missing")
-	case head.Kind == "" || strings.Trim(string(head.Kind), "abcdefghijklmnopqrstuvwxyz0123456789-_") != "":
-		return fmt.Errorf("the record's kind %q is not a valid name", head.Kind)
-	case !slices.Contains(kinds, head.Kind):
-		return fmt.Errorf("%w, %q", ErrUnknownKind, head.Kind)
-	}
-	return nil
+	isName := head.Kind != "" && strings.Trim(string(head.Kind), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+	return cmp.Or(
+		Rule(head.Spec == Spec, "the record is of %q, not of %s", head.Spec, Spec),
+		Rule(!head.Time.IsZero(), "the record's time is missing"),
+		Rule(head.ID != uuid.Nil, "the record's id is missing"),
+		Rule(isName, "the record's kind %q is not a valid name", head.Kind),
+		Rule(slices.Contains(kinds, head.Kind), "%w, %q", ErrUnknownKind, head.Kind),
+	)
 }
 
 // kinds are the kinds of record that can be parsed.
@@ -127,11 +119,8 @@ var decoders = json.WithUnmarshalers(json.JoinUnmarshalers(
 	}),
 	json.UnmarshalFunc(func(b []byte, parameter *int) error {
 		n, err := strconv.ParseUint(string(b), 10, 64)
-		if err == nil && n > MaxSize {
-			err = fmt.Errorf("%d is above %d", n, uint64(MaxSize))
-		}
 		*parameter = int(n)
-		return err
+		return cmp.Or(err, Rule(n <= MaxSize, "%d is above %d", n, uint64(MaxSize)))
 	}),
 	json.UnmarshalFunc(func(b []byte, c *shoe.Cut) (err error) {
 		c.At, err = strconv.ParseUint(string(b), 10, 64)
@@ -142,10 +131,7 @@ var decoders = json.WithUnmarshalers(json.JoinUnmarshalers(
 	decoder(func(text string) (c Commitment, err error) { return parseHash(text) }),
 	decoder(func(text string) (root tlog.Hash, err error) { return parseHash(text) }),
 	decoder(func(reveal string) (now bool, err error) {
-		if reveal != "now" {
-			err = fmt.Errorf("the record's reveal is %q, and only now can be said", reveal)
-		}
-		return true, err
+		return true, Rule(reveal == "now", "the record's reveal is %q, and only now can be said", reveal)
 	}),
 ))
 
@@ -164,28 +150,22 @@ func decoder[T any](parse func(text string) (T, error)) *json.Unmarshalers {
 func parseTime(text string) (time.Time, error) {
 	at, err := time.Parse(TimeFormat, text)
 	// time.Parse accepts a comma, and hours of one digit.
-	if err == nil && (at.Format(TimeFormat) != text || at.Unix() < 0) {
-		err = fmt.Errorf("%q is not in the form of riffle/1, or is before 1970", text)
-	}
-	return at, err
+	isForm := at.Format(TimeFormat) == text && at.Unix() >= 0
+	return at, cmp.Or(err, Rule(isForm, "%q is not in the form of riffle/1, or is before 1970", text))
 }
 
 // parseUUID parses an id of a record: a UUID of version 7 in 36 characters, lower case.
 func parseUUID(text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
-	if err == nil && (id.String() != text || id.Version() != 7 || id.Variant() != uuid.RFC4122) {
-		err = errors.New("not a lower-case UUID of version 7")
-	}
-	return id, err
+	isForm := id.String() == text && id.Version() == 7 && id.Variant() == uuid.RFC4122
+	return id, cmp.Or(err, Rule(isForm, "not a lower-case UUID of version 7"))
 }
 
 // parseHash parses a SHA-256 of 64 hex digits, lower case.
 func parseHash(text string) (hash [sha256.Size]byte, err error) {
 	raw, err := hex.DecodeString(text)
-	if err != nil || len(raw) != len(hash) || hex.EncodeToString(raw) != text {
-		return hash, errors.New("not 64 hex digits in lower case")
-	}
-	return [sha256.Size]byte(raw), nil
+	isForm := err == nil && copy(hash[:], raw) == len(raw) && hex.EncodeToString(hash[:]) == text
+	return hash, Rule(isForm, "not 64 hex digits in lower case")
 }
 
 // Rule returns nil if a rule holds, and otherwise the error that says what breaks it. [cmp.Or] returns
