@@ -215,8 +215,8 @@ func checkInput(input string) error {
 
 func isDigest(s string) bool {
 	digest, ok := strings.CutPrefix(s, "sha256:")
-	raw, err := hex.DecodeString(digest)
-	return ok && err == nil && len(raw) == sha256.Size && strings.ToLower(digest) == digest
+	_, err := parseHash(digest)
+	return ok && err == nil
 }
 
 func isDeckName(s string) bool {
@@ -225,8 +225,13 @@ func isDeckName(s string) bool {
 
 func isCopies(s string) bool {
 	digits, ok := strings.CutPrefix(s, "x")
-	n, err := strconv.ParseUint(digits, 10, 64)
-	return ok && err == nil && n > 0 && strconv.FormatUint(n, 10) == digits
+	return ok && isPositive(digits)
+}
+
+// isPositive reports whether text is a number from 1 on, in its one form.
+func isPositive(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 64)
+	return err == nil && n > 0 && strconv.FormatUint(n, 10) == text
 }
 
 // CheckReference checks that a reference has at most [MaxReference] characters, all printable.

@@ -293,8 +293,7 @@ func isEnd(e shoe.End) bool { return e == shoe.Top || e == shoe.Bottom }
 // isRule reports whether text is a name and a version, as in salted/1.
 func isRule(text string) bool {
 	name, version, _ := strings.Cut(text, "/")
-	n, err := strconv.ParseUint(version, 10, 64)
-	return isDeckName(name) && err == nil && n > 0 && strconv.FormatUint(n, 10) == version
+	return isDeckName(name) && isPositive(version)
 }
 
 // The forms of verifier keys and checkpoints in records, which are not verified with them: docs/spec.md, "Record".

@@ -20,11 +20,9 @@ func (r *Result) replay(heldBack State) {
 		r.dealsNone()
 		return
 	}
-	answered := given.Order.seedOf(r.Record)
-	if r.File.Seed == nil {
-		r.File.Seed = answered
-	} else {
-		answered = nil
+	isAnswered := r.File.Seed == nil // or there is no seed
+	if isAnswered {
+		r.File.Seed = given.Order.seedOf(r.Record)
 	}
 	if r.File.Seed == nil {
 		r.withheld(heldBack)
@@ -37,7 +35,7 @@ func (r *Result) replay(heldBack State) {
 		state := OK
 		switch {
 		case s.Name == StepSeed:
-			s.Detail = r.seedLength(answered != nil)
+			s.Detail = r.seedLength(isAnswered)
 		case !s.OK && v.TooCostly > 0:
 			state, r.cost = Unchecked, uint64(v.TooCostly)
 		case !s.OK:

@@ -86,22 +86,25 @@ func roleOf(text []byte) Role {
 		return ""
 	}
 	first := values[0]
-	var list []jsontext.Value
-	if first.Kind() == '[' {
-		if list, err = elements(first); err != nil {
-			return ""
-		}
+	list, err := elements(first)
+	if first.Kind() == '[' && err != nil {
+		return ""
+	}
+	head := first
+	if len(list) > 0 {
+		head = list[0]
 	}
 	object, _, _ := members(first)
-	inList, _, _ := members(append(slices.Clip(list), first)[0])
+	inHead, _, _ := members(head)
+	has := func(name string) bool { return object[name] != nil }
 	switch {
-	case object["record"] != nil || object["tlog_proof"] != nil || inList["record"] != nil && inList["tlog_proof"] != nil:
+	case has("record"), has("tlog_proof"), inHead["record"] != nil && inHead["tlog_proof"] != nil:
 		return RoleProof
 	case len(values) > 1:
 		return ""
-	case object["items"] != nil || object["hands"] != nil || object["shuffles"] != nil:
+	case has("items"), has("hands"), has("shuffles"):
 		return RoleAnswer
-	case object["cards"] != nil || object["salt"] != nil && object["path"] != nil || isCard(first):
+	case has("cards"), has("salt") && has("path"), isCard(first):
 		return RoleHand
 	case first.Kind() != '[':
 		return ""
@@ -113,10 +116,7 @@ func roleOf(text []byte) Role {
 
 // isCard reports whether a value is a card that was drawn from a shoe.
 func isCard(value jsontext.Value) bool {
-	if value.Kind() != '{' {
-		return false
-	}
-	object, _, err := members(value)
+	object, _, err := members(value) // none but of an object
 	isSealed := object["salt"].Kind() == '"' && object["path"].Kind() == '['
 	return err == nil && object["position"].Kind() == '0' && (isSealed || object["sealed_by"].Kind() == '"')
 }
