@@ -23,15 +23,6 @@ type backup struct {
 	Verify bool   `help:"Read the records of earlier backups again, too. A disk may have changed them since."`
 }
 
-// Help is the longer text of riffle backup --help.
-func (*backup) Help() string {
-	return `The service may be running. What is copied is compared with the signed root before it is written, and looked up afterwards in each way that the service does. Records only grow, so the next backup into the same folder copies what is new; one that was interrupted goes on.
-
-With --follow the backup is at most a second behind: a standby for SQLite. Only one process can write to a folder.
-
-The exit code is 0 if the backup is complete, 1 if the log or the backup does not add up, and 2 if it could not be made. Keep the folder as secret as the data folder: it holds the keys.`
-}
-
 // followEvery is the interval at which a backup that follows looks for new records. After verifyEvery it
 // looks up those that it has copied.
 const (
@@ -164,11 +155,6 @@ type restore struct {
 	Key     string `placeholder:"FILE" help:"The log's key. Default log.key in the backup."`
 	SeedKey string `placeholder:"FILE" help:"The key that encrypts seeds. Default seed.key in the backup."`
 	Command string `name:"key-command" placeholder:"COMMAND" env:"RIFFLE_KEY_COMMAND" help:"A command that prints a key in place of the files; see the service's flag."`
-}
-
-// Help is the longer text of riffle restore --help.
-func (*restore) Help() string {
-	return `Copies the records, the checkpoint and the keys, and checks everything. The last record is copied after the check, so no service starts before. A restore that was interrupted goes on when it is repeated; a folder or database with another log is refused. So is a backup without records that its checkpoint covers. A checkpoint that is in the data folder stays, so a service whose backup is older than what it has answered does not start; see docs/operations/backup.md.`
 }
 
 // Run restores the backup.

@@ -15,15 +15,6 @@ type completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"One of ${enum}."`
 }
 
-// Help is the longer text of riffle completion --help.
-func (*completion) Help() string {
-	return `bash: source <(riffle completion bash)
-zsh: source <(riffle completion zsh), after compinit
-fish: riffle completion fish | source
-
-Put the line for your shell into the file that the shell reads when it starts.`
-}
-
 // scripts are the completion scripts by shell. Each asks riffle suggest for the candidates. Without
 // any, the shell completes file names.
 //

@@ -18,19 +18,6 @@ type fairnessCmd struct {
 	File   string `arg:"" optional:"" help:"The orders; standard input if none is given."`
 }
 
-// Help is the longer text of riffle fairness --help.
-func (*fairnessCmd) Help() string {
-	return fmt.Sprintf(`Reads orders that a shuffle gave, one a line, and says whether it is fair: my-shuffle | riffle fairness. Each run of the shuffle should begin with the same order. A line has the items in their new order, separated by commas or, where there are none, by white space, or as a JSON array: numbers from 0 or from 1 on, card codes, or any other words, from 2 to %d of them. The first line says which items there are.
-
-The tests are chi-square tests of where each item lands, of which item follows which, and, of up to 7 items, of all orders; and tests of mean, variance and distribution of the number of items that stay (fixed points), of cycles, of rising sequences, of inversions, and of places that have the same item as in the run before. From 15 items on, orders that come up twice among the first 2^20 show a small seed. A test whose rarest outcome is expected less than ten times is not judged. The report says how many runs it needs.
-
-p is how likely a fair shuffle gives a chi-square as large. The corrected p, by which a test is judged, is of all that the test looks at: three times the least p of distribution, mean and variance, and both ends of chi-square from 20 degrees of freedom on. Holm's correction makes one verdict of all tests: a fair shuffle is caught in about one of a million reports, or a few with the fewest runs that are judged. What is caught comes with what it is likely to be. What is not caught may still be unfair by less than so many runs can show, or in ways that these tests do not look for: that nobody can predict the next order, no test of orders shows.
-
-The memory does not grow with the number of orders. A million orders of 52 take seconds.
-
-The exit code is 0 if nothing is caught, 1 if something is, and 2 if there are too few orders to judge, or a line is wrong.`, fairness.MostItems)
-}
-
 // errCaught means that no fair shuffle gives these orders. The report has been printed.
 var errCaught = fmt.Errorf("the shuffle was measured, and %w", errFindings)
 

@@ -25,11 +25,6 @@ type seedKey struct {
 	UseLast bool `xor:"place" help:"Put the last key before the others, instead of a new one."`
 }
 
-// Help is the longer text of riffle key seed --help.
-func (*seedKey) Help() string {
-	return `The first key of the file encrypts, and all decrypt. Start the service again afterwards: it encrypts all seeds under the first key, and logs when it is done. Then remove the other lines. docs/operations/keys.md has each step, also for replicas and backups.`
-}
-
 // Run writes the file.
 func (k *seedKey) Run(c *console) error {
 	keys, err := ledger.ReadSeedKeys(k.File)
@@ -60,11 +55,6 @@ type newKey struct {
 	Rate *float64 `placeholder:"N" help:"Requests a second. Default unlimited."`
 
 	Expires string `placeholder:"DATE" help:"When the token ends: a date such as 2027-01-31, or a time such as 2027-01-31T18:00:00Z. Default never."`
-}
-
-// Help is the longer text of riffle key new --help.
-func (*newKey) Help() string {
-	return `The token is printed once and stored nowhere: give it to the caller, who sends it as "Authorization: Bearer rfl_...". The lines for riffle.yaml contain only its SHA-256. Add them below "keys:", and send the service SIGHUP.`
 }
 
 // Run draws the token. The YAML goes to standard output, so that it can be appended to a file; the

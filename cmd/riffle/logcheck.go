@@ -42,15 +42,6 @@ type logCheck struct {
 	State        string `placeholder:"FILE" help:"Continue the check of which the file says how far it came, and keep that file up to date. Keep it where only you can write."`
 }
 
-// Help is the longer text of riffle log check --help.
-func (*logCheck) Help() string {
-	return `Rebuilds the tree from every record and compares it with the signed checkpoint; looks up every record in each way that the service does; and compares the store with the second copy of the checkpoint, which shows whether records are missing at the end. With the key that encrypts seeds it also checks that every seed opens the commitment of its record. It prints each finding, but at most 20 on records.
-
-Run it on the folder of a service, a copy of it, a database or its standby. Logs that follow each other in a folder are checked one after the other. Nothing is written to the store, and the service may go on: the check covers the records that were there when it began. With --state the next check covers what came after, and an interrupted one goes on; the log with number 2 has a file of its own, FILE.2.
-
-The exit code is 0 if the log adds up, 1 if it does not, and 2 if it could not be checked.`
-}
-
 // copyStep is the name of the step that checks the second copy of the checkpoint.
 const copyStep = "second copy"
 

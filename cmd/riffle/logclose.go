@@ -20,13 +20,6 @@ type logClose struct {
 	newLog
 }
 
-// Help is the longer text of riffle log close --help.
-func (*logClose) Help() string {
-	return `Writes a last record with the key of the new log, and a first one into the new log with the last checkpoint of the old one. So the old key vouches for the new one. The old log takes no more records; serve it as a retired log beside the new one, and its records and proofs are still found, and its open shoes and commitments go on in the new log.
-
-Stop the service first; a store that it writes to is refused. A command that was interrupted can be repeated.`
-}
-
 // Run ends the log.
 func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 	old, err := k.open(ctx)

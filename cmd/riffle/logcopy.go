@@ -22,13 +22,6 @@ type logCopy struct {
 	Ahead bool   `help:"Copy what is there by now, while the service runs, and check it, so that it needs to be stopped for seconds only. No service starts on the copy before the rest was copied without --ahead."`
 }
 
-// Help is the longer text of riffle log copy --help.
-func (*logCopy) Help() string {
-	return `Record for record, from SQLite to PostgreSQL or back: same origin, key and checkpoints. Commitments, shoes and retries go on in the new store. What is copied is checked; the last record follows then, so no service starts before. A copy that was interrupted goes on when it is repeated, also one that --ahead began.
-
-Stop the service first; a store that it writes to is refused. Afterwards the old store takes no more records, since two stores that go on would fork the log. Start the service on the new one, with the same data folder if the new store is a database.`
-}
-
 // Run copies the log.
 func (k *logCopy) Run(ctx context.Context, c *console) error {
 	location, folder := "", k.To

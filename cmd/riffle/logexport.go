@@ -24,13 +24,6 @@ type logExport struct {
 	Remove bool   `help:"Remove the store once the archive was checked. Restart the service before, so that it reads the archive."`
 }
 
-// Help is the longer text of riffle log export --help.
-func (*logExport) Help() string {
-	return `The folder gets checkpoint, tiles and entry bundles as in C2SP tlog-tiles, which any web server or bucket can serve; sidecars, which are encrypted under the seed key; and index.db, by which the service finds records. The whole archive is checked as by riffle log check. An export that was interrupted goes on.
-
-After its next start the service reads the archive in place of the store: ids, proofs, retries and shoes are still found. If a file named url in the folder has the URL of a web server with the files, tile and sidecars may be removed from the folder.`
-}
-
 // Run exports the log.
 func (k *logExport) Run(ctx context.Context, c *console) (err error) {
 	folder := cmp.Or(k.To, archive.Folder(k.folder()))
@@ -135,11 +128,6 @@ func removeSQLite(ctx context.Context, path string) error {
 type logForget struct {
 	Data  string        `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder of the log, with its archive. Default ./data."`
 	Older time.Duration `placeholder:"TIME" help:"Do nothing unless the log ended longer ago, such as 8760h for a year."`
-}
-
-// Help is the longer text of riffle log forget --help.
-func (*logForget) Help() string {
-	return `Removes the sidecars from the archive of riffle log export, which hold seeds, shoe states and idempotency keys. For good: shuffles of this log can be neither revealed nor replayed by the service, the whole history of a shoe is not proven any more, and a retry is answered 410. Records and their proofs stay, and so does what callers have: whoever has a seed still proves the order with it. The service may be running. Remove the folder sidecars from a web server and from backups, too.`
 }
 
 // Run removes the sidecars.

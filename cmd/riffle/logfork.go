@@ -37,13 +37,6 @@ type newLog struct {
 	NewOrigin string `required:"" placeholder:"NAME" help:"The name of the new log, which no other log has."`
 }
 
-// Help is the longer text of riffle log fork --help.
-func (*logFork) Help() string {
-	return `For a log whose service does not start because its store has lost records for good. Look for the newer store first: with it, the log goes on. The old store is not changed.
-
-It writes fork.json into the new folder, with the last checkpoint that was signed, the one that the store has, and the records in between, as far as --lost has them. Then it begins a new log. Its first record has the key and the last checkpoint of the old log. Publish fork.json and both keys.`
-}
-
 // A forkReport is the content of fork.json.
 type forkReport struct {
 	Origin  string       `json:"origin"`            // of the old log

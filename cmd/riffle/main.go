@@ -9,16 +9,20 @@ package main
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"riffle/internal/fairness"
 )
 
 // Exit codes.
@@ -80,11 +84,28 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	explain(parser.Model.Node)
 	command, err := parser.Parse(doubleDashes(parser.Model, args))
 	if err != nil {
 		return fmt.Errorf("%w; see riffle --help", err)
 	}
 	return command.Run()
+}
+
+// help has the longer texts of the commands' --help, in files of their names.
+//
+//go:embed help
+var help embed.FS
+
+// explain gives a command and those below it their longer texts.
+func explain(command *kong.Node) {
+	text, err := help.ReadFile("help/" + strings.ReplaceAll(command.Path(), " ", "-") + ".txt")
+	if err == nil { // a group of commands has none
+		command.Detail = strings.ReplaceAll(strings.TrimSuffix(string(text), "\n"), "${most}", strconv.Itoa(fairness.MostItems))
+	}
+	for _, child := range command.Children {
+		explain(child)
+	}
 }
 
 // doubleDashes returns the arguments with -key and -key=value written as --key and --key=value, as

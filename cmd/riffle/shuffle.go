@@ -37,15 +37,6 @@ type shuffleCmd struct {
 	File       string  `arg:"" optional:"" help:"The lines; standard input if none is given."`
 }
 
-// Help is the longer text of riffle shuffle --help.
-func (*shuffleCmd) Help() string {
-	return `Reads lines and writes them in a shuffled order, like shuf(1). A line ends with a line feed; a carriage return before it is part of the line. The last line may lack its line feed and is written with one. Lines must be UTF-8.
-
-The seed comes from the operating system and has the same length as the service's for as many items. The record contains the digest of a JSON array with one string per line, in input order and without the line feeds. White space outside the strings does not count, but the escaping does: only ", \ and U+0000 to U+001F are escaped, each in its shortest form. A file with that array is what riffle verify takes with --items.
-
-The proof contains the seed and the record, which is the only one of a log named riffle/shuffle. That log is signed with a new key, which is not kept. The proof shows that the order follows from the seed by an unbiased method, and that nobody without that key has changed it since. It does not show that this was the first try: whoever runs the command can run it again until they like the order. To rule that out, give others the public key, or put the record in a log of theirs, before the order matters.`
-}
-
 // shuffleOrigin is the origin of the log in a proof by riffle shuffle.
 const shuffleOrigin = "riffle/shuffle"
 

@@ -28,27 +28,6 @@ type verify struct {
 	Files     []string `arg:"" name:"file" optional:"" help:"Files in any order: proofs as GET /audits/{id}/proof answers them, or http(s) URLs of them or, with --from, audit ids; the answer, a hand, the items, the key and a salt. Each is what it looks like. The proof of a commitment goes with that of the shuffle or the shoe that used it. Those of a whole shoe are checked together, in one file or several."`
 }
 
-// Help is the longer text of riffle verify --help.
-func (*verify) Help() string {
-	return `Checks, in this order: the form of the proof file and its key; the record; the seed and the commitment to it; the keys that follow from it; the order, replayed from them and compared with the one given; the items or the deck, by their digest; that the record is in the tree of the log; the signature of the log; and, where the record says that it used a commitment, that the commitment fixed the same seed and statement, and is earlier in the log. Nothing is asked of any service, unless a proof is a URL or an audit id.
-
-White space, escapes and the order of members do not matter in any file, nor whether it has gone through a database or a pretty-printer. What the members hold does, to the byte.
-
-Files without an option are sorted by what they are: a list whose digest is in the record is the items, and any other list is compared as the order or as a hand. Two answers, two hands or two lists that are not the items are refused. --json says which role each file had.
-
-Of a whole answer, the audit id, the place in the log, the algorithm, the commitment and the seed are compared as well. If the shuffle was dealt to hands, one hand is enough: the verdict says which it is, and whether it is in the order dealt. --hand-of says which it has to be.
-
-A replay takes at most 2^30 steps of some ten nanoseconds; a record that takes more is not replayed.
-
-A hand of cards from a shoe is proven by the proofs of the records that sealed it, which each card names as sealed_by: the step hand says whether salt and path lead from every card to the root in that record. That takes no seed, and shows nothing of other cards. Of a whole shoe it is also checked that no record is missing, that every change is of cards that lay where it says, that draws at random follow from their seeds and, once the shoe is closed, that the orders and roots do as well.
-
-For the step committed give the proof of the commitment as well, before or after that of the shuffle: GET /audits/{id}/proof with the commitment_id in the record. Without it the step is left out, and the verdict says so.
-
-It trusts the key that is given, and nothing else. Without --key it uses the one in the file, which shows only that the file agrees with itself. With --from and without --key it uses the key that the service had when it was first asked, and says where that is saved: compare it with the key from somewhere else.
-
-The exit code is 0 if everything that was given verifies, 1 if something is false, and 2 if it cannot be checked: a file cannot be read or is no proof, the seed is held back, a card of the hand is sealed by a record that was not given, no key was given, the record is of a kind that this version does not know. Of several proofs, 1 comes before 2 and 2 before 0.`
-}
-
 // Run checks the proofs and prints what it finds.
 func (k *verify) Run(ctx context.Context, c *console) error {
 	found, err := k.check(ctx, c)
