@@ -83,7 +83,7 @@ type comparison struct {
 	anyOrder bool // hands and the rest may be in any sequence
 }
 
-// whole stands for all parts of a deal together.
+// whole is the part of a claim that is about all parts of a shuffle together.
 const whole = -1
 
 // A claim is values that an order has, and which part of a shuffle they are said to be.

@@ -284,7 +284,7 @@ func handText(t testing.TB, cards []wireCard) string {
 	return string(text)
 }
 
-// openShoe returns an open shoe of fruit, of which the first two were drawn and then one at random.
+// openShoe returns an open shoe of fruit. The first two were drawn, and then one at random.
 func openShoe(t testing.TB) (b *dealtShoe, drawn []wireCard) {
 	t.Helper()
 	s := audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: 5, Draw: 5, Repeat: 1, Input: audit.RangeInput}

@@ -41,8 +41,8 @@ type group struct {
 	match  *Match
 }
 
-// A sorting is what a verifier is given, sorted by docs/spec.md, "Texts for a verifier". Nothing in
-// it was verified.
+// A sorting has the texts for a verifier, sorted by docs/spec.md, "Texts for a verifier". Nothing in it
+// was verified.
 type sorting struct {
 	inputs []*input
 	proofs []*proofText
@@ -201,7 +201,7 @@ func (s *sorting) group() {
 		}
 	}
 	groups := map[uuid.UUID]*group{} // by their shoe
-	sealings := uuid.Max             // what stands for the shoes of which only sealings are there, to be compared with the hand
+	sealings := uuid.Max             // the key of all sealings that are compared with the hand together
 	for _, p := range s.proofs {
 		if p.record.Kind == audit.KindCommitment && used[p.record.ID] {
 			continue // it goes with each record that names it

@@ -248,7 +248,7 @@ func (r *Result) knownDeck(decks *deck.Catalogue) (Step, *cards) {
 	return newStep(StepItems, OK, "%s of %s, whose cards have the digest in the record", audit.Count(copies, "deck"), name), cardsOf(d, s.Size)
 }
 
-// deckOf returns a deck that comes with Riffle; nil if there is none of that name and those parameters.
+// deckOf returns a deck that comes with Riffle; nil if no such deck is known.
 func deckOf(decks *deck.Catalogue, name string, parameters map[string]int) *deck.Deck {
 	if decks == nil {
 		return nil

@@ -6,8 +6,8 @@
 // side, each a file that reads from top to bottom like the section of the specification that it
 // follows: [VerifyRecord] for one record, [VerifyHand] for cards drawn from a shoe and [VerifyShoe]
 // for all records of a shoe. What they share is in entry.go, the steps of every proof file, and
-// replay.go, the steps of every record that deals cards. A verifier reports [Steps], of which
-// verdict.go makes the verdict in words.
+// replay.go, the steps of every record that deals cards. A verifier reports [Steps], and verdict.go
+// says the verdict in words.
 //
 // The package is pure: reading files and printing are the caller's as well.
 package prooffile

@@ -115,7 +115,7 @@ func named(t testing.TB, list, name string) vector {
 func TestVectors(t *testing.T) {
 	decks := catalogue(t)
 	for _, v := range allVectors(t) {
-		if v.Step == prooffile.StepCommitted && v.CommitmentProof != "" { // also of what is no commitment of this shuffle
+		if v.Step == prooffile.StepCommitted && v.CommitmentProof != "" { // some are proofs of other records
 			r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, v.Items, v.CommitmentProof))
 			assert.Truef(t, r.Failed() != nil && r.Failed().Name == v.Step, "%s: %+v", v.Name, r.Steps)
 			continue

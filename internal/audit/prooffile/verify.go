@@ -167,8 +167,8 @@ func (s *sorting) candidates() []*group {
 	return kept
 }
 
-// check picks the verifier: for one record, for a hand, or for a whole shoe. order is what is
-// compared; nil for nothing.
+// check picks the verifier: for one record, for a hand, or for a whole shoe. order is the text
+// to compare; nil for none.
 func (g *group) check(order *input, handOf *Part) {
 	g.order, g.given.Order, g.given.HandOf = order, nil, handOf
 	if order != nil {
