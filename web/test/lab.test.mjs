@@ -267,17 +267,18 @@ test('the laboratory opens with a wrong shuffle beside a fair one, and writes no
     await page.locator('.hero .reading').textContent(),
   );
   assert.ok(card > place && ratio > 1.3 && ratio < 1.5 && fair > 0.85 && fair < 1.15, `${card} ${place} ${ratio}`);
-  const matrix = page.locator('.matrix canvas').first();
+  const hero = page.locator('.hero'),
+    matrix = hero.locator('canvas').first();
   await matrix.hover({position: {x: 1, y: 1}});
-  await page.getByText(/^Card 1 lands at place 1: /).waitFor();
+  await hero.getByText(/^Card 1 lands at place 1: /).waitFor();
   for (const key of ['ArrowLeft', 'ArrowRight', 'ArrowDown', 'ArrowDown']) await matrix.press(key);
-  await page.getByText(/^Card 2 lands at place 3: /).waitFor();
-  assert.equal(await page.locator('.cell').count(), 2);
+  await hero.getByText(/^Card 2 lands at place 3: /).waitFor();
+  assert.equal(await hero.locator('.cell').count(), 2);
   await page.getByRole('button', {name: 'Off by one'}).click();
   await outcomes.nth(0).getByText('almost never do this').waitFor();
   const {width, height} = await matrix.boundingBox();
   await matrix.hover({position: {x: width - 2, y: height - 2}});
-  await page.getByText(/^Card 52 lands at place 52: 52.00 times/).waitFor();
+  await hero.getByText(/^Card 52 lands at place 52: 52.00 times/).waitFor();
   assert.equal(await sizeOf(service.base), before);
   await close();
   const moving = await open(browser, `${service.base}/fairness`, {reducedMotion: 'no-preference'});
