@@ -233,16 +233,20 @@ for (const [width, colorScheme, locale] of [
 
 test('each algorithm is shown step by step, with its choices', async () => {
   const {page, wrong, close} = await open(browser, `${service.base}/fairness`);
-  for (const [name, choices] of [
-    ['strike-out', '6 × 5 × 4 × 3 × 2 × 1 = 720'],
-    ['fisher-yates', '6 × 5 × 4 × 3 × 2 = 720'],
-    ['durstenfeld', '6 × 5 × 4 × 3 × 2 = 720'],
-    ['inside-out', '1 × 2 × 3 × 4 × 5 × 6 = 720'],
-    ['sattolo', '5 × 4 × 3 × 2 × 1 = 120. Six cards have 120 single cycles'],
-    ['Naive shuffle (swap with any place)', '6 × 6 × 6 × 6 × 6 × 6 = 46,656'],
+  const openPlaces = () => page.locator('.slots .open').count();
+  for (const [name, choices, left] of [
+    ['strike-out', '6 × 5 × 4 × 3 × 2 × 1 = 720', 5],
+    ['fisher-yates', '6 × 5 × 4 × 3 × 2 = 720', 5],
+    ['durstenfeld', '6 × 5 × 4 × 3 × 2 = 720', 5],
+    ['inside-out', '1 × 2 × 3 × 4 × 5 × 6 = 720', 2],
+    ['sattolo', '5 × 4 × 3 × 2 × 1 = 120. Six cards have 120 single cycles', 4],
+    ['Naive shuffle (swap with any place)', '6 × 6 × 6 × 6 × 6 × 6 = 46,656', 6],
   ]) {
     await page.locator('.tabs').getByText(name, {exact: true}).click();
+    await page.getByText('Next step').click();
+    assert.equal(await openPlaces(), left, name);
     while (await page.getByText('Next step').isEnabled()) await page.getByText('Next step').click();
+    assert.equal(await openPlaces(), 0, name);
     const cards = (await page.locator('.slots').last().locator('li').allTextContents()).map(Number);
     assert.deepEqual(cards.toSorted(), [1, 2, 3, 4, 5, 6], name);
     if (name === 'sattolo')
@@ -254,6 +258,23 @@ test('each algorithm is shown step by step, with its choices', async () => {
   }
   assert.deepEqual(wrong, []);
   await close();
+});
+
+test('cards slide from step to step, unless less motion is asked for', async () => {
+  for (const [reducedMotion, count] of [
+    ['no-preference', 1],
+    ['reduce', 0],
+  ]) {
+    const {page, wrong, close} = await open(browser, `${service.base}/fairness#n=3`, {reducedMotion});
+    await page.getByText('Next step').click();
+    const sliding = await page.evaluate(
+      () => document.getAnimations().filter(({effect}) => effect.target.dataset.card !== undefined).length,
+    );
+    assert.equal(sliding, count, reducedMotion);
+    assert.equal(await page.locator('.slots s').count(), 1, 'one number is crossed out');
+    assert.deepEqual(wrong, []);
+    await close();
+  }
 });
 
 test('the laboratory opens with a wrong shuffle beside a fair one, and writes no record', async () => {
