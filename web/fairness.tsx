@@ -95,7 +95,9 @@ function Laboratory() {
   const [setting, setSetting] = useState(fromLink);
   const [measured, setMeasured] = useState(setting);
   const [measurement, setMeasurement] = useState<Measurement>();
-  const [linked] = useState(location.hash !== ''); // to a setting, which comes first
+  const [linked] = useState(location.hash !== ''); // to a setting
+  const [first, setFirst] = useState(linked); // the reader's own measurement comes first
+  const [over, setOver] = useState(false); // a file is dragged
   // The others write records, or are somebody else's.
   const [running, setRunning] = useState(linked && Object.hasOwn(wrong, setting.shuffle));
   const [problem, setProblem] = useState<Problem>();
@@ -171,13 +173,13 @@ function Laboratory() {
       if (!stopped) fail((error as Error).message);
     }
   };
-  const start = () => {
+  const start = (given = setting) => {
     stop();
     setProblem(undefined);
     setMeasurement(undefined);
-    setMeasured(setting);
+    setMeasured(given);
     setRunning(true);
-    const {n, runs, shuffle, file} = setting,
+    const {n, runs, shuffle, file} = given,
       meter = startMeter();
     ends.current.push(() => meter.terminate());
     meter.onerror = () => fail(text('lab.broken'));
@@ -190,29 +192,47 @@ function Laboratory() {
     };
     const job: Job = {n, runs, shuffle, cyclic: shuffle === singleCycles, prefix, token: token()};
     if (shuffle === 'file') return void runFile(file!, meter, job); // no link has the file
-    history.replaceState(null, '', toLink(setting));
+    history.replaceState(null, '', toLink(given));
     meter.postMessage(job);
-    if (shuffle === 'own') runOwn(setting, meter);
+    if (shuffle === 'own') runOwn(given, meter);
   };
   const own = (
     <Fragment key="own">
-      <Controls setting={setting} running={running} onChange={setSetting} onStart={start} onStop={stop} />
-      {problem && <Refused problem={problem} onToken={start} />}
+      <Controls setting={setting} running={running} onChange={setSetting} onStart={() => start()} onStop={stop} />
+      {problem && <Refused problem={problem} onToken={() => start()} />}
       {running && !measurement && <div class="panel waiting" />}
       {measurement && <Results measurement={measurement} setting={measured} running={running} />}
     </Fragment>
   );
   return (
-    <>
+    <div
+      class={over ? 'over' : ''}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        const file = event.dataTransfer?.files[0];
+        if (!file) return;
+        const given = {...setting, shuffle: 'file', file};
+        setSetting(given);
+        setFirst(true);
+        scrollTo(0, 0);
+        start(given);
+      }}
+    >
       <h1>{text('lab.heading')}</h1>
       <p class="quiet">{text('lab.lead')}</p>
-      {linked && own}
+      {first && own}
       <Hero waits={linked} />
       <Why />
       <Riffles />
       <Explain />
-      {!linked && own}
-    </>
+      {!first && own}
+    </div>
   );
 }
 
@@ -259,14 +279,18 @@ function Controls({setting, running, onChange, onStart, onStop}: ControlsProps) 
         </label>
         {setting.shuffle === 'file' ? (
           <label>
-            {text('lab.file')}
-            <input type="file" required onChange={(event) => set({file: event.currentTarget.files?.[0]})} />
+            {setting.file?.name ?? text('lab.file')}
+            <input
+              type="file"
+              required={!setting.file}
+              onChange={(event) => set({file: event.currentTarget.files?.[0]})}
+            />
           </label>
         ) : (
           <Amounts n={setting.n} runs={setting.runs} set={set} />
         )}
       </div>
-      {setting.shuffle === 'file' && <p class="quiet">{text('lab.file.help')}</p>}
+      <p class="quiet">{text(setting.shuffle === 'file' ? 'lab.file.help' : 'lab.file.drop')}</p>
       {setting.shuffle === 'own' && (
         <>
           <label>

@@ -66,6 +66,7 @@ async function* linesOf(file: Blob): AsyncGenerator<string> {
 /** wordsOf splits a line at commas or white space, or as a JSON array; undefined if it is neither. */
 function wordsOf(line: string): string[] | undefined {
   let list = line;
+  if (/[^\P{Cc}\t]/u.test(line)) return undefined; // of a binary file
   if (line.startsWith('[')) {
     if (line.includes('"')) return elementsOf(line);
     list = line.slice(1).replace(/\]$/, '');
@@ -79,7 +80,7 @@ function wordsOf(line: string): string[] | undefined {
 function elementsOf(line: string): string[] | undefined {
   try {
     const list: unknown = JSON.parse(line);
-    if (!Array.isArray(list) || list.some((item) => typeof item === 'object')) return undefined;
+    if (!Array.isArray(list) || list.some((item) => item !== null && typeof item === 'object')) return undefined;
     return list.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
   } catch {
     return undefined;

@@ -396,6 +396,7 @@ test('the laboratory measures the orders of a file, which stays in the browser',
       ['sattolo', (a) => a.join(','), /almost never do this: 20,000 runs show/],
       ['fair', (a) => JSON.stringify(a.map((card) => `card ${card}`)), /Looks fair: 20,000 runs/],
       ['any-place', (a) => a.map((card) => card + 1).join(' '), /almost never do this: 20,000 runs show/],
+      ['fair', (a) => `\ufeff${JSON.stringify(a.map((card) => (card ? `c${card}` : null)))}`, /Looks fair/],
     ]) {
       await run(lines(shuffle, write));
       await page.locator('.verdict', {hasText: verdict}).waitFor();
@@ -410,11 +411,26 @@ test('the laboratory measures the orders of a file, which stays in the browser',
       ['1,,2', 'Line 1 is no list'],
       ['[[1,2],[2,1]]', 'Line 1 is no list'],
       [`${'1 '.repeat(40_000)}`, 'A line is longer'],
+      ['1 2\u0001', 'Line 1 is no list'],
       [Buffer.from([0xff, 0xfe, 0x31]), 'not text in UTF-8'],
     ]) {
       await run(text);
       await page.getByText(problem).waitFor();
     }
+    const dropped = await page.evaluateHandle(
+      (text) => {
+        const data = new DataTransfer();
+        data.items.add(new File([text], 'orders.csv'));
+        return data;
+      },
+      lines('sattolo', String),
+    );
+    await page.dispatchEvent('.hero', 'dragover', {dataTransfer: dropped});
+    await page.locator('main > .over').waitFor();
+    await page.dispatchEvent('.hero', 'drop', {dataTransfer: dropped});
+    await page.locator('main > :not(.over) > form + .results ~ .hero').waitFor(); // it comes first
+    await page.locator('.verdict', {hasText: 'almost never do this: 20,000 runs show'}).waitFor();
+    await page.locator('form').getByText('orders.csv').waitFor();
     assert.deepEqual(wrong, []);
     assert.deepEqual(
       requests.filter((url) => !url.startsWith(`${service.base}/static/`)),
