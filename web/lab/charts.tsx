@@ -15,7 +15,7 @@ function naiveLaw(n: number): number[] {
 /** A Chart is a plot that is drawn anew when its options change. */
 export function Chart({options, label, id}: {options: Plot.PlotOptions; label: string; id: string}) {
   const place = useRef<HTMLElement>(null);
-  useEffect(() => {
+  const draw = () => {
     const plot = Plot.plot({
       ...options,
       ariaLabel: label,
@@ -28,6 +28,10 @@ export function Chart({options, label, id}: {options: Plot.PlotOptions; label: s
       // Groups have no names.
       .forEach((group) => ['aria-label', 'aria-description'].forEach((name) => group.removeAttribute(name)));
     place.current!.replaceChildren(plot);
+  };
+  useEffect(() => {
+    const timer = setTimeout(draw); // each in a task of its own, so that the page answers between them
+    return () => clearTimeout(timer);
   }, [options]);
   return <figure id={id} class="chart" ref={place} role="img" aria-label={label} />;
 }
@@ -36,7 +40,7 @@ export function Chart({options, label, id}: {options: Plot.PlotOptions; label: s
 const ticksOf = (n: number): number[] =>
   Array.from({length: n}, (_, i) => i + 1).filter((i) => n <= 8 || i === 1 || i % Math.ceil(n / 5) === 0);
 
-/** Positions shows the frequency of each card at each place, on a fixed scale: white is the expected frequency. */
+/** Positions shows the frequency of each card at each place, on a fixed scale: blank is the expected frequency. */
 export function Positions({measurement: {n, runs, positions}}: {measurement: Measurement}) {
   const expected = runs / n,
     off = positions.map((count) => (runs === 0 ? 0 : count / expected - 1));

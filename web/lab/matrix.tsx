@@ -13,20 +13,23 @@ export const colours: Plot.ScaleOptions = {
   clamp: true,
 };
 
-/** shades are the colours of deviations from the least to the largest, three bytes each. */
+/** shades are the colours of deviations from the least to the largest, as the words of an ImageData. */
 const shades = (() => {
   const {apply} = Plot.scale({color: colours})!;
-  return Array.from({length: 201}, (_, i) => (apply(i / 200 - 0.5) as string).match(/\d+/g)!.map(Number));
+  return Array.from({length: 201}, (_, i) => {
+    const [red, green, blue] = (apply(i / 200 - 0.5) as string).match(/\d+/g)!.map(Number);
+    return red! | (green! << 8) | (blue! << 16) | (255 << 24);
+  });
 })();
 
 /** Pixels draws deviations, one a pixel, in rows of width. */
 function Pixels({off, width, ...rest}: {off: number[]; width: number} & CanvasHTMLAttributes<HTMLCanvasElement>) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
-    const picture = new ImageData(width, off.length / width);
+    const picture = new ImageData(width, off.length / width),
+      words = new Int32Array(picture.data.buffer);
     off.forEach((x, i) => {
-      const shade = shades[Math.round(200 * (Math.max(-0.5, Math.min(0.5, x)) + 0.5))]!;
-      picture.data.set([...shade, 255], 4 * i);
+      words[i] = shades[Math.round(200 * (Math.max(-0.5, Math.min(0.5, x)) + 0.5))]!;
     });
     canvas.current!.getContext('2d')!.putImageData(picture, 0, 0);
   }, [off]);

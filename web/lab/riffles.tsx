@@ -32,19 +32,16 @@ const once = Array.from({length: n * n}, (_, at) => {
   return (binomial(place, card) + binomial(n - 1 - place, card - place)) / 2;
 });
 
-/** positions has that after each number of riffles: where one card goes is a Markov chain. */
-const positions = (() => {
-  const powers = [once];
-  for (let riffles = 2; riffles <= most; riffles++) {
-    const last = powers.at(-1)!,
-      next = new Array<number>(n * n).fill(0);
-    for (let place = 0; place < n; place++)
-      for (let via = 0; via < n; via++)
-        for (let card = 0; card < n; card++) next[place * n + card]! += once[place * n + via]! * last[via * n + card]!;
-    powers.push(next);
-  }
-  return powers;
-})();
+/** after has that for a number of riffles: where one card goes is a Markov chain. */
+function after(riffles: number): number[] {
+  if (riffles === 1) return once;
+  const last = after(riffles - 1),
+    next = new Array<number>(n * n).fill(0);
+  for (let place = 0; place < n; place++)
+    for (let via = 0; via < n; via++)
+      for (let card = 0; card < n; card++) next[place * n + card]! += once[place * n + via]! * last[via * n + card]!;
+  return next;
+}
 
 /** rising is how likely each number of rising sequences is after so many riffles (theorem 1 of the paper). */
 function rising(riffles: number): number[] {
@@ -64,7 +61,7 @@ const distances = Array.from({length: most}, (_, i) =>
 export function Riffles() {
   const [riffles, setRiffles] = useState(7);
   const [cell, setCell] = useState<Cell>();
-  const off = useMemo(() => positions[riffles - 1]!.map((p) => p * n - 1), [riffles]),
+  const off = useMemo(() => after(riffles).map((p) => p * n - 1), [riffles]),
     seen = useMemo(() => rising(riffles), [riffles]),
     distance = distances[riffles - 1]!,
     mean = seen.reduce((sum, p, sequences) => sum + p * sequences, 0),
