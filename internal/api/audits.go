@@ -78,15 +78,10 @@ func (a *logAPI) listAudits(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.Disclosure.Audits(x.r.Context(), log, reference, from, limit)
+	found, err := a.Disclosure.Audits(x.r.Context(), log, reference, from, limit, func(f *disclosure.Audit) error {
+		return x.lease.Grow(3 * int64(len(f.Record)+hex.EncodedLen(len(f.Seed)))) // the answer grows by copying
+	})
 	if err != nil {
-		return err
-	}
-	room := 0 // bytes of the answer, which grows by copying
-	for _, f := range found {
-		room += 3 * (len(f.Record) + hex.EncodedLen(len(f.Seed)))
-	}
-	if err := x.lease.Grow(int64(room)); err != nil {
 		return err
 	}
 	answer := struct {

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"riffle/internal/disclosure"
 	"riffle/internal/ledger"
 )
 
@@ -150,7 +151,7 @@ const longShuffle = `{"size":1000000,"draw":1024,"repeat":17,"algorithm":"durste
 func withLongShuffle(t testing.TB, o setup) *service {
 	s := start(t, o)
 	s.sendCanceled(t, post(t, "/shuffle", longShuffle))
-	found, err := s.Disclosure.Audits(t.Context(), s.Log, "long", 0, 1)
+	found, err := s.Disclosure.Audits(t.Context(), s.Log, "long", 0, 1, func(*disclosure.Audit) error { return nil })
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	s.first.AuditID = found[0].ID.String()

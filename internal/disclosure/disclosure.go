@@ -6,11 +6,13 @@
 package disclosure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"riffle/internal/audit"
@@ -56,17 +58,28 @@ func (s *Service) Audit(ctx context.Context, id uuid.UUID) (*Audit, error) {
 	return s.show(ctx, stored)
 }
 
+// pages bounds the lists that are read together, over all logs: see [Service.Audits].
+var pages = semaphore.NewWeighted(4)
+
 // Audits returns at most limit records of a reference in the order of the service's log, or of an earlier
-// one, starting at a log index.
-func (s *Service) Audits(ctx context.Context, log *ledger.Log, reference string, from uint64, limit int) ([]*Audit, error) {
-	list, err := journal.ByReference(ctx, log, reference, from, limit)
-	if err != nil {
+// one, starting at a log index. It calls reserve with each before it reads further. A record with its
+// sidecar may take 300 KiB while it is read, so few are read together.
+func (s *Service) Audits(ctx context.Context, log *ledger.Log, reference string, from uint64, limit int, reserve func(*Audit) error) (audits []*Audit, err error) {
+	if err := pages.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	audits := make([]*Audit, len(list))
-	for i, stored := range list {
-		if audits[i], err = s.show(ctx, stored); err != nil {
-			return nil, err
+	defer pages.Release(1)
+	for len(audits) < limit {
+		list, err := journal.ByReference(ctx, log, reference, from, min(16, limit-len(audits)))
+		if err != nil || len(list) == 0 {
+			return audits, err
+		}
+		for _, stored := range list {
+			a, err := s.show(ctx, stored)
+			if err := cmp.Or(err, reserve(a)); err != nil {
+				return nil, err
+			}
+			audits, from = append(audits, a), stored.Index+1
 		}
 	}
 	return audits, nil

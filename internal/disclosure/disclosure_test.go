@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
+	"riffle/internal/budget"
 	"riffle/internal/dealer"
 	"riffle/internal/disclosure"
 	"riffle/internal/journal"
@@ -96,7 +97,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 		assert.NoError(t, <-done)
 	}
 	assert.Equal(t, made.Statement.Seed, shown(), "the seed is not shown after the reveal")
-	audits, err := s.Audits(t.Context(), s.journal.Log, "table 1", 0, 10)
+	audits, err := s.Audits(t.Context(), s.journal.Log, "table 1", 0, 10, unlimited)
 	require.Truef(t, err == nil && len(audits) == 2 && s.store.Size(t) == 2, "%d audits of the reference, %v, want the shuffle and one reveal", len(audits), err)
 	if !bytes.Equal(audits[0].Seed, made.Statement.Seed) || audits[1].Seed != nil {
 		t.Errorf("listed with the shuffle is %x, with the reveal %x", audits[0].Seed, audits[1].Seed)
@@ -136,33 +137,47 @@ func TestUnknownRecordsAreNotFound(t *testing.T) {
 	} {
 		assert.ErrorIs(t, err, ledger.ErrNotFound, what)
 	}
-	if list, err := s.Audits(t.Context(), s.journal.Log, "unknown", 0, 10); err != nil || len(list) != 0 {
+	if list, err := s.Audits(t.Context(), s.journal.Log, "unknown", 0, 10, unlimited); err != nil || len(list) != 0 {
 		t.Errorf("listing: %+v, %v", list, err)
 	}
 }
 
 func second[T any](_ T, err error) error { return err }
 
+// unlimited lets a page take any memory.
+func unlimited(*disclosure.Audit) error { return nil }
+
+// TestAuditsArePaged lists in pages of more records than are read together, and in one that has too little
+// memory.
 func TestAuditsArePaged(t *testing.T) {
+	const limit = 18
 	s := newService(t)
 	var want []uuid.UUID
-	for range 7 {
+	for range 40 {
 		want = append(want, s.shuffle(t, plan.Request{Size: ptr(3), Reference: "game"}).AuditID)
 		s.shuffle(t, plan.Request{Size: ptr(3), Reference: "another game"})
 	}
 	var got []uuid.UUID
 	for from := uint64(0); ; {
-		page, err := s.Audits(t.Context(), s.journal.Log, "game", from, 3)
+		page, err := s.Audits(t.Context(), s.journal.Log, "game", from, limit, unlimited)
 		require.NoError(t, err)
 		for _, a := range page {
 			got = append(got, a.ID)
 		}
-		if len(page) < 3 {
+		if len(page) < limit {
 			break
 		}
-		from = page[2].LogIndex + 1
+		from = page[limit-1].LogIndex + 1
 	}
 	assert.Equal(t, want, got)
+	left := 20
+	_, err := s.Audits(t.Context(), s.journal.Log, "game", 0, 40, func(*disclosure.Audit) error {
+		if left--; left < 0 {
+			return budget.ErrFull
+		}
+		return nil
+	})
+	assert.ErrorIs(t, err, budget.ErrFull)
 }
 
 func TestRetryOfARevealIsReplayed(t *testing.T) {
@@ -211,7 +226,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 			corrupt("showing what was "+what, err)
 			_, err = s.Prove(t.Context(), made.AuditID)
 			corrupt("proving what was "+what, err)
-			_, err = s.Audits(t.Context(), s.journal.Log, made.Statement.Reference, 0, 10)
+			_, err = s.Audits(t.Context(), s.journal.Log, made.Statement.Reference, 0, 10, unlimited)
 			corrupt("listing what was "+what, err)
 			_, _, err = s.Verify(t.Context(), made.AuditID, 0, nil)
 			corrupt("replaying what was "+what, err)
