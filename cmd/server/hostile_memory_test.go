@@ -2,12 +2,8 @@ package main_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
-	"sync"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"riffle/internal/httpserver"
 )
@@ -56,35 +52,4 @@ func TestIdleConnectionsStayWithinMemory(t *testing.T) {
 			testAttack(t, peers, attackSize(3_500, 19_000), strings.Repeat(wire(`{"deck": "standard52", "repeat": 20}`), 5))
 		})
 	}
-}
-
-// TestHeldAnswersStayWithinMemory has connections request every long answer, and read none of it.
-func TestHeldAnswersStayWithinMemory(t *testing.T) {
-	t.Parallel()
-	connections := attackSize(300, 2_000)
-	l, promised := attacked()
-	s := l.start(t)
-	dealt := s.from("127.0.0.2", true)
-	deck := textMember(t, dealt.post("/shoes", `{"size": 4096}`), "shoe_id")
-	a := dealt.post("/shoes/"+deck+"/draw", `{"count": 4096}`)
-	require.Equalf(t, http.StatusOK, a.status, "a draw was answered %v", a)
-	for range 300 {
-		dealt.shuffle(largeShuffle)
-	}
-	var group sync.WaitGroup
-	for i, path := range []string{
-		"/shoes/" + deck + "/dealt?proof=true",
-		"/audits?reference=fault&limit=1000",
-		"/log/tile/entries/000",
-		"/decks/standard52?repeat=10000&reference=fault",
-		"/metrics",
-		"/docs/operations/README",
-		"/docs/search.json",
-	} {
-		group.Go(func() {
-			s.attack(connections, fmt.Sprintf("127.0.1.%d", i+1), "GET "+path+" HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n")
-		})
-	}
-	group.Wait()
-	s.withstands(fmt.Sprintf("7 times %d held answers", connections), promised)
 }

@@ -236,6 +236,11 @@ func (s *Stored) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
 // Log returns the log that has the record: the journal's, or one that it follows.
 func (s *Stored) Log() *ledger.Log { return s.log }
 
+// Public returns the record without its sidecar, to hold for longer.
+func (s *Stored) Public() *Stored {
+	return &Stored{s.Record, s.Index, s.Reference, s.Bytes, nil, s.log}
+}
+
 // IsEarlier reports whether the record is in a log that the journal's follows, which takes no more records.
 func (j *Journal) IsEarlier(s *Stored) bool { return s.log != j.Log }
 
@@ -270,13 +275,14 @@ func (j *Journal) LastOfShoe(ctx context.Context, first uuid.UUID) (*Stored, err
 	return last, err
 }
 
-// EndsOfShoe returns the first and last record of the shoe with a secret id, and reads again if the
-// shoe is replaced in between. The error is [ErrNoShoe] or a ledger error.
+// EndsOfShoe returns the first record of the shoe with a secret id, without its sidecar, and the last, and
+// reads again if the shoe is replaced in between. The error is [ErrNoShoe] or a ledger error.
 func (j *Journal) EndsOfShoe(ctx context.Context, id uuid.UUID) (first, last *Stored, err error) {
 	for replaced := uuid.Nil; ; replaced = first.ID {
 		if first, err = j.FirstOfShoe(ctx, id); err != nil {
 			return nil, nil, err
 		}
+		first = first.Public()
 		if first.ID == replaced {
 			return nil, nil, fmt.Errorf("%w: the claim of the shoe's owner leads to a shoe that was replaced", ledger.ErrCorrupt)
 		}

@@ -54,7 +54,7 @@ type CardsError struct {
 func (e *CardsError) Error() string { return "the card " + e.Name + " is not there" }
 
 // maxCached is the size of the cached states over all logs of the process, in bytes.
-const maxCached = 128 << 20
+const maxCached = 32 << 20
 
 // A Service deals from shoes. It may be used concurrently.
 type Service struct {

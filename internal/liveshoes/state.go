@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/semaphore"
 
 	"riffle/internal/audit"
 	"riffle/internal/journal"
@@ -55,6 +56,9 @@ func (s *state) cost() int {
 	return cost
 }
 
+// loads are the shoes that may be read together, over all logs: each takes some four times [MaxItemBytes].
+var loads = semaphore.NewWeighted(4)
+
 // overdue reports whether an open shoe's expiry has passed.
 func (s *state) overdue(now time.Time) bool {
 	return s.Status == shoe.Open && !s.Expires.IsZero() && !now.Before(s.Expires)
@@ -100,6 +104,12 @@ func (s *Service) readHere(ctx context.Context, id uuid.UUID, replace bool) (*st
 
 // read reads a shoe's state from the store. The error is [journal.ErrNoShoe] or a ledger error.
 func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
+	if s.cached(id) == nil { // it may be once others have read it
+		if err := loads.Acquire(ctx, 1); err != nil {
+			return nil, err
+		}
+		defer loads.Release(1)
+	}
 	if old := s.cached(id); old != nil {
 		last, err := s.journal.LastOfShoe(ctx, old.base.first.ID)
 		if err != nil {
@@ -113,7 +123,11 @@ func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	initial, err := s.stateOf(first)
+	whole, err := first.At(ctx, first.Index)
+	if err != nil {
+		return nil, err
+	}
+	initial, err := s.stateOf(whole)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +162,7 @@ func (s *Service) newBase(first *journal.Stored, saved *journal.ShoeState) (*bas
 		return nil, err
 	}
 	b := &base{
-		id: saved.ID, first: first,
+		id: saved.ID, first: first.Public(),
 		faces: shoe.NewFaces(cards, saved.Items), seals: map[uint64]*sealing{},
 	}
 	return b, b.addSealing(1, first.ID, saved)
