@@ -110,7 +110,7 @@ func newDearest(t *testing.T, l launch) *dearest {
 		d.shoes = append(d.shoes, textMember(t, d.accepted("POST", "/shoes", sealed), "shoe_id"))
 	}
 	path := "/shoes/" + d.shoes[manyShoes]
-	for range attackSize(100, 500) { // twice as many of the longest records, for a tile and a page
+	for range attackSize(40, 500) { // twice as many of the longest records, for a tile and a page
 		d.accepted("POST", path+"/draw", "{"+all)
 		d.accepted("POST", path+"/return", "{}")
 	}
@@ -207,9 +207,9 @@ func TestEveryRouteStaysWithinMemory(t *testing.T) {
 		var open []net.Conn
 		for _, body := range forms {
 			text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", method, target, len(body), body)
-			many := min(connections/len(forms), 200<<20/len(text)) // bodies of 200 MiB exceed any share
+			many := min(connections/len(forms), 100<<20/len(text)) // bodies of 100 MiB exceed any share
 			if !strings.Contains(path, "/shoes/{id}") {
-				open = append(open, d.attackFrom(20, many, text)...)
+				open = append(open, d.attackFrom(10, many, text)...)
 				continue
 			}
 			for i, shoe := range d.shoes {
