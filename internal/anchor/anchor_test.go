@@ -115,3 +115,18 @@ func TestUnmountedFolder(t *testing.T) {
 	_, _, err = p.Read(t.Context())
 	assert.ErrorContains(t, err, "no such file")
 }
+
+// TestRedirectsAreErrors has a server redirect every request, as S3 does for a bucket of another region.
+func TestRedirectsAreErrors(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "id")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	web := httptest.NewServer(http.RedirectHandler("/elsewhere", http.StatusTemporaryRedirect))
+	defer web.Close()
+	for _, location := range []string{web.URL + "/anchor", "s3://bucket/anchor?endpoint=" + web.URL} {
+		p, err := Parse(location)
+		require.NoError(t, err)
+		_, _, err = p.Read(t.Context())
+		assert.ErrorContains(t, err, "it answered 307", location)
+		assert.ErrorContains(t, p.Replace(t.Context(), []byte("note"), ""), "it answered 307", location)
+	}
+}

@@ -87,7 +87,7 @@ func (o *object) send(ctx context.Context, method string, body []byte, condition
 func newBucket(u *url.URL) *object {
 	region := cmp.Or(u.Query().Get("region"), os.Getenv("AWS_REGION"), "us-east-1")
 	endpoint := cmp.Or(u.Query().Get("endpoint"), "https://s3."+region+".amazonaws.com")
-	return &object{url: endpoint + "/" + u.Host + u.EscapedPath(), client: &http.Client{Transport: signing{region}}}
+	return &object{url: endpoint + "/" + u.Host + u.EscapedPath(), client: &http.Client{Transport: signing{region}, CheckRedirect: noRedirect}}
 }
 
 // signing signs requests to S3 (AWS Signature Version 4) with the credentials in AWS_ACCESS_KEY_ID,
