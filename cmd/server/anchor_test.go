@@ -216,3 +216,23 @@ func TestFailingAnchor(t *testing.T) {
 		})
 	}
 }
+
+// TestAnchorThatKeepsNothing has a web server accept every checkpoint and keep none, and then keep them.
+func TestAnchorThatKeepsNothing(t *testing.T) {
+	t.Parallel()
+	b := &bucket{}
+	web := httptest.NewServer(b)
+	t.Cleanup(web.Close)
+	b.set(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			w.WriteHeader(http.StatusNotFound)
+		}
+	})
+	s := launch{args: []string{"--anchor", web.URL}}.start(t)
+	s.shuffle(smallShuffle)
+	until(t, "it is noticed", func() bool {
+		return strings.Contains(s.log.String(), "it accepted a newer checkpoint and did not keep it")
+	})
+	b.set(nil)
+	until(t, "it is up to date", func() bool { _, ok := s.logged("INFO", "the anchor is up to date again"); return ok })
+}

@@ -66,9 +66,9 @@ func readAnchor(ctx context.Context, place anchor.Place) (note []byte, tag strin
 // keepAnchor compares an anchor with the log and advances it, until ctx is done and once more then. It
 // reports changes between success and failure.
 func (l *served) keepAnchor(ctx context.Context, log *ledger.Log, place anchor.Place) {
-	failing := false
+	failing, replaced := false, "none"
 	for {
-		err := advance(context.WithoutCancel(ctx), log, place)
+		err := advance(context.WithoutCancel(ctx), log, place, &replaced)
 		switch {
 		case err == nil || errors.Is(err, anchor.ErrReplaced): // the next look compares
 			l.metrics.Anchored(place.Name)
@@ -92,9 +92,12 @@ func (l *served) keepAnchor(ctx context.Context, log *ledger.Log, place anchor.P
 	}
 }
 
-// advance replaces an anchor by the log's checkpoint if that is newer. A log that does not extend it
-// fails.
-func advance(ctx context.Context, log *ledger.Log, place anchor.Place) error {
+// errNotKept is the error of an anchor that still has the version that it let the last look replace.
+var errNotKept = errors.New("it accepted a newer checkpoint and did not keep it")
+
+// advance replaces an anchor by the log's checkpoint if that is newer, and remembers the tag of the version that
+// it replaced. A log that does not extend it fails.
+func advance(ctx context.Context, log *ledger.Log, place anchor.Place, replaced *string) error {
 	note, tag, err := readAnchor(ctx, place)
 	if err != nil {
 		return err
@@ -112,5 +115,12 @@ func advance(ctx context.Context, log *ledger.Log, place anchor.Place) error {
 	if err != nil || next == nil {
 		return err
 	}
-	return place.Replace(ctx, next, tag)
+	if err := place.Replace(ctx, next, tag); err != nil {
+		return err
+	}
+	if tag == *replaced {
+		return errNotKept
+	}
+	*replaced = tag
+	return nil
 }
