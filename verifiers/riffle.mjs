@@ -39,19 +39,52 @@ const count = (n, what) => `${n} ${what}${n === 1 ? '' : 's'}`;
 // ---- JSON. Any layout is accepted. A value's text is verbatim, without white space.
 
 class NotJSON extends Error {}
-class Value { // value is a string, Map, Array, boolean or null; undefined for a number, which has its text alone
-  constructor(source, start) { this.source = source; this.start = start; }
+class Value { // value is a string, Map, List, boolean or null; undefined for a number, which has its text alone
+  constructor(source, start, end) { this.source = source; this.start = start; this.end = end; }
   get text() { return this.source.text.slice(this.start, this.end); }
   get kind() { return this.source.text[this.start]; } // of a number 0
   get isNumber() { return this.value === undefined; }
 }
+// The elements of an array. Only those with parts of their own are held; the others are read when they are asked for, from
+// places in the text: millions of objects would take many times the memory of the text.
+class List {
+  length = 0;
+  #source;
+  #places = new Uint32Array(8);
+  #nodes = new Map();
+  constructor(source) { this.#source = source; }
+  push(node) {
+    if (2 * this.length === this.#places.length) {
+      const more = new Uint32Array(4 * this.length);
+      more.set(this.#places);
+      this.#places = more;
+    }
+    this.#places[2 * this.length] = node.start;
+    this.#places[2 * this.length + 1] = node.end;
+    if (typeof node.value === 'object' && node.value !== null) this.#nodes.set(this.length, node);
+    this.length++;
+  }
+  at(i) {
+    if (this.#nodes.has(i)) return this.#nodes.get(i);
+    const node = new Value(this.#source, this.#places[2 * i], this.#places[2 * i + 1]);
+    if (!/[-0-9]/.test(node.kind)) node.value = JSON.parse(node.text);
+    return node;
+  }
+  * [Symbol.iterator]() { for (let i = 0; i < this.length; i++) yield this.at(i); }
+  map(change) { return Array.from(this, change); }
+  every(holds) {
+    for (const node of this) if (!holds(node)) return false;
+    return true;
+  }
+}
+const isList = (node) => node?.value instanceof List;
 const TOKEN = new RegExp('[ \\t\\n\\r]*(?:("[^"\\\\\\x00-\\x1f]*(?:\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\\\\x00-\\x1f]*)*")' +
   '|(-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][-+]?\\d+)?)|(true|false|null)|([{}[\\]:,])|$)', 'y');
 
 // Parses JSON texts one after the other. Members that an object has twice are in the duplicates.
 function parseAll(text) {
   const values = [], pieces = [];
-  let at = 0, length = 0, token, source;
+  let at = 0, length = 0, joined = '', token, source;
   if (text.startsWith('\ufeff')) text = text.slice(1); // some editors write it
   const next = () => {
     TOKEN.lastIndex = at;
@@ -60,7 +93,11 @@ function parseAll(text) {
     at = TOKEN.lastIndex;
     token.piece = token[1] ?? token[2] ?? token[3] ?? token[4] ?? '';
   };
-  const take = () => { pieces.push(token.piece); length += token.piece.length; next(); };
+  const take = () => {
+    length += token.piece.length;
+    if (pieces.push(token.piece) === 10_000) joined += pieces.splice(0).join('');
+    next();
+  };
   const expect = (piece) => {
     if (token.piece !== piece) throw new NotJSON('not JSON');
     take();
@@ -77,7 +114,7 @@ function parseAll(text) {
     if (isString !== undefined) node.value = string();
     else if (isNumber !== undefined) take();
     else if (word) { node.value = JSON.parse(word); take(); } else if (mark === '[') {
-      node.value = [];
+      node.value = new List(source);
       take();
       while (token.piece !== ']') {
         if (node.value.length > 0) expect(',');
@@ -103,9 +140,11 @@ function parseAll(text) {
   next();
   do {
     source = {};
-    pieces.length = length = 0;
+    length = 0;
     const value = read(1);
-    source.text = pieces.join('');
+    source.text = length === text.length ? text : joined + pieces.join('');
+    pieces.length = 0;
+    joined = '';
     values.push(value);
   } while (token.piece !== '' || at < text.length);
   return values;
@@ -120,14 +159,14 @@ function parse(text) {
 }
 // The same text for all layouts of a value. Numbers stay verbatim.
 function canonical(node) {
-  if (Array.isArray(node.value)) return `[${node.value.map(canonical).join()}]`;
+  if (isList(node)) return `[${node.value.map(canonical).join()}]`;
   if (!(node.value instanceof Map)) return typeof node.value === 'string' ? JSON.stringify(node.value) : node.text;
   return `{${[...node.value.keys()].sort().map((name) => `${JSON.stringify(name)}:${canonical(node.value.get(name))}`).join()}}`;
 }
 // A value for a record: numbers that are not written with digits alone become null.
 function plain(node) {
   if (node.isNumber) return /^\d+$/.test(node.text) ? Number(node.text) : null;
-  if (Array.isArray(node.value)) return node.value.map(plain);
+  if (isList(node)) return node.value.map(plain);
   if (!(node.value instanceof Map)) return node.value;
   return Object.assign(Object.create(null), Object.fromEntries([...node.value].map(([name, value]) => [name, plain(value)])));
 }
@@ -518,7 +557,7 @@ async function replay(entry, given, heldBack) {
     return;
   }
   const cut = range ? `; the cut, ${at}, is the one drawn ${from}` : '';
-  const digest = hex(await sha256(entry.orders.map((positions) => `${JSON.stringify(positions)}\n`).join('')));
+  const digest = hex(await sha256(...entry.orders.map((positions) => utf8(`${JSON.stringify(positions)}\n`))));
   steps.add('order', 'ok', `${draw} of ${size} replayed by ${algorithm}, ${count(repeat, 'time')}${cut}; the SHA-256 of the positions is ${digest}`);
   const step = steps.at(-1);
   await checkItems(entry, given);
@@ -640,7 +679,7 @@ async function checkItems(entry, {items, salt}) {
     if (!input.endsWith(` ${digest}`)) return conclude('wrong', `the items given have the digest ${digest}, and the record says ${input}`);
     if (list.length !== size) return conclude('wrong', `the items given are ${list.length}, and the record is of ${size}`);
     return conclude('ok', 'the items given have the digest in the record', words[0] === 'deck' ?
-      cardsOf(list.map((node) => string(node) ?? node.text), size) : {size, text: (number) => list[number].text});
+      cardsOf(list.map((node) => string(node) ?? node.text), size) : {size, text: (number) => list.at(number).text});
   }
   if (input === 'range') return conclude('ok', 'the numbers from 0 on; there is nothing to compare', numbers(size));
   if (words[0] !== 'deck') return conclude('skipped', 'not given; the record has their digest');
@@ -661,10 +700,10 @@ async function checkItems(entry, {items, salt}) {
 const ANSWER_MEMBERS = ['audit_id', 'log_index', 'algorithm', 'items', 'hands', 'rest', 'shuffles', 'commitment', 'seed']; // none is ignored
 function readOrder(text) {
   const node = parse(text), isAnswer = node.value instanceof Map, has = (name) => node.value.has(name);
-  demand(isAnswer || Array.isArray(node.value), 'neither an answer of POST /shuffle nor a JSON array');
+  demand(isAnswer || isList(node), 'neither an answer of POST /shuffle nor a JSON array');
   demand(!isAnswer || ['items', 'hands', 'shuffles'].some(has), 'an object without items, hands or shuffles: not an answer of POST /shuffle');
   for (const name of isAnswer ? ['items', 'hands', 'rest', 'shuffles'] : [])
-    demand(!has(name) || Array.isArray(node.value.get(name).value), `an answer whose ${name} are not an array`);
+    demand(!has(name) || isList(node.value.get(name)), `an answer whose ${name} are not an array`);
   const unknown = isAnswer ? [...node.value.keys()].filter((name) => !ANSWER_MEMBERS.includes(name)) : [];
   const [first] = unknown.sort((a, b) => hex(utf8(a)) < hex(utf8(b)) ? -1 : 1);
   demand(first === undefined, `an answer with the member ${short(first ?? '')}, which no answer of POST /shuffle has`);
@@ -713,14 +752,16 @@ function describeMatch({parts, cards, shuffle, sorted, noun}) {
 function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, of, anyOrder) {
   const noun = cards.instance ? 'card' : 'item', fail = (problem) => { throw Object.assign(new Error(problem), {isMismatch: true}); };
   const valueOf = (node) => {
-    if (!cards.instance || !(node.value instanceof Map)) return {node, key: canonical(node)};
+    if (!cards.instance || !(node.value instanceof Map)) return {key: canonical(node)};
     const code = string(node.value.get('code')), instance = whole(node.value.get('instance'));
-    return code !== undefined && instance > 0 ? {node, key: `"${code}"`, instance} : {node};
+    return code !== undefined && instance > 0 ? {key: `"${code}"`, instance} : {};
   };
   const keys = [], keyOf = (number) => keys[number] ??= cards.instance ? `"${cards.text(number)}"` : plainText(cards, number);
-  const is = (number, {node, key, instance}) => key === keyOf(number) &&
-    (!(cards.instance && node.value instanceof Map) || instance === cards.instance(number));
-  const are = (numbers, values) => numbers.length === values.length && numbers.every((number, i) => is(number, values[i]));
+  const is = (number, node) => {
+    const {key, instance} = valueOf(node);
+    return key === keyOf(number) && (!(cards.instance && node.value instanceof Map) || instance === cards.instance(number));
+  };
+  const are = (numbers, values) => numbers.length === values.length && numbers.every((number, i) => is(number, values.at(i)));
   const have = (numbers, values) => { // each as often, in any sequence
     const left = new Map(), add = (key, n) => { left.set(key, (left.get(key) ?? 0) + n); return left.get(key) >= 0; };
     if (numbers.length !== values.length) return false;
@@ -728,7 +769,10 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
       add(keyOf(number), 1);
       if (cards.instance) add(`${keyOf(number)} ${cards.instance(number)}`, 1);
     }
-    return values.every(({key, instance}) => add(key, -1) && (!instance || add(`${key} ${instance}`, -1)));
+    return values.every((node) => {
+      const {key, instance} = valueOf(node);
+      return add(key, -1) && (!instance || add(`${key} ${instance}`, -1));
+    });
   };
   const span = (part) => { // the places of a part in the result; undefined if the deal cannot have it
     if (part === 'all') return [0, draw];
@@ -737,8 +781,7 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
     return part <= hands.length ? [dealt, dealt + hands[part - 1]] : undefined;
   };
   const spanOf = ({part}) => span(part) ?? [0, draw]; // without hands, the rest is all
-  const elements = (node, what) => Array.isArray(node.value) ? node.value : fail(`${what}: not a JSON array`);
-  const values = (node, what) => elements(node, what).map(valueOf);
+  const values = (node, what) => isList(node) ? node.value : fail(`${what}: not a JSON array`);
   const dealt = (shuffle, list, rest) => { // what hands and the rest, which may be missing, are said to be
     if (list.length !== hands.length) fail(`the order given has ${count(list.length, 'hand')}, and ${hands.length} were dealt`);
     const claims = list.map((hand, i) => ({shuffle, part: i + 1, values: values(hand, 'a hand of the order given')}));
@@ -746,16 +789,17 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
   };
   const split = (list, isDealt) => { // of several shuffles
     if (list.length !== repeat) fail(`the order given is of ${count(list.length, 'shuffle')}, and there were ${repeat}`);
-    return list.flatMap((node, shuffle) => {
-      const parts = elements(node, 'a shuffle of the order given');
-      if (!isDealt) return [{shuffle, part: 'all', values: parts.map(valueOf)}];
+    return [...list].flatMap((node, shuffle) => {
+      const parts = values(node, 'a shuffle of the order given');
+      if (!isDealt) return [{shuffle, part: 'all', values: parts}];
       if (parts.length === 0) fail('a shuffle of the order given: it has no rest');
-      return dealt(shuffle, parts.slice(0, -1), parts.at(-1));
+      const all = [...parts];
+      return dealt(shuffle, all.slice(0, -1), all.at(-1));
     });
   };
   const [items, handsGiven, rest, shuffles] = ['items', 'hands', 'rest', 'shuffles'].map(order.get);
   const claimAll = () => { // what the order says of each shuffle, in every form that it has
-    if (!order.isAnswer) return repeat === 1 ? [{shuffle: 0, part: 'all', values: order.list.map(valueOf)}] : split(order.list, false);
+    if (!order.isAnswer) return repeat === 1 ? [{shuffle: 0, part: 'all', values: order.list}] : split(order.list, false);
     if (repeat > 1 && (!shuffles || items || handsGiven || rest)) fail(`the order given is of 1 shuffle, and there were ${repeat}`);
     const ofRest = rest && !handsGiven ? [{shuffle: 0, part: 'rest', values: values(rest)}] : [];
     return [...items ? [{shuffle: 0, part: 'all', values: values(items)}] : [],
@@ -772,11 +816,11 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
     for (const claim of claims) equals(claim, orders[claim.shuffle].slice(...spanOf(claim)));
   };
   const sequence = (claim, numbers) => numbers.forEach((number, i) => {
-    const value = claim.values[i], isCard = cards.instance && value.node.value instanceof Map;
-    if (is(number, value)) return;
+    const node = claim.values.at(i), isCard = cards.instance && node.value instanceof Map;
+    if (is(number, node)) return;
     const want = keyOf(number) + (isCard ? `, instance ${cards.instance(number)}` : '');
     fail((have(numbers, claim.values) ? 'the same items in another order: ' : '') +
-      `${which(claim)}${short(value.node.text)} at place ${i}, where the replay has ${short(want)}`);
+      `${which(claim)}${short(node.text)} at place ${i}, where the replay has ${short(want)}`);
   });
   const set = (claim, numbers) => {
     if (claim.part === 'all') sequence(claim, numbers);
@@ -784,7 +828,7 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
   };
   const all = (sorted) => ({parts: hands.map((_, i) => i + 1), cards: hands.at(-1), sorted, noun});
   const partsGiven = () => { // the hands that the order may be, and the rest, if it has one
-    if (!order.isAnswer) return {list: [order.list.map(valueOf)]};
+    if (!order.isAnswer) return {list: [order.list]};
     if (!handsGiven || items || shuffles || handsGiven.value.length > hands.length) return {list: []};
     try {
       return {list: handsGiven.value.map((hand) => values(hand)), remains: rest && values(rest)};
@@ -971,9 +1015,9 @@ class Layout { // where the cards lie; piles by the bytes of their names
 
 function readHand(text) {
   const node = parse(text), list = node.value instanceof Map && node.value.has('cards') ? node.value.get('cards') : node;
-  demand(node.value instanceof Map || Array.isArray(node.value), 'neither an answer of a shoe nor cards');
-  demand(list === node || Array.isArray(list.value), 'not a JSON array');
-  const cards = Array.isArray(list.value) ? list.value : [list];
+  demand(node.value instanceof Map || isList(node), 'neither an answer of a shoe nor cards');
+  demand(list === node || isList(list), 'not a JSON array');
+  const cards = isList(list) ? list.value : [list];
   demand(cards.length >= 1 && cards.length <= MAX_CARDS, `a hand of ${cards.length} cards, and there are 1 to ${MAX_CARDS}`);
   return cards.map((card, i) => {
     try { return readCard(card); } catch (error) { throw new Error(`card ${i}, from 0: ${error.message}`); }
@@ -994,7 +1038,7 @@ function readCard(node) {
   } else Object.assign(card, {isCode: false, texts: layouts(item), plain: canonical(item)});
   demand(Boolean(salt) === Boolean(path), 'it takes both salt and path to prove it');
   if (!salt) return card;
-  demand(Array.isArray(path.value) && path.value.length <= 64, 'it takes both salt and path to prove it');
+  demand(isList(path) && path.value.length <= 64, 'it takes both salt and path to prove it');
   const hashes = [salt, ...path.value].map((hash) => string(hash) ?? '');
   demand(hashes.every((hash) => DIGEST.test(hash)), 'its salt or a hash of its path is not 64 hex digits in lower case');
   return Object.assign(card, {salt: unhex(hashes[0]), path: hashes.slice(1).map(unhex)});
@@ -1005,7 +1049,7 @@ function layouts(node) {
   return [node.text, shortest, shortest.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)];
 }
 function shortestOf(node) {
-  if (Array.isArray(node.value)) return `[${node.value.map(shortestOf).join()}]`;
+  if (isList(node)) return `[${node.value.map(shortestOf).join()}]`;
   if (!(node.value instanceof Map)) return typeof node.value === 'string' ? JSON.stringify(node.value) : node.text;
   return `{${[...node.value].map(([name, value]) => `${JSON.stringify(name)}:${shortestOf(value)}`).join()}}`;
 }
@@ -1502,12 +1546,12 @@ export const looksLike = (text) => sorted('', trim(text)).catch(() => undefined)
 function roleOf(text) { // of JSON; undefined for none
   let nodes;
   try { nodes = parseAll(text); } catch { return undefined; }
-  const [first] = nodes, list = Array.isArray(first.value) ? first.value : undefined;
+  const [first] = nodes, list = isList(first) ? first.value : undefined;
   const has = (node, ...names) => node.value instanceof Map && names.some((name) => node.value.has(name));
   const isText = (node, name) => string(node.value.get(name)) !== undefined;
   const isCard = (node) => has(node, 'position') && node.value.get('position').isNumber &&
-    (isText(node, 'sealed_by') || (isText(node, 'salt') && Array.isArray(node.value.get('path')?.value)));
-  if (has(first, 'record', 'tlog_proof') || (list?.length && has(list[0], 'record') && has(list[0], 'tlog_proof'))) return 'proof';
+    (isText(node, 'sealed_by') || (isText(node, 'salt') && isList(node.value.get('path'))));
+  if (has(first, 'record', 'tlog_proof') || (list?.length && has(list.at(0), 'record') && has(list.at(0), 'tlog_proof'))) return 'proof';
   if (nodes.length > 1) return undefined;
   if (has(first, 'items', 'hands', 'shuffles')) return 'answer';
   if (has(first, 'cards') || (has(first, 'salt') && has(first, 'path')) || isCard(first)) return 'hand';
@@ -1517,7 +1561,7 @@ function roleOf(text) { // of JSON; undefined for none
 // The proof files of a text: JSON texts one after the other, or the elements of an array.
 function split(text) {
   try {
-    return parseAll(text).flatMap((node) => Array.isArray(node.value) && node.value.length > 0 ? node.value : [node]);
+    return parseAll(text).flatMap((node) => isList(node) && node.value.length > 0 ? [...node.value] : [node]);
   } catch { return [{problem: 'it is not JSON'}]; }
 }
 async function proofOf(node, from) { // its record is unchecked; undefined if it cannot be parsed
@@ -1533,7 +1577,7 @@ function readSalt(salt) {
 }
 function readItems(text) {
   const node = parse(text);
-  demand(Array.isArray(node.value), 'not a JSON array');
+  demand(isList(node), 'not a JSON array');
   return node;
 }
 const READERS = {__proto__: null, key: ['key', async (text) => { await readKey(text); return text; }], salt: ['salt', readSalt], items: ['items', readItems],

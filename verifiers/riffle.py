@@ -16,7 +16,7 @@ end. proofs has the same for each group of proofs, with their names. It never ra
 
     python3 riffle.py --help
 """
-import argparse, base64, collections, datetime, functools, hashlib, hmac, itertools, json, math, re, sys, unicodedata
+import argparse, array, base64, collections, datetime, functools, hashlib, hmac, itertools, json, math, re, sys, unicodedata
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
@@ -45,9 +45,11 @@ class NotJSON(ValueError):
     pass
 
 
-class Value:  # value is a str, dict, list, bool or None; NUMBER for a number, which has its text alone
-    def __init__(self, source, start):
-        self.source, self.start, self.end, self.value, self.duplicate = source, start, start, None, None
+class Value:  # value is a str, dict, List, bool or None; NUMBER for a number, which has its text alone
+    __slots__ = "source", "start", "end", "value", "duplicate"
+
+    def __init__(self, source, start, end=0, value=None):
+        self.source, self.start, self.end, self.value, self.duplicate = source, start, end, value, None
 
     @property
     def text(self):
@@ -56,6 +58,32 @@ class Value:  # value is a str, dict, list, bool or None; NUMBER for a number, w
 
 class Source:
     text, duplicate = "", None
+
+
+class List(collections.abc.Sequence):
+    """The elements of an array. Only those with parts of their own are held; the others are read when they are asked for, from
+    places in the text: millions of objects would take many times the memory of the text."""
+
+    def __init__(self, source):
+        self.source, self.starts, self.ends, self.nodes = source, array.array("I"), array.array("I"), {}
+
+    def append(self, node):
+        if type(node.value) in (List, dict):
+            self.nodes[len(self.starts)] = node
+        self.starts.append(node.start)
+        self.ends.append(node.end)
+
+    def __len__(self):
+        return len(self.starts)
+
+    def __getitem__(self, at):
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        at = range(len(self))[at]
+        if at in self.nodes:
+            return self.nodes[at]
+        text = self.source.text[self.starts[at]:self.ends[at]]
+        return Value(self.source, self.starts[at], self.ends[at], NUMBER if text[0] in "-0123456789" else json.loads(text))
 
 
 NUMBER = object()
@@ -67,7 +95,7 @@ def parse_all(text):
     """Parses JSON texts one after the other. A member that an object has twice is its duplicate."""
     if text.startswith("\ufeff"):
         text = text[1:]  # some editors write it
-    values, pieces, length, source, token, at = [], [], 0, None, None, 0
+    values, pieces, joined, length, source, token, at = [], [], [], 0, None, None, 0
 
     def advance():
         nonlocal token, at
@@ -82,6 +110,9 @@ def parse_all(text):
         nonlocal length
         pieces.append(piece())
         length += len(pieces[-1])
+        if len(pieces) == 10_000:
+            joined.append("".join(pieces))
+            pieces.clear()
         advance()
 
     def expect(wanted):
@@ -106,7 +137,7 @@ def parse_all(text):
             node.value = json.loads(token[3])
             take()
         elif token[4] == "[":
-            node.value = []
+            node.value = List(source)
             take()
             while piece() != "]":
                 if node.value:
@@ -134,9 +165,10 @@ def parse_all(text):
     advance()
     while not values or piece() or at < len(text):
         source, length = Source(), 0
-        pieces.clear()
         values.append(read(1))
-        source.text = "".join(pieces)
+        source.text = "".join(joined + pieces)
+        joined.clear()
+        pieces.clear()
     return values
 
 
@@ -163,7 +195,7 @@ def string_of(node):
 
 def shortest(node, in_order=False):
     """The text of a value with the shortest escapes; numbers stay verbatim."""
-    if is_at(list, node):
+    if is_at(List, node):
         return "[" + ",".join(shortest(one, in_order) for one in node.value) + "]"
     if is_at(dict, node):
         names = sorted(node.value, key=lambda name: name.encode("utf-16-be")) if in_order else node.value
@@ -178,7 +210,7 @@ def plain(node):
     """A value for a record: numbers that are not written with digits alone become None."""
     if node.value is NUMBER:
         return int(node.text) if re.fullmatch("[0-9]{1,16}", node.text) else None
-    if is_at(list, node):
+    if is_at(List, node):
         return [plain(one) for one in node.value]
     return {name: plain(one) for name, one in node.value.items()} if is_at(dict, node) else node.value
 
@@ -640,7 +672,7 @@ def replay(entry, given, held_back):
         steps.add("order", "unchecked", costs(cost))
         check_items(entry, given)
         return
-    entry.orders = [replay_shuffle(record, entry.keys, number) for number in range(repeat)]
+    entry.orders = [array.array("Q", replay_shuffle(record, entry.keys, number)) for number in range(repeat)]
     cut = ""
     if "cut_range" in record:
         (low, high), at = record["cut_range"], record["cut"]
@@ -649,7 +681,10 @@ def replay(entry, given, held_back):
             entry.orders = None
             steps.add("order", "wrong", f"the seed draws the cut {drawn} from {low} to {high}, and the record says {at}")
             return
-    digest = sha256(*(json.dumps(positions, separators=(",", ":")).encode() + b"\n" for positions in entry.orders)).hex()
+    hashed = hashlib.sha256()
+    for positions in entry.orders:
+        hashed.update(f"[{','.join(map(str, positions))}]\n".encode())
+    digest = hashed.hexdigest()
     steps.add("order", "ok", f"{draw} of {size} replayed by {algorithm}, {count(repeat, 'time')}{cut}; the SHA-256 of the positions "
               f"is {digest}")
     step = steps[-1]
@@ -781,14 +816,14 @@ class Cards:
         return f'"{self.text(number)}"' if self.codes else self.plain(number)
 
     def value(self, node):
-        """A value of an answer: the node, its key (None for no card) and, of a card with all its details, its instance."""
+        """A value of an answer: its key (None for no card) and, of a card with all its details, its instance."""
         if not self.codes or not is_at(dict, node):
-            return node, canonical(node), None
+            return canonical(node), None
         code, instance = string_of(node.value.get("code")), whole(node.value.get("instance"))
-        return (node, f'"{code}"', instance) if code is not None and instance else (node, None, None)
+        return (f'"{code}"', instance) if code is not None and instance else (None, None)
 
-    def equals(self, number, value):
-        node, key, instance = value
+    def equals(self, number, node):
+        key, instance = self.value(node)
         return key == self.key(number) and (not self.codes or not is_at(dict, node) or instance == self.instance(number))
 
     def are(self, numbers, values):
@@ -801,8 +836,8 @@ class Cards:
         left = collections.Counter(map(self.key, numbers))
         if self.codes:
             left.update((self.key(number), self.instance(number)) for number in numbers)
-        left.subtract(key for _, key, _ in values)
-        left.subtract((key, instance) for _, key, instance in values if instance)
+        left.subtract(key for key, _ in map(self.value, values))
+        left.subtract((key, instance) for key, instance in map(self.value, values) if instance)
         return min(left.values(), default=0) >= 0
 
 
@@ -861,11 +896,11 @@ class Order:
     def __init__(self, text):
         node = parse(text)
         self.is_answer, self.list = is_at(dict, node), node.value
-        demand(self.is_answer or is_at(list, node), "neither an answer of POST /shuffle nor a JSON array")
+        demand(self.is_answer or is_at(List, node), "neither an answer of POST /shuffle nor a JSON array")
         demand(not self.is_answer or {"items", "hands", "shuffles"} & set(node.value),
                "an object without items, hands or shuffles: not an answer of POST /shuffle")
         for name in ("items", "hands", "rest", "shuffles"):
-            demand(self.get(name) is None or is_at(list, self.get(name)), f"an answer whose {name} are not an array")
+            demand(self.get(name) is None or is_at(List, self.get(name)), f"an answer whose {name} are not an array")
         unknown = min(set(self.list) - self.MEMBERS if self.is_answer else (), key=str.encode, default=None)
         demand(unknown is None, f"an answer with the member {short(unknown or '')}, which no answer of POST /shuffle has")
 
@@ -995,17 +1030,14 @@ class Comparison:
             return (dealt, self.draw) if self.hands else None
         return (dealt, dealt + self.hands[part - 1]) if part <= len(self.hands) else None
 
-    def elements(self, node, what):
-        demand(is_at(list, node), f"{what}: not a JSON array", Mismatch)
-        return node.value
-
     def values(self, node, what=""):
-        return list(map(self.cards.value, self.elements(node, what)))
+        demand(is_at(List, node), f"{what}: not a JSON array", Mismatch)
+        return node.value
 
     def claims(self):
         """What the order says of each shuffle, in every form that it has: triples of the shuffle, the part and its values."""
         if not self.order.is_answer:
-            return [(0, "all", list(map(self.cards.value, self.order.list)))] if self.repeat == 1 else self.split(self.order.list, False)
+            return [(0, "all", self.order.list)] if self.repeat == 1 else self.split(self.order.list, False)
         demand(self.repeat == 1 or self.shuffles and not (self.items or self.dealt or self.rest),
                f"the order given is of 1 shuffle, and there were {self.repeat}", Mismatch)
         claims = []
@@ -1021,10 +1053,10 @@ class Comparison:
         demand(len(shuffles) == self.repeat, f"the order given is of {count(len(shuffles), 'shuffle')}, and there were {self.repeat}", Mismatch)
         claims = []
         for number, node in enumerate(shuffles):
-            parts = self.elements(node, "a shuffle of the order given")
+            parts = self.values(node, "a shuffle of the order given")
             demand(parts or not is_dealt, "a shuffle of the order given: it has no rest", Mismatch)
             claims += (self.deal(number, parts[:-1], parts[-1]) if is_dealt
-                       else [(number, "all", list(map(self.cards.value, parts)))])
+                       else [(number, "all", parts)])
         return claims
 
     def deal(self, shuffle, hands, rest):  # which may be missing
@@ -1041,10 +1073,10 @@ class Comparison:
             equals(shuffle, part, values, self.orders[shuffle][start:end])
 
     def sequence(self, shuffle, part, values, numbers):
-        for i, (number, value) in enumerate(zip(numbers, values)):
-            if self.cards.equals(number, value):
+        for i, (number, node) in enumerate(zip(numbers, values)):
+            if self.cards.equals(number, node):
                 continue
-            node, want = value[0], self.cards.key(number)
+            want = self.cards.key(number)
             if self.cards.codes and is_at(dict, node):
                 want += f", instance {self.cards.instance(number)}"
             raise Mismatch(("the same items in another order: " if self.cards.have(numbers, values) else "") + self.which(shuffle, part)
@@ -1063,7 +1095,7 @@ class Comparison:
     def given_hands(self):
         """The hands that the order may be, and the rest; None if it has none."""
         if not self.order.is_answer:
-            return [list(map(self.cards.value, self.order.list))], None
+            return [self.order.list], None
         if not self.dealt or self.items or self.shuffles or len(self.dealt.value) > len(self.hands):
             return [], None
         try:
@@ -1248,18 +1280,18 @@ class HandCard:
         self.salt = None
         if salt is None:
             return
-        demand(is_at(list, path) and len(path.value) <= 64, "it takes both salt and path to prove it")
-        hashes = [string_of(one) or "" for one in [salt] + path.value]
+        demand(is_at(List, path) and len(path.value) <= 64, "it takes both salt and path to prove it")
+        hashes = [string_of(one) or "" for one in [salt, *path.value]]
         demand(all(re.fullmatch(DIGEST, one) for one in hashes), "its salt or a hash of its path is not 64 hex digits in lower case")
         self.salt, *self.path = map(bytes.fromhex, hashes)
 
 
 def read_hand(text):
     node = parse(text)
-    demand(is_at(dict, node) or is_at(list, node), "neither an answer of a shoe nor cards")
+    demand(is_at(dict, node) or is_at(List, node), "neither an answer of a shoe nor cards")
     cards = node.value.get("cards", node) if is_at(dict, node) else node
-    demand(cards is node or is_at(list, cards), "not a JSON array")
-    nodes, hand = cards.value if is_at(list, cards) else [cards], []
+    demand(cards is node or is_at(List, cards), "not a JSON array")
+    nodes, hand = cards.value if is_at(List, cards) else [cards], []
     demand(1 <= len(nodes) <= MAX_CARDS, f"a hand of {len(nodes)} cards, and there are 1 to {MAX_CARDS}")
     for i, card in enumerate(nodes):
         try:
@@ -1861,7 +1893,7 @@ class NoNode:
 def split(text):
     """The proof files of a text: JSON texts one after the other, or the elements of an array."""
     try:
-        return [one for node in parse_all(text) for one in (node.value if is_at(list, node) and node.value else [node])]
+        return [one for node in parse_all(text) for one in (node.value if is_at(List, node) and node.value else [node])]
     except NotJSON:
         return [NoNode("it is not JSON")]
 
@@ -1920,14 +1952,14 @@ def role_of(text):
     except NotJSON:
         return None
     first = nodes[0]
-    values = first.value if is_at(list, first) else []
+    values = first.value if is_at(List, first) else []
 
     def has(node, *names):
         return is_at(dict, node) and any(name in node.value for name in names)
 
     def is_card(node):
         get = node.value.get if is_at(dict, node) else lambda _: None
-        is_sealed = string_of(get("salt")) is not None and is_at(list, get("path"))
+        is_sealed = string_of(get("salt")) is not None and is_at(List, get("path"))
         return get("position") is not None and get("position").value is NUMBER and (is_sealed or string_of(get("sealed_by")) is not None)
 
     if has(first, "record", "tlog_proof") or (values and has(values[0], "record") and has(values[0], "tlog_proof")):
@@ -1938,7 +1970,7 @@ def role_of(text):
         return "answer"
     if has(first, "cards") or has(first, "salt") and has(first, "path") or is_card(first):
         return "hand"
-    if not is_at(list, first):
+    if not is_at(List, first):
         return None
     return "hand" if values and all(map(is_card, values)) else "list"
 
@@ -1956,7 +1988,7 @@ def read_salt(text):
 
 def read_items(text):
     node = parse(text)
-    demand(is_at(list, node), "not a JSON array")
+    demand(is_at(List, node), "not a JSON array")
     return node
 
 

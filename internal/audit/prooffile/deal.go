@@ -89,7 +89,7 @@ const whole = -1
 // A claim is values that an order has, and which part of a shuffle they are said to be.
 type claim struct {
 	shuffle, part int
-	values        []value
+	values        []jsontext.Value
 }
 
 // claims are what an order says of each shuffle, or the first reason why it cannot be what was dealt.
@@ -196,7 +196,7 @@ func (k *claims) fail(reason string, args ...any) {
 }
 
 func (k *claims) add(shuffle, part int, list []jsontext.Value) {
-	k.list = append(k.list, claim{shuffle, part, k.values(list)})
+	k.list = append(k.list, claim{shuffle, part, list})
 }
 
 // addShuffles adds several shuffles: the order of each or, if they are dealt, its hands and then its rest.
@@ -263,11 +263,11 @@ func (k *claims) check(compare func(claim, []uint64) error) error {
 // checkSequence compares the claim with the cards in their sequence.
 func (c *comparison) checkSequence(k claim, positions []uint64) error {
 	for i, position := range positions {
-		v := k.values[i]
-		if c.cards.is(position, v) {
+		value := k.values[i]
+		if c.cards.is(position, value) {
 			continue
 		}
-		err := fmt.Errorf("%s%s at place %d, where the replay has %s", c.which(k), short(v.text), i, short([]byte(c.cards.name(position, v))))
+		err := fmt.Errorf("%s%s at place %d, where the replay has %s", c.which(k), short(value), i, short([]byte(c.cards.name(position, value))))
 		if c.cards.areSet(positions, k.values) {
 			err = fmt.Errorf("the same items in another order: %w", err)
 		}
@@ -300,26 +300,23 @@ func (c *comparison) which(k claim) string {
 }
 
 // handsGiven returns the hands that the order may be, and the rest; nil if it has none.
-func (c *comparison) handsGiven() (hands [][]value, rest []value) {
+func (c *comparison) handsGiven() (hands [][]jsontext.Value, rest []jsontext.Value) {
 	if c.answer == nil {
-		return [][]value{c.values(c.list)}, nil
+		return [][]jsontext.Value{c.list}, nil
 	}
 	said := &claims{comparison: c}
 	for _, hand := range c.hands {
-		hands = append(hands, c.values(said.elements("", hand)))
+		hands = append(hands, said.elements("", hand))
 	}
 	if said.err != nil || c.items != nil || c.shuffles != nil || len(c.hands) > len(c.Hands) {
 		return nil, nil
 	}
-	if c.rest != nil {
-		rest = c.values(c.rest)
-	}
-	return hands, rest
+	return hands, c.rest
 }
 
 // find returns where the hands were dealt, each as another of the parts: in sequence in the first
 // shuffle that has them so, or else in any if they may be sorted.
-func (c *comparison) find(hands [][]value, rest []value, parts []int) *Match {
+func (c *comparison) find(hands [][]jsontext.Value, rest []jsontext.Value, parts []int) *Match {
 	sequences := []bool{false, true}
 	if c.answer != nil && !c.anyOrder {
 		sequences = []bool{false} // players sort the hand that they hold, and nobody an answer
@@ -342,7 +339,7 @@ func (c *comparison) find(hands [][]value, rest []value, parts []int) *Match {
 
 // place returns which parts of a shuffle the hands are, each another; nil unless all are found. A hand
 // that may be sorted is nevertheless the part that it equals in sequence, if there is one.
-func (c *comparison) place(shuffle int, hands [][]value, rest []value, parts []int, sorted bool) (found []int) {
+func (c *comparison) place(shuffle int, hands [][]jsontext.Value, rest []jsontext.Value, parts []int, sorted bool) (found []int) {
 	if rest != nil {
 		last := len(c.Hands)
 		if !c.isPart(shuffle, last, rest, sorted) {
@@ -365,7 +362,7 @@ func (c *comparison) place(shuffle int, hands [][]value, rest []value, parts []i
 
 // isPart reports whether values are the part of a shuffle. The rest may be sorted only if any order was
 // asked for: it may be a wall, whose order is the game.
-func (c *comparison) isPart(shuffle, part int, values []value, sorted bool) bool {
+func (c *comparison) isPart(shuffle, part int, values []jsontext.Value, sorted bool) bool {
 	if sorted && (part < len(c.Hands) || c.anyOrder) {
 		return c.cards.areSet(c.positions(shuffle, part), values)
 	}
@@ -422,12 +419,4 @@ func (c *comparison) span(part int) (from, to uint64) {
 		}
 	}
 	return from, to
-}
-
-func (c *comparison) values(list []jsontext.Value) []value {
-	values := make([]value, len(list))
-	for i, text := range list {
-		values[i] = c.cards.value(text)
-	}
-	return values
 }

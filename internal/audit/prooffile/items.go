@@ -80,40 +80,41 @@ func (c *cards) key(number uint64) string {
 	return c.keys[number]
 }
 
-// A value is one of an answer, to be compared with cards. Its layout does not matter.
-type value struct {
-	text     jsontext.Value
+// A card is what a value of an answer says, whatever its layout.
+type card struct {
 	key      string // as [cards.key]; empty for no card of a deck
 	instance uint64 // of a card with all its details; 0 for any
 }
 
-// value returns a value of an answer.
-func (c *cards) value(text jsontext.Value) value {
-	if !c.isDeck() || text.Kind() != '{' {
-		return value{text: text, key: string(canonical(text))}
+// said returns the card that a value of an answer says. It is not stored beside the value, since an
+// order of millions would take several times its text.
+func (c *cards) said(value jsontext.Value) card {
+	if !c.isDetailed(value) {
+		return card{key: string(canonical(value))}
 	}
 	var got struct {
 		Code     string         `json:"code"`
 		Instance jsontext.Value `json:"instance"`
 	}
-	err := json.Unmarshal(text, &got)
+	err := json.Unmarshal(value, &got)
 	if instance, isWhole := wholeNumber(got.Instance); err == nil && isWhole && instance > 0 {
-		return value{text, `"` + got.Code + `"`, instance}
+		return card{`"` + got.Code + `"`, instance}
 	}
-	return value{text: text}
+	return card{}
 }
 
 // is reports whether a value is the card.
-func (c *cards) is(number uint64, v value) bool {
-	return v.key == c.key(number) && (!c.isDetailed(v) || v.instance == uint64(c.instance(number)))
+func (c *cards) is(number uint64, value jsontext.Value) bool {
+	said := c.said(value)
+	return said.key == c.key(number) && (!c.isDetailed(value) || said.instance == uint64(c.instance(number)))
 }
 
 // isDetailed reports whether a value is a card with all its details.
-func (c *cards) isDetailed(v value) bool { return c.isDeck() && v.text.Kind() == '{' }
+func (c *cards) isDetailed(value jsontext.Value) bool { return c.isDeck() && value.Kind() == '{' }
 
 // name returns the card as a value would name it.
-func (c *cards) name(number uint64, v value) string {
-	if c.isDetailed(v) {
+func (c *cards) name(number uint64, value jsontext.Value) string {
+	if c.isDetailed(value) {
 		return fmt.Sprintf("%s, instance %d", c.key(number), c.instance(number))
 	}
 	return c.key(number)
@@ -128,18 +129,14 @@ func (c *cards) noun() string {
 }
 
 // areSequence reports whether values are the cards of the numbers, in their sequence.
-func (c *cards) areSequence(numbers []uint64, values []value) bool {
+func (c *cards) areSequence(numbers []uint64, values []jsontext.Value) bool {
 	return slices.EqualFunc(numbers, values, c.is)
 }
 
 // areSet reports whether values are the cards of the numbers, each as often and in any order.
-func (c *cards) areSet(numbers []uint64, values []value) bool {
+func (c *cards) areSet(numbers []uint64, values []jsontext.Value) bool {
 	if len(numbers) != len(values) {
 		return false
-	}
-	type card struct {
-		key      string
-		instance uint64 // 0 for any
 	}
 	left := map[card]int{}
 	for _, number := range numbers {
@@ -148,12 +145,13 @@ func (c *cards) areSet(numbers []uint64, values []value) bool {
 			left[card{c.key(number), uint64(c.instance(number))}]++
 		}
 	}
-	for _, v := range values {
-		left[card{key: v.key}]--
-		if v.instance > 0 {
-			left[card{v.key, v.instance}]--
+	for _, value := range values {
+		said := c.said(value)
+		left[card{key: said.key}]--
+		if said.instance > 0 {
+			left[said]--
 		}
-		if left[card{key: v.key}] < 0 || left[card{v.key, v.instance}] < 0 {
+		if left[card{key: said.key}] < 0 || left[said] < 0 {
 			return false
 		}
 	}
