@@ -45,7 +45,10 @@ type said struct {
 }
 
 // A verifier says something of each case.
-type verifier func(cases []vector) ([]*said, error)
+type verifier struct {
+	name string
+	say  func(cases []vector) ([]*said, error)
+}
 
 const (
 	maxSeconds = 1
@@ -60,12 +63,14 @@ func TestVerifiersAgreeOnMutations(t *testing.T) {
 		t.Skip("it takes as long as -mutations says")
 	}
 	decks := catalogue(t)
-	names := []string{"riffle verify", "riffle.mjs", "riffle.py", "the page"}
-	verifiers := map[string]verifier{
-		names[0]: func(cases []vector) ([]*said, error) {
-			return each(cases, func(v *vector) *said { return verifyHere(v, decks) }), nil
-		},
-		names[1]: program(t, "node"), names[2]: program(t, "python"), names[3]: browserPage(t),
+	verifiers := []verifier{
+		{"riffle verify", func(cases []vector) (list []*said, err error) {
+			for i := range cases {
+				list = append(list, verifyHere(&cases[i], decks))
+			}
+			return list, nil
+		}},
+		{"riffle.mjs", program(t, "node")}, {"riffle.py", program(t, "python")}, {"the page", browserPage(t)},
 	}
 	f := newFuzzer(t)
 	began, failures, number := time.Now(), 0, *fuzzFrom
@@ -77,18 +82,19 @@ func TestVerifiersAgreeOnMutations(t *testing.T) {
 			cases = append(cases, f.make(*fuzzSeed, number+i))
 			vectors = append(vectors, cases[i].vector)
 		}
-		answers, err := sayAll(names, verifiers, vectors)
+		answers, err := sayAll(verifiers, vectors)
 		require.NoErrorf(t, err, "-mutations-seed %d -mutations-from %d", *fuzzSeed, number)
 		for i, c := range cases {
-			verdicts[strings.ReplaceAll(fmt.Sprintf("%s, %v %v %v", answers[0][i].Verdict, answers[0][i].Summary["id"], answers[0][i].Summary["step"], answers[0][i].Summary["why"]), " <nil>", "")]++
+			ours := answers[i][0]
+			verdicts[strings.ReplaceAll(fmt.Sprintf("%s, %v %v %v", ours.Verdict, ours.Summary["id"], ours.Summary["step"], ours.Summary["why"]), " <nil>", "")]++
 			wrong := func(v vector) string {
-				found, err := sayAll(names, verifiers, []vector{v})
+				found, err := sayAll(verifiers, []vector{v})
 				if err != nil {
 					return err.Error()
 				}
-				return disagreement(names, column(found, 0))
+				return disagreement(verifiers, found[0])
 			}
-			what := disagreement(names, column(answers, i))
+			what := disagreement(verifiers, answers[i])
 			for range 2 { // it may have been the machine that was slow
 				if what != "" {
 					what = wrong(c.vector)
@@ -97,11 +103,11 @@ func TestVerifiersAgreeOnMutations(t *testing.T) {
 			turned := c.vector
 			turned.Texts = slices.Clone(c.Texts)
 			slices.Reverse(turned.Texts)
-			if verdict := verifyHere(&turned, decks).Verdict; what == "" && verdict != answers[0][i].Verdict {
+			if verdict := verifyHere(&turned, decks).Verdict; what == "" && verdict != ours.Verdict {
 				what = "turned around, it is " + verdict
 			}
-			if verdict := answers[0][i].Verdict; what == "" && verdict == c.never {
-				t.Errorf("-mutations-seed %d -mutations-from %d: it is %s, and all say %s: %s\n%s", *fuzzSeed, number+uint64(i), c.Name, verdict, answers[0][i].Headline, compactJSON(t, c.vector))
+			if what == "" && ours.Verdict == c.never {
+				t.Errorf("-mutations-seed %d -mutations-from %d: it is %s, and all say %s: %s\n%s", *fuzzSeed, number+uint64(i), c.Name, ours.Verdict, ours.Headline, compactJSON(t, c.vector))
 				failures++
 			}
 			if what == "" {
@@ -116,60 +122,57 @@ func TestVerifiersAgreeOnMutations(t *testing.T) {
 					smaller, what = without, again
 				}
 			}
-			smaller.Verdict = answers[0][i].Verdict
+			smaller.Verdict = ours.Verdict
 			t.Errorf("-mutations-seed %d -mutations-from %d, %s: %s\n%s", *fuzzSeed, number+uint64(i), c.Name, what, compactJSON(t, smaller))
 		}
 	}
 	t.Logf("%d cases of the seed %d: %v", number-*fuzzFrom, *fuzzSeed, verdicts)
 }
 
-// sayAll has all verifiers say something of all cases.
-func sayAll(names []string, verifiers map[string]verifier, cases []vector) ([][]*said, error) {
+// sayAll has all verifiers say something of all cases, and returns what they say of each.
+func sayAll(verifiers []verifier, cases []vector) ([][]*said, error) {
 	type answer struct {
-		i    int
+		by   int
 		said []*said
 		err  error
 	}
-	done := make(chan answer, len(names))
-	for i, name := range names {
+	done := make(chan answer, len(verifiers))
+	for i, v := range verifiers {
 		go func() {
-			list, err := verifiers[name](cases)
+			list, err := v.say(cases)
 			done <- answer{i, list, err}
 		}()
 	}
-	all := make([][]*said, len(names))
+	all := make([][]*said, len(cases))
+	for i := range all {
+		all[i] = make([]*said, len(verifiers))
+	}
 	ended := time.After(hangs)
-	for range names {
+	for range verifiers {
 		select {
 		case a := <-done:
 			if a.err != nil {
-				return nil, fmt.Errorf("%s: %w", names[a.i], a.err)
+				return nil, fmt.Errorf("%s: %w", verifiers[a.by].name, a.err)
 			}
-			all[a.i] = a.said
+			for i, said := range a.said {
+				all[i][a.by] = said
+			}
 		case <-ended:
-			i := slices.IndexFunc(all, func(list []*said) bool { return list == nil })
-			return nil, fmt.Errorf("%s does not end", names[i])
+			return nil, fmt.Errorf("%s does not end", verifiers[slices.Index(all[0], nil)].name)
 		}
 	}
 	return all, nil
 }
 
-func column(answers [][]*said, i int) (list []*said) {
-	for _, answer := range answers {
-		list = append(list, answer[i])
-	}
-	return list
-}
-
 // disagreement returns what verifiers do not agree on, or which of them is slow; empty for nothing.
-func disagreement(names []string, answers []*said) string {
+func disagreement(verifiers []verifier, answers []*said) string {
 	want := answers[0].common()
 	for i, answer := range answers {
 		if answer.Seconds > maxSeconds {
-			return fmt.Sprintf("%s takes %.1f s", names[i], answer.Seconds)
+			return fmt.Sprintf("%s takes %.1f s", verifiers[i].name, answer.Seconds)
 		}
 		if got := answer.common(); !reflect.DeepEqual(got, want) {
-			return fmt.Sprintf("%s says\n%swhere %s says\n%s", names[i], got.but(want), names[0], want.but(got))
+			return fmt.Sprintf("%s says\n%swhere %s says\n%s", verifiers[i].name, got.but(want), verifiers[0].name, want.but(got))
 		}
 	}
 	return ""
@@ -214,14 +217,6 @@ func (s *said) common() *said {
 	return &c
 }
 
-// each calls a verifier for one case after the other.
-func each(cases []vector, verify func(v *vector) *said) (list []*said) {
-	for i := range cases {
-		list = append(list, verify(&cases[i]))
-	}
-	return list
-}
-
 // given returns the texts of a vector with its key.
 func (v *vector) given() []textVector {
 	if v.Key == "" {
@@ -256,7 +251,7 @@ func verifyHere(v *vector, decks *deck.Catalogue) (s *said) {
 }
 
 // program starts one of the other verifiers, which lives as long as the test.
-func program(t *testing.T, language string) verifier {
+func program(t *testing.T, language string) func(cases []vector) ([]*said, error) {
 	command := exec.CommandContext(t.Context(), "../../../verifiers/run", "--stdin", language)
 	command.Stderr = os.Stderr
 	in, err := command.StdinPipe()
@@ -296,7 +291,7 @@ func program(t *testing.T, language string) verifier {
 }
 
 // browserPage opens a page with the verifier in JavaScript, made for browsers as web/build.mjs does.
-func browserPage(t *testing.T) verifier {
+func browserPage(t *testing.T) func(cases []vector) ([]*said, error) {
 	made := api.Build(api.BuildOptions{
 		EntryPoints: []string{"../../../verifiers/riffle.mjs"}, External: []string{"node:*"}, Bundle: true,
 		Format: api.FormatESModule, Target: api.ES2022, Platform: api.PlatformBrowser,

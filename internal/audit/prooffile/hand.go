@@ -212,22 +212,16 @@ func (s *sealing) check(c *handCard) error {
 		return errNoOpening
 	case s.record.Root == nil && s.cards == nil:
 		return errNoCards
-	case s.record.Root != nil:
-		err = s.opens(c)
+	case s.record.Root != nil: // salt and path lead to it from one of the card's layouts
+		for _, text := range c.texts {
+			if err = c.opening.Check(c.position, size, []byte(text), *s.record.Root); err == nil {
+				break
+			}
+		}
 	default:
 		err = audit.Rule(s.cards.lies(c.position, c), "the input of the shoe has another card there")
 	}
 	return cmp.Or(err, s.numbered(c))
-}
-
-// opens checks that salt and path lead from the card to the root, in one of the card's layouts.
-func (s *sealing) opens(c *handCard) (err error) {
-	for _, text := range c.texts {
-		if err = c.opening.Check(c.position, s.record.Statement.Size, []byte(text), *s.record.Root); err == nil {
-			return nil
-		}
-	}
-	return err
 }
 
 // numbered checks the card's number and instance, which are not sealed, where they are known.
