@@ -70,7 +70,9 @@ func TestVerifiersAgreeOnMutations(t *testing.T) {
 			}
 			return list, nil
 		}},
-		{"riffle.mjs", program(t, "node")}, {"riffle.py", program(t, "python")}, {"the page", browserPage(t)},
+		{"riffle.mjs", program(t, "node")},
+		{"riffle.py", program(t, "python")},
+		{"the page", browserPage(t)},
 	}
 	f := newFuzzer(t)
 	began, failures, number := time.Now(), 0, *fuzzFrom
