@@ -71,7 +71,12 @@ func (a *API) nearestPath(path string) string {
 	words := strings.Split(path, "/")
 	// By the path, with its own words in place of parameters. The first are for the contract at other services.
 	patterns := map[string]string{"/docs": "/openapi.yaml", "/swagger": "/openapi.yaml", "/openapi": "/openapi.yaml", "/redoc": "/openapi.yaml"}
-	patterns["/deal"] = "/shuffle with hands or draw, /shoes, or /decks for what can be dealt"
+	for _, name := range []string{"/deal", "/draw", "/random", "/poker"} {
+		patterns[name] = "/shuffle with hands or draw, /shoes, or /decks for what can be dealt"
+	}
+	for _, name := range []string{"/coin", "/dice", "/die", "/flip", "/roll", "/raffle", "/pick"} {
+		patterns[name] = `/shuffle with items, or size, and "draw": 1`
+	}
 	if id, found := strings.CutSuffix(path, "/burn"); found && strings.HasPrefix(path, "/shoes/") {
 		patterns[path] = id + `/draw with "to": "burnt", a pile`
 	}

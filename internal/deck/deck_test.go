@@ -363,20 +363,22 @@ func TestHands(t *testing.T) {
 
 func TestInvalidHandsAreRejected(t *testing.T) {
 	tests := []struct{ deck, preset, want string }{
-		{"standard52", "poker", `hands "poker": deck standard52 has no preset "poker"; give the sizes of the hands, as in [5,5], or a preset: bridge, hearts, holdem, omaha, stud, blackjack, rummy, gin`},
+		{"standard52", "canasta", `hands "canasta": deck standard52 has no preset "canasta"; give the sizes of the hands, as in [5,5], or a preset: bridge, hearts, holdem, omaha, stud, blackjack, rummy, gin`},
+		{"standard52", "texas:6", `hands "texas:6": deck standard52 has no preset "texas:6"; did you mean holdem:6?`},
+		{"uno108", "poker", `hands "poker": deck uno108 has no preset "poker"; give the sizes of the hands, as in [5,5], or a preset: uno`},
 		{"standard52", "", `hands "": deck standard52 has no preset ""; give the sizes of the hands, as in [5,5], or a preset: bridge, hearts, holdem, omaha, stud, blackjack, rummy, gin`},
 		{"standard52", "bridge:4", `hands "bridge:4": the preset always deals 4 hands; write bridge`},
 		{"standard52", "bridge:", `hands "bridge:": the preset always deals 4 hands; write bridge`},
 		{"standard52", "Bridge:4", `hands "Bridge:4": deck standard52 has no preset "Bridge:4"; did you mean bridge?`},
-		{"spanish40", "tute", `hands "tute": deck spanish40 has no preset "tute"; give the sizes of the hands, as in [5,5], or a preset: there is none`},
+		{"spanish40", "tute", `hands "tute": deck spanish40 has no preset "tute"; give the sizes of the hands, as in [5,5]`},
 		{"uno108", "uno", `hands "uno": say how many hands; write uno:4 for four hands of 7`},
 		{"uno108", "uno:16", `hands "uno:16": the deck covers 15 hands of 7`},
 		{"werewolf12", "werewolf:13", `hands "werewolf:13": the deck covers 12 hands of 1`},
-		{"werewolf12", "werewolf:8", `hands "werewolf:8": roles would be left over, for the deck has 12: write werewolf, and set the parameter players of a deck that has one`},
-		{"standard52", "gin:3", `hands "gin:3": the preset is not for 3 hands, but for 2; write gin:2`},
-		{"standard52", "hearts:2", `hands "hearts:2": the preset is not for 2 hands, but for 4; write hearts:4`},
-		{"standard52", "rummy:7", `hands "rummy:7": the preset is not for 7 hands, but for 4; write rummy:4`},
-		{"standard52", "holdem:23", `hands "holdem:23": the preset deals 54 cards and the deck covers 52`},
+		{"werewolf12", "werewolf:8", `hands "werewolf:8": roles would be left over, for the deck has 12: write werewolf, and set the parameter players to 8, with the deck werewolf or another that has it`},
+		{"standard52", "gin:3", `hands "gin:3": the preset is not for 3 hands; write gin:2, for example`},
+		{"standard52", "hearts:2", `hands "hearts:2": the preset is not for 2 hands; write hearts:4, for example`},
+		{"standard52", "rummy:7", `hands "rummy:7": the preset is not for 7 hands; write rummy:4, for example`},
+		{"standard52", "holdem:23", `hands "holdem:23": the deck covers 22 hands of 2`},
 		{"uno108", "uno:9223372036854775807", `hands "uno:9223372036854775807": the deck covers 15 hands of 7`},
 	}
 	for _, number := range []string{"", "0", "-1", "+4", "04", "4.0", "4 ", "four", "4:4", "9223372036854775808", "٤"} {

@@ -200,7 +200,7 @@ func TestLoadErrors(t *testing.T) {
 		{coin, `"sizes": [1, 1]`, `"sizes": [1, 0]`, `x.json:11: "sizes" must be a whole number from 1 to 10000; got 0`},
 		{coin, `"sizes": [1, 1]`, `"sizes": []`, `x.json:11: the preset "toss" needs either "sizes", "each" or "each_by"`},
 		{coin, `"sizes": [1, 1]`, `"sizes": [1], "then": [{"name": "stock", "size": 3}]`, `x.json:11: hands "toss": the preset deals 4 cards and the deck covers 3`},
-		{coin, `"sizes": [1, 1]`, `"each_by": [{"up_to": 1, "value": 0}]`, `x.json:11: hands "toss:1": the preset is not for 1 hands, but for 4; write toss:4`},
+		{coin, `"sizes": [1, 1]`, `"each_by": [{"up_to": 1, "value": 0}]`, `x.json:11: hands "toss:1": the preset is not for 1 hands; write toss:4, for example`},
 		{coin, `"sizes": [1, 1]`, `"sizes": [1], "each": 1`, `x.json:11: the preset "toss" needs either "sizes", "each" or "each_by"`},
 		{coin, `"sizes": [1, 1]`, `"sizes": [1], "players": 1`, `x.json:11: the preset "toss" has "players", which is for "each"`},
 		{coin, `"players": 2`, `"players": 3`, `x.json:12: hands "each": the deck covers 2 hands of 1`},

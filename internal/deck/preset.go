@@ -60,12 +60,16 @@ func (d *Deck) Hands(copies int, preset string) ([]int, error) {
 	name, number, counted := strings.Cut(preset, ":")
 	i := slices.IndexFunc(d.kind.Presets, func(p Preset) bool { return p.Name == name })
 	if i < 0 {
-		return reject("deck %s has no preset %s; %s", d.kind.Name, suggest.Quote(preset), d.kind.presetHint(name))
+		return reject("deck %s has no preset %s; %s", d.kind.Name, suggest.Quote(preset), d.kind.presetHint(preset))
 	}
 	p := d.kind.Presets[i]
 	covered, sizes := copies*d.Size(), slices.Clone(p.Sizes)
 	if len(p.Then) == 0 {
 		covered -= d.kind.DeadWall // otherwise it may be one of the parts
+	}
+	var then []int
+	for _, part := range p.Then {
+		then = append(then, part.Size)
 	}
 	if len(sizes) > 0 && counted {
 		return reject("the preset always deals %d hands; write %s", len(sizes), name)
@@ -84,18 +88,16 @@ func (d *Deck) Hands(copies int, preset string) ([]int, error) {
 		case hands == 0:
 			return reject("say how many hands; write %s:4 for four hands of %d", name, p.size(4))
 		case each == 0:
-			return reject("the preset is not for %d hands, but for %d; write %s:%[2]d", hands, cmp.Or(p.Players, 4), name)
+			return reject("the preset is not for %d hands; write %s:%d, for example", hands, name, cmp.Or(p.Players, 4))
 		case d.kind.Family == "roles" && hands < covered/each:
-			return reject("roles would be left over, for the deck has %d: write %s, and set the parameter players of a deck that has one", covered, name)
+			return reject("roles would be left over, for the deck has %d: write %s, and set the parameter players to %d, with the deck werewolf or another that has it", covered, name, hands)
 		// Dividing keeps a large number of hands from overflowing, and from being allocated.
-		case hands > max(covered, 0)/each:
-			return reject("the deck covers %d hands of %d", max(covered, 0)/each, each)
+		case hands > max(covered-sum(then), 0)/each:
+			return reject("the deck covers %d hands of %d", max(covered-sum(then), 0)/each, each)
 		}
 		sizes = slices.Repeat([]int{each}, hands)
 	}
-	for _, part := range p.Then {
-		sizes = append(sizes, part.Size)
-	}
+	sizes = append(sizes, then...)
 	if need := sum(sizes); need > covered {
 		return reject("the preset deals %d cards and the deck covers %d", need, covered)
 	}
@@ -105,10 +107,27 @@ func (d *Deck) Hands(copies int, preset string) ([]int, error) {
 // size returns the size of each of that many hands; 0 if the game is not for so many.
 func (p Preset) size(hands int) int { return valueOf(p.EachBy, hands, p.Each) }
 
-// presetHint says what to write instead of a name that is no preset.
-func (t *Type) presetHint(name string) string {
+// nicknames are what people call a preset.
+var nicknames = map[string]string{"poker": "holdem", "texas": "holdem", "texas-holdem": "holdem", "21": "blackjack"}
+
+// presetHint says what to write instead of a text that is no preset.
+func (t *Type) presetHint(text string) string {
 	names := namesOf(t.Presets, func(p Preset) string { return p.Name })
-	return suggest.Or(name, names, "give the sizes of the hands, as in [5,5], or a preset: "+cmp.Or(strings.Join(names, ", "), "there is none"))
+	name, number, counted := strings.Cut(text, ":")
+	meant := nicknames[name]
+	if !slices.Contains(names, meant) {
+		meant = suggest.Nearest(name, names)
+	}
+	i := slices.Index(names, meant)
+	switch {
+	case i >= 0 && counted && len(t.Presets[i].Sizes) == 0:
+		return "did you mean " + meant + ":" + suggest.Brief(number) + "?"
+	case i >= 0:
+		return "did you mean " + meant + "?"
+	case len(names) == 0:
+		return "give the sizes of the hands, as in [5,5]"
+	}
+	return "give the sizes of the hands, as in [5,5], or a preset: " + strings.Join(names, ", ")
 }
 
 func sum(numbers []int) (total int) {

@@ -283,6 +283,8 @@ func (d *Reader) syntax(err error) error {
 			return malformed(`The body is not JSON at byte %d: names and strings need double quotes, as in {"deck":"standard52"}.`, at)
 		case c == '}' || c == ']':
 			return malformed("The body is not JSON at byte %d: a value is missing before the %c, or there is a comma too many.", at, c)
+		case c == ',':
+			return malformed("The body is not JSON at byte %d: there is a comma too many.", at)
 		case c == '"':
 			return malformed("The body is not JSON at byte %d: a comma or a colon is missing before the string.", at)
 		}
