@@ -17,6 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"riffle/internal/ledger/postgres/postgrestest"
 )
 
 // A bucket is a web server of one object with ETags, which can fail.
@@ -235,4 +237,35 @@ func TestAnchorThatKeepsNothing(t *testing.T) {
 	})
 	b.set(nil)
 	until(t, "it is up to date", func() bool { _, ok := s.logged("INFO", "the anchor is up to date again"); return ok })
+}
+
+// TestAnchorInAFailingDatabase stops the database server of an anchor, and makes it read-only.
+func TestAnchorInAFailingDatabase(t *testing.T) {
+	t.Parallel()
+	cluster := postgrestest.For(t)
+	url := cluster.URL(cluster.NewDatabase(t))
+	l := launch{data: filepath.Join(t.TempDir(), "data"), args: []string{"--anchor", url}}
+	l.start(t).stop() // so that it has a checkpoint
+	s := l.start(t)
+	fails, recovers := "the anchor cannot be compared or advanced; it is tried again", "the anchor is up to date again"
+	logs := func(level, message string) {
+		t.Helper()
+		s.shuffle(smallShuffle)
+		until(t, message, func() bool { _, ok := s.logged(level, message); return ok })
+	}
+	require.NoError(t, cluster.Stop(postgrestest.Immediate))
+	logs("WARN", fails)
+	s.stop()
+	l.refused(t, "cannot be read", "start again once one answers")
+	require.NoError(t, cluster.Restart())
+	s = l.start(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), "ALTER ROLE CURRENT_USER SET default_transaction_read_only = on")
+	require.NoError(t, err)
+	logs("WARN", fails)
+	_, err = conn.Exec(t.Context(), "SET transaction_read_only = off; ALTER ROLE CURRENT_USER RESET default_transaction_read_only")
+	assert.NoError(t, errors.Join(err, conn.Close(t.Context())))
+	logs("INFO", recovers)
+	s.stop()
 }
