@@ -26,9 +26,9 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// dearest forms the accepted request of each operation that takes most memory, from the limits of a service
+// expensive forms the accepted request of each operation that takes most memory, from the limits of a service
 // and the cost rule. The service has a deck, records and shoes that are as large as permitted.
-type dearest struct {
+type expensive struct {
 	*server
 	items, results, body uint64              // limits
 	values               map[string]string   // of parameters, and ids by collection or by the end of the path
@@ -66,8 +66,8 @@ func texts(n, bytes uint64) string {
 	return "[" + strings.Repeat(`"`+strings.Repeat("x", int(bytes/n-3))+`",`, int(n-1)) + `""]`
 }
 
-// newDearest starts a service, and makes what the requests are about.
-func newDearest(t *testing.T, l launch) *dearest {
+// newExpensive starts a service, and makes what the requests are about.
+func newExpensive(t *testing.T, l launch) *expensive {
 	t.Helper()
 	cards := []string{}
 	for i := range largestDeck {
@@ -76,7 +76,7 @@ func newDearest(t *testing.T, l launch) *dearest {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "many.json"), fmt.Appendf(nil,
 		`{"type":"many","name":{"en":"Many","zh":"多"},"family":"flags","size":%d,"cards":[%s]}`, largestDeck, strings.Join(cards, ",")), 0o600))
-	d := &dearest{items: l.setting(t, "max-items"), results: l.setting(t, "max-results"), body: l.setting(t, "max-body")}
+	d := &expensive{items: l.setting(t, "max-items"), results: l.setting(t, "max-results"), body: l.setting(t, "max-body")}
 	l.args = append(l.args, "-decks", folder, "-access-log=false")
 	d.server = l.start(t)
 
@@ -128,7 +128,7 @@ func newDearest(t *testing.T, l launch) *dearest {
 }
 
 // accepted sends a request until the service has room for it, and returns the answer, which must be 200.
-func (d *dearest) accepted(method, path, body string) (a *answer) {
+func (d *expensive) accepted(method, path, body string) (a *answer) {
 	d.t.Helper()
 	until(d.t, method+" "+path+" is answered", func() (done bool) {
 		var err error
@@ -140,7 +140,7 @@ func (d *dearest) accepted(method, path, body string) (a *answer) {
 }
 
 // target returns the path and query of an operation, with the largest value of each parameter.
-func (d *dearest) target(path string, parameters openapi3.Parameters) string {
+func (d *expensive) target(path string, parameters openapi3.Parameters) string {
 	parts, query := strings.Split(path, "/"), url.Values{}
 	for _, p := range parameters {
 		name, schema := p.Value.Name, p.Value.Schema.Value
@@ -175,14 +175,14 @@ func (s *server) settles() {
 	}
 }
 
-// TestEveryRouteStaysWithinMemory has more connections than there are places send the dearest request of
+// TestEveryRouteStaysWithinMemory has more connections than may be open send the most expensive request of
 // each operation of the contract (H3), about many shoes if it is about one. They read no answers.
 func TestEveryRouteStaysWithinMemory(t *testing.T) {
 	t.Parallel()
 	connections := attackSize(1_000, 3_000)
 	canOpen(t, connections+500)
 	l, promised := attacked()
-	d := newDearest(t, l)
+	d := newExpensive(t, l)
 	doc, err := openapi3.NewLoader().LoadFromFile("../../openapi.yaml")
 	require.NoError(t, err)
 	operations := map[string]openapi3.Parameters{"GET /docs/operations/README": nil, "GET /docs/search.json": nil} // pages are not in the contract
