@@ -142,7 +142,7 @@ function pageOf({operationId, summary, description, method, path, call, paramete
       `<h2>Other answers</h2><dl class="members answers">${others
         .map(({status, description}) => `<dt>${code(status)}</dt><dd>${prose(description)}</dd>`)
         .join('')}</dl>`,
-      `</div><div id="try" data-operation="${plain(JSON.stringify(data))}"></div></div>`,
+      `</div><div id="try" data-operation="${plain(JSON.stringify(data))}">${sample(data)}</div></div>`,
     ];
   return {
     page: {title: summary, language: 'en', body: parts.join('')},
@@ -159,6 +159,14 @@ function pageOf({operationId, summary, description, method, path, call, paramete
       ].join(' '),
     },
   };
+}
+
+/** sample is the first example of an operation as it stands before the script, and where none runs. */
+function sample({method, path, examples: [example]}) {
+  const filled = path.replace(/\{(\w+)\}/g, (name, key) => example?.values[key] ?? name),
+    body = example?.body === undefined ? '' : ` --json '${JSON.stringify(example.body)}'`,
+    verb = method === 'DELETE' ? '-X DELETE ' : '';
+  return `<pre><code>${plain(`curl ${verb}http://localhost:8080${filled}${body}`)}</code></pre>`;
 }
 
 /** makeContract makes the first page of the docs, the pages of the operations, their menu and the sections for the search. */

@@ -171,4 +171,5 @@ function compact(body: string): string {
 }
 
 const place = document.getElementById('try');
+place?.replaceChildren(); // the sample for readers without scripts
 if (place) render(<Try operation={JSON.parse(place.dataset.operation!) as Operation} />, place);

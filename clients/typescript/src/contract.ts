@@ -2178,7 +2178,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Callers without a token may not do this, or nobody has this token. */
+        /** @description Callers without a token may not do this, or the token is unknown. */
         Unauthorized: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -2189,7 +2189,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key of the token does not have the scope, or is for another log; the log is retired, and nothing more is written to it; or a page of another site asked for what writes. */
+        /** @description The key of the token does not have the scope, or is for another log. Or the log is retired, and nothing more is written to it. Or a page of another site sent a request that writes. */
         Forbidden: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -2462,7 +2462,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The service is not to be addressed by the name in the header `Host`. Nothing was done. */
+        /** @description The service does not answer under the name in the header `Host`; the operator allows names with `--hosts`. Nothing was done. */
         OtherHost: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -2515,7 +2515,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The service failed. Nothing was shuffled. */
+        /** @description The service failed. Repeat the request with the same `Idempotency-Key`, as its record may have been written. */
         Failed: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];

@@ -80,7 +80,7 @@ func (c *cards) key(number uint64) string {
 	return c.keys[number]
 }
 
-// A card is what a value of an answer says, whatever its layout.
+// A card has the content of a value of an answer, whatever its layout.
 type card struct {
 	key      string // as [cards.key]; empty for no card of a deck
 	instance uint64 // of a card with all its details; 0 for any
