@@ -33,12 +33,17 @@ function form(schema) {
   return bounds.length > 0 ? `${name}: ${bounds.join('; ')}` : name;
 }
 
+const folded = (title, body) => `<details><summary>${title}</summary>${body}</details>`;
+
+/** called is the method and the path of an operation. */
+const called = ({method, path}) => `<span class="method ${method.toLowerCase()}">${method}</span> ${code(path)}`;
+
 /** row is a member or a parameter in a list. Members of its own are folded. */
 function row({name, schema, isRequired, description, depth = 0}) {
   const own = members(schema, depth + 1);
-  return `<dt>${code(name)} <span>${form(schema)}${isRequired ? ', <strong>required</strong>' : ''}</span></dt><dd>${prose(
-    description ?? resolved(schema).description,
-  )}${own && `<details><summary>Members</summary>${own}</details>`}</dd>`;
+  const kind = form(schema) + (isRequired ? ', <strong>required</strong>' : ''),
+    text = prose(description ?? resolved(schema).description);
+  return `<dt>${code(name)} <span>${kind}</span></dt><dd>${text}${own && folded('Members', own)}</dd>`;
 }
 
 /** members lists those of an object, of the entries of a list, or of each form that a value can have. */
@@ -50,7 +55,7 @@ function members(schema, depth = 0) {
     return oneOf
       .map((one) => ({name: one.$ref?.split('/').pop(), own: members(one, depth + 1)}))
       .filter(({own}) => own)
-      .map(({name, own}) => `<details><summary>${code(name)}</summary>${own}</details>`)
+      .map(({name, own}) => folded(code(name), own))
       .join('');
   const choices = oneOf
       .filter(({title}) => title)
@@ -58,7 +63,8 @@ function members(schema, depth = 0) {
     rows = Object.entries(properties).map(([name, schema]) =>
       row({name, schema, isRequired: required.includes(name), depth}),
     );
-  return `${choices.length > 0 ? `<p>It has one of these: ${choices.join('; ')}.</p>` : ''}<dl class="members">${rows.join('')}</dl>`;
+  const said = choices.length > 0 ? `<p>It has one of these: ${choices.join('; ')}.</p>` : '';
+  return `${said}<dl class="members">${rows.join('')}</dl>`;
 }
 
 /** contentOf is the first form of a body, with its type. */
@@ -129,7 +135,7 @@ function pageOf({operationId, summary, description, method, path, call, paramete
       examples: examplesOf({parameters, body, answers}),
     },
     parts = [
-      `<h1>${plain(summary)}</h1><p class="call"><span class="method ${method.toLowerCase()}">${method}</span> ${code(path)}</p>`,
+      `<h1>${plain(summary)}</h1><p class="call">${called({method, path})}</p>`,
       `<div class="operation"><div>${prose(description)}`,
       ...Object.entries(places).map(([place, name]) => {
         const here = parameters.filter((parameter) => parameter.in === place);
@@ -138,7 +144,9 @@ function pageOf({operationId, summary, description, method, path, call, paramete
           : '';
       }),
       body.schema ? `<h2>Body</h2>${members(body.schema)}` : '',
-      `<h2>Answer</h2>${prose(good.description)}${good.type ? `<p class="quiet">${code(good.type)}</p>` : ''}${members(good.schema)}`,
+      `<h2>Answer</h2>${prose(good.description)}`,
+      good.type ? `<p class="quiet">${code(good.type)}</p>` : '',
+      members(good.schema),
       `<h2>Other answers</h2><dl class="members answers">${others
         .map(({status, description}) => `<dt>${code(status)}</dt><dd>${prose(description)}</dd>`)
         .join('')}</dl>`,
@@ -169,16 +177,20 @@ function sample({method, path, examples: [example]}) {
   return `<pre><code>${plain(`curl ${verb}http://localhost:8080${filled}${body}`)}</code></pre>`;
 }
 
-/** makeContract makes the first page of the docs, the pages of the operations, their menu and the sections for the search. */
+/** makeContract makes the first page of the docs, a page for each operation, their menu, and what a search finds. */
 export function makeContract() {
   const of = ({name}) => operations.filter((operation) => operation.tags.includes(name)),
     list = tags.map((tag) => {
       const calls = of(tag).map(
-        ({operationId, method, path, summary}) =>
-          `<li><a href="docs/api/${operationId}"><span class="method ${method.toLowerCase()}">${method}</span> ${code(path)}</a> ${plain(summary)}</li>`,
+        (operation) =>
+          `<li><a href="docs/api/${operation.operationId}">${called(operation)}</a> ${plain(operation.summary)}</li>`,
       );
-      return `<h2 id="${tag.name}">${tag.name[0].toUpperCase()}${tag.name.slice(1)}</h2>${prose(tag.description)}<ul class="calls">${calls.join('')}</ul>`;
+      const heading = `<h2 id="${tag.name}">${tag.name[0].toUpperCase()}${tag.name.slice(1)}</h2>`;
+      return `${heading}${prose(tag.description)}<ul class="calls">${calls.join('')}</ul>`;
     }),
+    all = '<a href="openapi.yaml">openapi.yaml</a>',
+    choose = `Choose an operation to see all of it and to send it, or read ${all}.`,
+    head = `<h1>${plain(info.title)}</h1><p>${plain(info.summary)} ${choose}</p>`,
     // Its place is beside the folder of the others.
     overview = render('../docs', `## Overview\n\n${info.description}`),
     pages = operations.map((operation) => [`api/${operation.operationId}`, pageOf(operation)]);
@@ -187,7 +199,7 @@ export function makeContract() {
       '': {
         title: 'The API',
         language: 'en',
-        body: `<h1>${plain(info.title)}</h1><p>${plain(info.summary)} Choose an operation to see all of it and to send it, or read <a href="openapi.yaml">openapi.yaml</a>.</p>${list.join('')}${overview.page.body}`,
+        body: [head, ...list, overview.page.body].join(''),
       },
       ...Object.fromEntries(pages.map(([path, {page}]) => [path, page])),
     },

@@ -47,10 +47,12 @@ export const isId = (given: string) => idForm.test(given);
 export function idIn(given: string): string | undefined {
   if (isId(given)) return given.toLowerCase();
   if (given.length > 2000 || !URL.canParse(given)) return undefined;
-  const {origin, pathname, searchParams} = new URL(given),
-    id = searchParams.get('id') ?? '';
+  const url = new URL(given),
+    {origin, pathname} = url,
+    id = idOfPage(url) ?? '';
   if (!isId(id)) return undefined;
-  if (origin + pathname !== location.origin + prefix + path(['verify']))
+  const here = [path(['verify']), path(['a', id])].map((path) => location.origin + prefix + path);
+  if (!here.includes(origin + pathname))
     throw new Problem(0, text('problem.elsewhere', (origin + pathname).slice(0, 200)));
   return id.toLowerCase();
 }
@@ -85,9 +87,20 @@ export function path(parts: (string | number)[], query: Record<string, string> =
   return `/${parts.join('/')}${search && `?${search}`}` as Path;
 }
 
+/** isShoeId reports whether an id is of a shoe: a secret UUID, of version 4, which no path has. */
+export const isShoeId = (id: string) => isId(id) && id[14] === '4';
+
 /** verifyLink returns the link to the check of a record or a shoe, which lights a hand if it has a number. */
-export const verifyLink = (id: string, hand?: number): string =>
-  prefix + path(['verify'], {id, ...(hand !== undefined && {hand: String(hand)})});
+export function verifyLink(id: string, hand?: number): string {
+  const lit: Record<string, string> = hand === undefined ? {} : {hand: String(hand)};
+  return prefix + (isShoeId(id) ? path(['verify'], {id, ...lit}) : path(['a', id], lit));
+}
+
+/** idOfPage returns what an address of the check has in the place of an id; undefined for none. */
+export function idOfPage({pathname, search}: {pathname: string; search: string}): string | undefined {
+  const [, id] = /\/a\/([^/]*)$/.exec(pathname) ?? [];
+  return id ?? new URLSearchParams(search).get('id') ?? undefined;
+}
 
 const tokenName = 'riffle-token';
 

@@ -63,9 +63,10 @@ const asPython: Program = (call, token) => {
 
 const asGo: Program = (call, token) => {
   const {method, url, body} = call,
-    set = (name: string, value: string) => `request.Header.Set("${name}", ${value})`;
+    set = (name: string, value: string) => `request.Header.Set("${name}", ${value})`,
+    reader = body === undefined ? 'nil' : `strings.NewReader(${JSON.stringify(body)})`;
   return lines([
-    `request, err := http.NewRequest(${JSON.stringify(method)}, ${JSON.stringify(url)}, ${body === undefined ? 'nil' : `strings.NewReader(${JSON.stringify(body)})`})`,
+    `request, err := http.NewRequest(${JSON.stringify(method)}, ${JSON.stringify(url)}, ${reader})`,
     'if err != nil {\n\treturn err\n}',
     ...headersOf(call, set),
     writes(call) ? set('Idempotency-Key', 'rand.Text()') : '',

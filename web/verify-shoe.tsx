@@ -19,8 +19,6 @@ export interface Hand {
   name: string;
 }
 
-export const isShoeId = (id: string) => /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id);
-
 /** shoeOf returns the id of the first record of the shoe that a record is of, if it is of one. */
 export function shoeOf({kind, id, audit_id: of}: Shown): string | undefined {
   if (kind === 'shoe') return id;

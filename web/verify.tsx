@@ -17,12 +17,12 @@ import {
   type Text,
 } from './check';
 import {keepOffline} from './offline';
-import {idIn, named, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
+import {idIn, idOfPage, isShoeId, named, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
 import {Share} from './share';
 import {Shown as Cards} from './verify-cards';
 import {type Given, List, printable, roleOf} from './verify-given';
-import {byReference, isShoeId, Part, sealers, shoeOf, State, type Hand, type Shoe} from './verify-shoe';
+import {byReference, Part, sealers, shoeOf, State, type Hand, type Shoe} from './verify-shoe';
 
 /** mostBytes is the largest file that is read. The proof of the longest shoe has a tenth of it. */
 const mostBytes = 64 << 20;
@@ -164,7 +164,7 @@ function Verify() {
   const find = async (all: Everything, id: string) =>
     isShoeId(id) ? checkShoe(all, id) : lookUp(all, await proofsOf(id), {id});
   useEffect(() => {
-    const id = new URLSearchParams(location.search).get('id')?.trim().toLowerCase();
+    const id = idOfPage(location)?.trim().toLowerCase();
     if (id) run((all) => find(all, id));
     keepOffline();
   }, []);

@@ -122,6 +122,7 @@ func (p *Pages) Routes(r chi.Router) {
 			p.serve(w, r, view{script: page.Script, policy: page.policy})
 		})
 	}
+	get("/a/{id}", func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, view{script: "verify", policy: policy}) })
 	get("/docs", p.serveDocument)
 	get("/docs/*", p.serveDocument)
 	get("/docs/", func(w http.ResponseWriter, _ *http.Request) {

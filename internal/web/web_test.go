@@ -39,7 +39,7 @@ func serve(t *testing.T, prefix, path string, header http.Header) (*http.Respons
 }
 
 func TestPagesAreStrict(t *testing.T) {
-	for _, path := range []string{"/", "/verify", "/fairness", "/explore", "/docs", "/docs/api/shuffle", "/docs/guides/shoes"} {
+	for _, path := range []string{"/", "/verify", "/fairness", "/explore", "/docs", "/a/x", "/docs/api/shuffle", "/docs/guides/shoes"} {
 		answer, body := serve(t, "", path, nil)
 		csp := answer.Header.Get("Content-Security-Policy")
 		if answer.StatusCode != http.StatusOK || !strings.HasPrefix(csp, "default-src 'none';") || strings.Contains(csp, "unsafe") {

@@ -164,7 +164,8 @@ test('links are copied', async () => {
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   for (const [from, link] of [
-    [`/verify?id=${id}`, `/verify?id=${id}`],
+    [`/verify?id=${id}`, `/a/${id}`],
+    [`/a/${id}`, `/a/${id}`],
     [`/explore#${index}`, `/explore?record=${index}`],
   ]) {
     await page.goto(service.base + from);
@@ -235,7 +236,7 @@ test('what is no proof gets a clear message, and the page lives on', async () =>
   await page.fill('textarea', `https://elsewhere.example/verify?id=${id}`);
   await page.click('button.main');
   await page.getByText('This is a link to another log').waitFor();
-  for (const given of [id, `${service.base}/verify?id=${id}&lang=en`]) {
+  for (const given of [id, `${service.base}/verify?id=${id}&lang=en`, `${service.base}/a/${id}?hand=1`]) {
     await page.fill('textarea', given);
     await page.click('button.main');
     await page.waitForSelector('.verdict.verified');

@@ -375,7 +375,7 @@ const stranger = [
   '__proto__',
 ];
 const links = [
-  ...stranger.flatMap((id) => [`/verify?id=${id}`, `/#shoe=${id}`]),
+  ...stranger.flatMap((id) => [`/verify?id=${id}`, `/a/${id}`, `/#shoe=${id}`]),
   ...strange.map((id) => `/verify?id=${encodeURIComponent(id)}`),
   ...['..', '../decks/standard52#', '..%2fdecks%2fstandard52%3f', '?'].flatMap((id) => [
     `/#${id}`,
@@ -388,7 +388,7 @@ const links = [
 ];
 // The pages may send these requests, whatever the link.
 const expected = [
-  /^GET \/(verify|explore|fairness|docs)?(\?.*)?$/,
+  /^GET \/(verify|explore|fairness|docs|a\/[^/]*)?(\?.*)?$/,
   /^GET \/static\/[\w-]+\.(js|css)$/,
   /^GET \/verify-worker\.js$/,
   /^GET \/decks$/,

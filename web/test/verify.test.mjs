@@ -79,7 +79,7 @@ test('a shoe by its id: what is known while it is open, its hands, and all of it
     !page.url().includes(id) && !(await page.locator('.report').innerHTML()).includes(id),
     'the secret id is in a link',
   );
-  await page.waitForURL(new RegExp(`[?]id=${first}$`));
+  await page.waitForURL(new RegExp(`/a/${first}$`));
   await page.getByRole('button', {name: 'Pile alice: 2'}).click();
   await says(page, 'verified', /^Verified: the 2 cards of the hand were sealed at their positions; /);
   await page.getByRole('button', {name: 'Dealt: 3'}).click();
@@ -114,10 +114,10 @@ test('a link shows a player the verdict and the cards in the first screen of a p
     hands.flat(),
   );
   await page.getByRole('button', {name: '3', exact: true}).click();
-  await page.waitForURL(`${service.base}/verify?id=${id}&hand=3`);
+  await page.waitForURL(`${service.base}/a/${id}?hand=3`);
   await page.reload();
   await page.locator('.lit').getByText('Hand 3').waitFor();
-  assert.ok((await page.locator('.report .link a').getAttribute('href')).endsWith('&hand=3'));
+  assert.ok((await page.locator('.report .link a').getAttribute('href')).endsWith('?hand=3'));
   assert.deepEqual(wrong, []);
   await close();
 });
@@ -171,7 +171,7 @@ test('a record of a shoe leads to the others', async () => {
   const {page, close} = await open(browser, `${service.base}/verify?id=${drawn.audit_id}`);
   await says(page, 'verified', /^Verified: the record is in the log/);
   await page.getByText('This record is of a shoe').waitFor();
-  assert.ok((await page.getByText("The shoe's first record").getAttribute('href')).endsWith(`/verify?id=${first}`));
+  assert.ok((await page.getByText("The shoe's first record").getAttribute('href')).endsWith(`/a/${first}`));
   await page.getByText('Check the whole shoe').click();
   await says(page, 'verified', /^Verified: the whole shoe/);
   const {drawn: alone} = await deal();
@@ -231,7 +231,7 @@ test('the report of a shuffle is one page with a code that leads back to it', as
     client_seed: 'ann:4711 bob:0815',
     reveal: 'now',
   });
-  const link = `${service.base}/verify?id=${id}`,
+  const link = `${service.base}/a/${id}`,
     {page, close} = await open(browser, link);
   await says(page, 'verified', /^Verified: the order follows/);
   for (const format of ['A4', 'Letter']) {
