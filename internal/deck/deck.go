@@ -18,7 +18,8 @@
 //   - French-suited cards are rank, then suit: AS, TD, KC. Ranks are A 2 3 4 5 6 7 8 9 T J Q K,
 //     suits S H D C. A ten is also found as 0S or 10S. Jokers are X1 (black, small) and X2 (red,
 //     big).
-//   - Tarot has N for the knight, between J and Q; trumps are T1 to T21 and the Fool is T0.
+//   - Tarot has the French codes: S for swords, H for cups, D for pentacles and C for wands. J is
+//     the page, N the knight, between J and Q; trumps are T1 to T21 and the Fool is T0.
 //   - Spanish cards are number, then suit O (oros), C (copas), E (espadas) or B (bastos): 1O, 12B.
 //   - Hanafuda is the month, 01 to 12, then B bright, A animal, R ribbon, or C1 to C3 for chaff:
 //     01B, 12C3.

@@ -6,28 +6,31 @@ import (
 	"riffle/internal/deck"
 )
 
-// french draws suited cards with their pips, courts as half-figures, and jokers.
+// french draws suited cards and jokers.
 func french(s *sheet, c *deck.Card) bool {
-	rank, jokers := c.Attributes["rank"], c.Attributes["suit"] == "jokers"
-	m, suited := frenchSuits[c.Attributes["suit"]]
-	n := strings.Index("A23456789T", rank) + 1
-	switch {
-	case jokers && (rank == "small" || rank == "big"):
+	rank := c.Attributes["rank"]
+	if c.Attributes["suit"] == "jokers" && (rank == "small" || rank == "big") {
 		joker(s, rank == "big")
-	case !suited || len(rank) != 1:
+		return true
+	}
+	m, known := frenchSuits[c.Attributes["suit"]]
+	return known && suited(s, c, m, written(rank))
+}
+
+// suited draws a card with its pips, or a court as half-figures.
+func suited(s *sheet, c *deck.Card, m suit, index string) bool {
+	rank := c.Attributes["rank"]
+	n := strings.Index("A23456789T", rank) + 1
+	figure, court := drawings()["french/"+rank+"-"+c.Attributes["suit"]]
+	if len(rank) != 1 || n == 0 && !court {
 		return false
-	case n > 0:
-		s.card(paper)
-		s.corners(written(rank), m)
-		s.pips(n, m, 46, true)
-	default:
-		figure, known := drawings()["french/"+rank+"-"+c.Attributes["suit"]]
-		if !known {
-			return false
-		}
-		s.card(paper)
-		s.corners(rank, m)
+	}
+	s.card(paper)
+	s.corners(index, m)
+	if court {
 		halfFigures(s, figure, m)
+	} else {
+		s.pips(n, m, 46, true)
 	}
 	return true
 }

@@ -155,6 +155,12 @@ func TestPips(t *testing.T) {
 	}
 	pips := map[string]func(c deck.Card) int{
 		"french": func(c deck.Card) int { return strings.Index("-A23456789T", c.Attributes["rank"]) },
+		"tarot": func(c deck.Card) int {
+			if c.Attributes["suit"] == "trumps" {
+				return 0
+			}
+			return strings.Index("-A23456789T", c.Attributes["rank"])
+		},
 		"latin": func(c deck.Card) int {
 			if n := number(c, "rank"); n < 10 {
 				return n
@@ -202,6 +208,9 @@ func TestContrast(t *testing.T) {
 	for name, m := range frenchSuits {
 		pairs[name] = pair{m.colour, paper}
 		pairs[name+" of Sanguosha"] = pair{m.colour, "#f6ecd6"}
+	}
+	for name, m := range tarotSuits {
+		pairs[name+" of tarot"] = pair{m.colour, paper}
 	}
 	for name, m := range latinSuits {
 		pairs[name] = pair{m.colour, "#fffaf0"}

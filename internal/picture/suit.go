@@ -10,6 +10,11 @@ var frenchSuits = map[string]suit{
 	"spades": {"spades", ink, -1}, "hearts": {"hearts", red, 1}, "diamonds": {"diamonds", red, -1}, "clubs": {"clubs", ink, 1},
 }
 
+// tarotSuits are by the French suits, which the codes of the cards name.
+var tarotSuits = map[string]suit{
+	"spades": {"swords", blue, -1}, "hearts": {"cups", "#b3202c", 1}, "diamonds": {"pentacles", "#8a5a00", -1}, "clubs": {"wands", green, 1},
+}
+
 var latinSuits = map[string]suit{
 	"oros": {"oros", "#8a5a00", 1}, "copas": {"copas", "#b3202c", 1}, "espadas": {"espadas", blue, 1}, "bastos": {"bastos", green, 1},
 }
