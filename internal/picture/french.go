@@ -26,7 +26,7 @@ func suited(s *sheet, c *deck.Card, m suit, index string) bool {
 		return false
 	}
 	s.card(paper)
-	s.corners(index, m)
+	s.corners(26, index, m)
 	if court {
 		halfFigures(s, figure, m)
 	} else {
@@ -60,10 +60,11 @@ func joker(s *sheet, big bool) {
 
 // halfFigures draws a court from both ends of the card, in a frame with the suit.
 func halfFigures(s *sheet, figure string, m suit) {
-	s.box(midX, midY, 124, 280, 0, cream)
+	s.box(midX, midY, 144, 316, 0, cream)
 	s.twice(func() {
-		s.clipped(58, 28, 124, 140, func() { s.add("%s", figure) })
-		s.mark("", m, midX-m.side*47, 45, 24, false)
+		s.clipped(48, 10, 144, 158, func() { s.add("%s", figure) })
+		s.mark("", m, midX-m.side*54, 31, 30, false)
 	})
-	s.line(navy, 3, "M58 28H182V308H58ZM58 168H182")
+	s.box(midX, midY, 144, 10, 0, gold)
+	s.line(navy, 3, "M48 10H192V326H48ZM48 163H192M48 173H192")
 }

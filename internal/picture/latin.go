@@ -24,7 +24,7 @@ func latin(s *sheet, c *deck.Card) bool {
 		s.box(x, 8, 14, 5, 0, "#fffaf0")
 		s.box(x, 328, 14, 5, 0, "#fffaf0")
 	}
-	s.corners(rank, m)
+	s.corners(32, rank, m)
 	if n < 10 {
 		s.pips(n, m, 58, false)
 		return true

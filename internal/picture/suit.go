@@ -32,11 +32,11 @@ func (s *sheet) mark(class string, m suit, x, y, size float64, turned bool) {
 		class, m.colour, tenth(x), tenth(y), turn, size/100, drawings()["suits/"+m.name])
 }
 
-// corners draws the index of a card, its rank over its suit, in two corners.
-func (s *sheet) corners(rank string, m suit) {
+// corners draws the index of a card, its rank over its suit, in two corners, at x from the edge.
+func (s *sheet) corners(x float64, rank string, m suit) {
 	s.twice(func() {
-		s.write(32, 36, 52, 42, m.colour, rank)
-		s.mark("", m, 32, 83, 33, false)
+		s.write(x, 36, 52, 42, m.colour, rank)
+		s.mark("", m, x, 83, 33, false)
 	})
 }
 
