@@ -6,9 +6,6 @@ import (
 	"riffle/internal/deck"
 )
 
-// brush widens characters, because those on tiles are heavier than the font's.
-const brush = 0.035
-
 // mahjong draws tiles with an index for those who do not read them: seasons and flowers by their
 // names, the others as drawings/mahjong/SUIT-RANK.svg.
 func mahjong(s *sheet, c *deck.Card) bool {
@@ -46,10 +43,13 @@ func mahjong(s *sheet, c *deck.Card) bool {
 // allRed reddens a drawing.
 var allRed = strings.NewReplacer(green, red, blue, red, ink, red)
 
+// traditional writes the names of flowers, which are simplified, as tiles do.
+var traditional = strings.NewReplacer("兰", "蘭")
+
 // bonus draws a season or a flower.
 func bonus(s *sheet, c *deck.Card, colour string) {
 	s.write(32, 40, 52, 44, colour, c.Attributes["rank"])
-	s.letter(midX, 146, 130, 180, brush, colour, legible(c.Name.Chinese))
+	s.write(midX, 146, 150, 180, colour, legible(traditional.Replace(c.Name.Chinese)))
 	s.paragraph(262, 38, 200, ink, c.Name.English)
 }
 

@@ -392,6 +392,13 @@ func TestLabels(t *testing.T) {
 	assert.Contains(t, string(Card("flags", c)), written("狼人"), "the label does not have the Chinese name")
 }
 
+// Names are simplified Chinese, and tiles have traditional characters.
+func TestTilesAreTraditional(t *testing.T) {
+	orchid := &deck.Card{Name: deck.Text{English: "Orchid", Chinese: "兰"}, Attributes: map[string]string{"suit": "flowers", "rank": "2"}}
+	traditional, _ := glyphOf('蘭')
+	assert.Contains(t, string(Card("mahjong", orchid)), traditional.path)
+}
+
 // Names are escaped, and characters that XML does not allow are replaced.
 func TestNamesAreEscaped(t *testing.T) {
 	for family, attributes := range map[string]map[string]string{
