@@ -3620,7 +3620,8 @@ type ClientInterface interface {
 	// GetDeckPicture Get a picture of a whole deck
 	//
 	// Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
-	// different cards is shown as far as that, and says how many more there are.
+	// different cards is shown as far as that, and says how many more there are. Browsers, which accept HTML, get a page
+	// with the names of the cards in both languages and their codes.
 	//
 	// Corresponds with GET /cards/{type} (the `GetDeckPicture` operationId).
 	GetDeckPicture(ctx context.Context, pType TypeInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4196,7 +4197,8 @@ func (c *Client) VerifyAudit(ctx context.Context, id IDInPath, reqEditors ...Req
 // GetDeckPicture Get a picture of a whole deck
 //
 // Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
-// different cards is shown as far as that, and says how many more there are.
+// different cards is shown as far as that, and says how many more there are. Browsers, which accept HTML, get a page
+// with the names of the cards in both languages and their codes.
 //
 // Corresponds with GET /cards/{type} (the `GetDeckPicture` operationId).
 func (c *Client) GetDeckPicture(ctx context.Context, pType TypeInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7403,7 +7405,8 @@ type ClientWithResponsesInterface interface {
 	// GetDeckPictureWithResponse Get a picture of a whole deck
 	//
 	// Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
-	// different cards is shown as far as that, and says how many more there are.
+	// different cards is shown as far as that, and says how many more there are. Browsers, which accept HTML, get a page
+	// with the names of the cards in both languages and their codes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -12151,7 +12154,8 @@ func (c *ClientWithResponses) VerifyAuditWithResponse(ctx context.Context, id ID
 // GetDeckPictureWithResponse Get a picture of a whole deck
 //
 // Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
-// different cards is shown as far as that, and says how many more there are.
+// different cards is shown as far as that, and says how many more there are. Browsers, which accept HTML, get a page
+// with the names of the cards in both languages and their codes.
 //
 // Returns a wrapper object for the known response body format(s).
 //

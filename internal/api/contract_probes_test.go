@@ -42,6 +42,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		return fixed(r)
 	}
 	known := func(r *http.Request) { r.Header.Set("If-None-Match", "*") }
+	browser := func(r *http.Request) { r.Header.Set("Accept", "text/html") }
 	audit := mustShuffle(t, shared, `{"size":3,"reference":"a"}`)
 	id := audit.AuditID
 	commitment := mustCommit(t, shared, `{"items":[1,2,3]}`).CommitmentID
@@ -138,6 +139,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"listCards", 400, "players must be an integer, written with digits only, such as 52; got four.", fixed(get(t, "/decks/undercover/cards?players=four")), healthy},
 		{"listCards", 422, "Parameter wolves is not one that undercover takes; there are players, undercover, blank.", fixed(get(t, "/decks/undercover/cards?wolves=4")), healthy},
 
+		{"getDeckPicture", 200, "", with(get(t, "/cards/standard52"), browser), healthy},
 		{"getDeckPicture", 304, "", with(get(t, "/cards/standard52"), known), healthy},
 		{"getDeckPicture", 400, "noParameters", fixed(get(t, "/cards/standard52?page=2")), healthy},
 		{"getDeckPicture", 404, "noSuchDeck", fixed(get(t, "/cards/standard53")), healthy},

@@ -98,6 +98,7 @@ var (
 	typeText    = []string{"text/plain; charset=utf-8"}
 	typeTile    = []string{"application/octet-stream"}
 	typePicture = []string{"image/svg+xml"}
+	typeHTML    = []string{"text/html; charset=utf-8"}
 	typeYAML    = []string{"application/yaml"}
 	noStore     = []string{"no-store"}
 	nosniff     = []string{"nosniff"}

@@ -95,7 +95,7 @@ func sendCompressed(x *exchange, kind []string, data []byte) {
 }
 
 // compressed compresses bundles of records to a fifth, and pictures to a tenth.
-var compressed = middleware.NewCompressor(5, typeTile[0], typePicture[0])
+var compressed = middleware.NewCompressor(5, typeTile[0], typePicture[0], "text/html")
 
 // compressorBytes is the memory of a compressor.
 const compressorBytes = 1 << 20

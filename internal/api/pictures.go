@@ -15,6 +15,9 @@ import (
 // backName names the picture of a deck's back, unless a card has that code.
 const backName = "back"
 
+// pagePolicy allows the page of a deck its own style.
+const pagePolicy = "default-src 'none'; style-src 'sha256-Pv+ARboDwQj5VI1E3Yjky0IJrLvtd3jGzx6VWt1xkSc='"
+
 // drawCard answers GET /cards/{type}/{name}.svg.
 func (a *logAPI) drawCard(x *exchange, kind *deck.Type) error {
 	if err := x.onlyParameters(); err != nil {
@@ -31,11 +34,11 @@ func (a *logAPI) drawCard(x *exchange, kind *deck.Type) error {
 	default:
 		return notFound("There is no such picture. Cards are named by the codes that GET /decks/{type}/cards lists, as in AS.svg; %s.svg is the back.", backName)
 	}
-	sendPicture(x, drawn)
+	sendDrawn(x, typePicture, "default-src 'none'", drawn)
 	return nil
 }
 
-// drawDeck answers GET /cards/{type}.
+// drawDeck answers GET /cards/{type}: browsers get a page, programs and images a picture.
 func (a *logAPI) drawDeck(x *exchange, kind *deck.Type) error {
 	if err := x.onlyParameters(); err != nil {
 		return err
@@ -43,12 +46,17 @@ func (a *logAPI) drawDeck(x *exchange, kind *deck.Type) error {
 	if err := x.lease.Grow(int64(picture.MaxDeckSize(kind))); err != nil {
 		return err
 	}
-	sendPicture(x, picture.Deck(kind))
+	x.Header().Add("Vary", "Accept")
+	if acceptsHTML(x.r) {
+		sendDrawn(x, typeHTML, pagePolicy, picture.Page(kind))
+	} else {
+		sendDrawn(x, typePicture, "default-src 'none'", picture.Deck(kind))
+	}
 	return nil
 }
 
-// sendPicture sends an SVG document, or 304 if the client's copy is current.
-func sendPicture(x *exchange, drawn []byte) {
+// sendDrawn sends a document with its policy, or 304 if the client's copy is current.
+func sendDrawn(x *exchange, media []string, policy string, drawn []byte) {
 	digest := sha256.Sum256(drawn)
 	tag := fmt.Sprintf(`"%.16x"`, digest[:])
 	Cache(x, "max-age=86400") // a new version of the service may draw it differently
@@ -59,8 +67,8 @@ func sendPicture(x *exchange, drawn []byte) {
 		return
 	}
 	// A picture opened by itself is a document of this origin, and loads nothing.
-	h.Set("Content-Security-Policy", "default-src 'none'")
-	sendCompressed(x, typePicture, drawn)
+	h.Set("Content-Security-Policy", policy)
+	sendCompressed(x, media, drawn)
 }
 
 // namesTag reports whether If-None-Match names a tag. A proxy that compresses pictures weakens it.

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"strings"
 	"testing"
@@ -28,6 +30,29 @@ func TestEveryCardHasAPicture(t *testing.T) {
 				t.Errorf("%s %s: %v", kind.Name, name, h)
 			}
 		}
+	}
+}
+
+// Browsers that open the sheet of a deck get a page, whose style its policy allows; images get the sheet.
+func TestEveryDeckHasAPage(t *testing.T) {
+	s := start(t, setup{})
+	for _, kind := range s.Rules.Decks.Types() {
+		r := get(t, "/cards/"+kind.Name)
+		r.Header.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+		got := s.send(t, r)
+		_, style, _ := strings.Cut(got.body, "<style>")
+		style, _, _ = strings.Cut(style, "</style>")
+		digest := sha256.Sum256([]byte(style))
+		h := got.header
+		assert.Equal(t, string(picture.Page(kind)), got.body, kind.Name)
+		assert.Equal(t, "text/html; charset=utf-8", h.Get("Content-Type"), kind.Name)
+		assert.Equal(t, "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(digest[:])+"'", h.Get("Content-Security-Policy"), kind.Name)
+		assert.Contains(t, h.Values("Vary"), "Accept", kind.Name)
+		most := picture.MaxDeckSize(kind)
+		assert.Truef(t, len(got.body) <= most, "%s: %d bytes, more than the %d charged for", kind.Name, len(got.body), most)
+
+		r.Header.Set("Accept", "image/avif,image/svg+xml,*/*;q=0.8")
+		assert.Equal(t, "image/svg+xml", s.send(t, r).header.Get("Content-Type"), kind.Name)
 	}
 }
 

@@ -1,6 +1,7 @@
 package picture
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 
@@ -56,7 +57,30 @@ func Deck(kind *deck.Type) []byte {
 	return s.close()
 }
 
-// MaxDeckSize returns the largest size of a deck's picture, in bytes.
+//go:embed page.html
+var pageHead string
+
+// Page returns what Deck does as an HTML page, which has the cards' names in both languages, and their
+// codes, as text.
+func Page(kind *deck.Type) []byte {
+	faces := kind.Faces()
+	more := max(0, len(faces)-maxFaces)
+	shown := faces[:len(faces)-more]
+	s := &sheet{text: append(make([]byte, 0, len(shown)*6<<10), pageHead...)}
+	title, chinese := escape(kind.Title.English), escape(kind.Title.Chinese)
+	s.add("<title>%s</title>\n<h1>%s <span lang=\"zh\">%s</span></h1>\n<ul>\n", title, title, chinese)
+	for _, c := range shown {
+		s.add("<li>%s<b>%s</b><span lang=\"zh\">%s</span><code>%s</code></li>\n",
+			Card(kind.Family, &c), escape(c.Name.English), escape(c.Name.Chinese), escape(c.Code))
+	}
+	s.add("</ul>\n")
+	if more > 0 {
+		s.add("<p>And %d more cards.</p>\n", more)
+	}
+	return s.text
+}
+
+// MaxDeckSize returns the largest size of a deck's picture and of its page, in bytes.
 func MaxDeckSize(kind *deck.Type) int { return maxCard * (1 + min(len(kind.Faces()), maxFaces)) }
 
 // columnsFor returns the number of cards in a row.

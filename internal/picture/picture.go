@@ -1,5 +1,5 @@
 // Package picture draws the cards of a [deck.Type] as SVG, so that callers who show an order need
-// no images of their own. Its functions are [Card], [Back] and [Deck].
+// no images of their own. Its functions are [Card], [Back], [Deck] and [Page].
 //
 // Figures, suits and scenes are SVG files in the folder drawings, which an artist can edit. A
 // template for each family of decks places them by the card's attributes: drawings/french/K-hearts.svg

@@ -309,6 +309,24 @@ func TestLargeDecks(t *testing.T) {
 	sheet := Deck(kind)
 	assert.Len(t, parse(t, kind.Name, sheet).cards, maxFaces)
 	assert.Truef(t, len(sheet) <= MaxDeckSize(kind), "%d bytes, more than %d", len(sheet), MaxDeckSize(kind))
+
+	page := string(Page(kind))
+	assert.Equal(t, maxFaces, strings.Count(page, "<li>"))
+	assert.Contains(t, page, "<p>And 9744 more cards.</p>")
+	assert.Truef(t, len(page) <= MaxDeckSize(kind), "%d bytes, more than %d", len(page), MaxDeckSize(kind))
+}
+
+// The page of a deck has every card with its names and code, in catalogue order.
+func TestPages(t *testing.T) {
+	for _, kind := range types(t) {
+		page := string(Page(kind))
+		for _, c := range kind.Faces() {
+			want := fmt.Sprintf("</svg>\n<b>%s</b><span lang=\"zh\">%s</span><code>%s</code></li>", escape(c.Name.English), escape(c.Name.Chinese), c.Code)
+			_, rest, found := strings.Cut(page, want)
+			assert.Truef(t, found, "%s: %s is not there or not in order", kind.Name, c.Code)
+			page = rest
+		}
+	}
 }
 
 func TestBacks(t *testing.T) {

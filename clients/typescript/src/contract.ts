@@ -49,7 +49,8 @@ export interface paths {
         /**
          * Get a picture of a whole deck
          * @description Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
-         *     different cards is shown as far as that, and says how many more there are.
+         *     different cards is shown as far as that, and says how many more there are. Browsers, which accept HTML, get a page
+         *     with the names of the cards in both languages and their codes.
          */
         get: operations["getDeckPicture"];
         put?: never;
@@ -2719,6 +2720,7 @@ export interface operations {
                 };
                 content: {
                     "image/svg+xml": unknown;
+                    "text/html": unknown;
                 };
             };
             304: components["responses"]["SamePicture"];
