@@ -51,6 +51,9 @@ func (k *backup) copyOne(ctx context.Context, c *console, folder string) (goesOn
 		}
 		return t.source.isFollowed(ctx, t.from, t.verifier.Name())
 	}
+	if err := t.reserve(ctx, folder); err != nil {
+		return false, err
+	}
 	to, err := openTarget(ctx, folder, "")
 	if err != nil {
 		return false, err
@@ -187,6 +190,9 @@ func (k *restore) copyOne(ctx context.Context, c *console, s *logSource, ahead b
 // fill copies the log's records to the store at location, and its checkpoint and keys from one folder to
 // the other. The last record follows once the others were checked, since a service can start then.
 func (t *transfer) fill(ctx context.Context, from, folder, location string) (err error) {
+	if err := t.reserve(ctx, folder); err != nil {
+		return err
+	}
 	to, err := openTarget(ctx, folder, location)
 	if err != nil {
 		return err

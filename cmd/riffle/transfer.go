@@ -267,6 +267,23 @@ func (t *transfer) saveCheckpoint(ctx context.Context, store ledger.Reader, fold
 	return ledger.ReplaceFile(filepath.Join(folder, ledger.CheckpointName), head.Checkpoint)
 }
 
+// reserve gives a new folder the checkpoint of the source, before its store is made: until the records are
+// there, a service that has the key would begin the log anew.
+func (t *transfer) reserve(ctx context.Context, folder string) error {
+	for _, name := range []string{storeName(folder, ""), filepath.Join(folder, ledger.CheckpointName)} {
+		if _, err := os.Stat(name); err == nil {
+			return nil
+		}
+	}
+	if t.copyKeys(t.source.folder(), folder, false) != nil {
+		return nil //nolint:nilerr // the folder is of another log, which is reported once its store was looked at
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("the folder of the copy: %w", err)
+	}
+	return t.saveCheckpoint(ctx, t.from, folder)
+}
+
 // isNewest returns an error if the checkpoint in a folder has records that a store lacks.
 func (t *transfer) isNewest(ctx context.Context, store ledger.Reader, folder string) error {
 	path := filepath.Join(folder, ledger.CheckpointName)
