@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that a verifier takes at most ten times the bytes of a text, beside what it takes for a short one: docs/spec.md, "Texts for
-a verifier". The text is an order of as many short strings as there can be, which is the dearest kind.
+"""Checks that a verifier takes at most ten times the bytes of a text, beside what it takes for a short one. The text is an order
+of a million and a half short strings, as a list of entries has them.
 
   memory.py node riffle.mjs
 """

@@ -78,7 +78,7 @@ class List {
   }
 }
 const isList = (node) => node?.value instanceof List;
-const TOKEN = new RegExp('[ \\t\\n\\r]*(?:("[^"\\\\\\x00-\\x1f]*(?:\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\\\\x00-\\x1f]*)*")' +
+const TOKEN = new RegExp('[ \\t\\n\\r]*(?:(")' +
   '|(-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][-+]?\\d+)?)|(true|false|null)|([{}[\\]:,])|$)', 'y');
 
 // Parses JSON texts one after the other. Members that an object has twice are in the duplicates.
@@ -86,11 +86,21 @@ function parseAll(text) {
   const values = [], pieces = [];
   let at = 0, length = 0, joined = '', token, source;
   if (text.startsWith('\ufeff')) text = text.slice(1); // some editors write it
+  const quoted = () => { // a string may be too long for a regular expression
+    const start = at - 1;
+    for (let slashes = 1; slashes % 2 === 1;) {
+      at = text.indexOf('"', at) + 1;
+      if (at === 0) throw new NotJSON('not JSON');
+      for (slashes = 0; text[at - 2 - slashes] === '\\';) slashes++;
+    }
+    return text.slice(start, at);
+  };
   const next = () => {
     TOKEN.lastIndex = at;
     token = TOKEN.exec(text);
     if (!token) throw new NotJSON('not JSON');
     at = TOKEN.lastIndex;
+    if (token[1]) token[1] = quoted();
     token.piece = token[1] ?? token[2] ?? token[3] ?? token[4] ?? '';
   };
   const take = () => {
@@ -103,7 +113,8 @@ function parseAll(text) {
     take();
   };
   const string = () => {
-    const value = JSON.parse(token[1]);
+    let value;
+    try { value = JSON.parse(token[1]); } catch { throw new NotJSON('not JSON'); }
     if (/\p{Cs}/u.test(value)) throw new NotJSON('not JSON');
     take();
     return value;

@@ -90,9 +90,17 @@ function examplesOf({parameters, body, answers}) {
       if (found.has(example))
         at(example).values[name] =
           !Array.isArray(value) && typeof value === 'object' ? new URLSearchParams(value).toString() : String(value);
-  return [...found]
+  const list = [...found]
     .map(([name, example]) => ({...example, summary: example.summary ?? words(name)}))
     .sort((a, b) => (a.status === '200' ? 0 : 1) - (b.status === '200' ? 0 : 1));
+  if (list[0]?.status === '200' || list[0]?.body !== undefined) return list;
+  // None has an answer to show: any value of each parameter that is required.
+  const required = parameters.filter(({required}) => required),
+    values = required.map(({name, example, examples}) => [
+      name,
+      String(example ?? Object.values(examples ?? {})[0]?.value ?? ''),
+    ]);
+  return [{summary: 'Basic', values: Object.fromEntries(values)}];
 }
 
 /** words makes a title of a name such as emptyList. */
@@ -126,6 +134,7 @@ function pageOf({operationId, summary, description, method, path, call, paramete
     data = {
       method,
       path,
+      answersText: !/[/+]json$/.test(good.type ?? ''),
       parameters: parameters.map(({name, in: place, required, style}) => ({
         name,
         place,

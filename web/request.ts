@@ -6,6 +6,7 @@ export interface Call {
   url: string;
   headers?: Record<string, string>;
   body?: string; // JSON
+  answersText?: boolean; // in place of JSON
 }
 
 /** A Program writes a request as a program that sends it, with the token of the environment if there is one. */
@@ -30,26 +31,26 @@ const asCurl: Program = ({method, url, headers = {}, body}, token) =>
   ].join(' \\\n  ');
 
 const asTypeScript: Program = (call, token) => {
-  const {method, url, body} = call,
+  const {method, url, body, answersText} = call,
     headers = [
       ...headersOf(call, (name, value) => `    ${/^\w+$/.test(name) ? name : `'${name}'`}: ${value},`),
       writes(call) ? `    'Idempotency-Key': crypto.randomUUID(),` : '',
       token ? `    Authorization: 'Bearer ' + process.env.RIFFLE_TOKEN,` : '',
     ].filter((line) => line !== '');
   return lines([
-    `const answer = await fetch('${url}', {`,
+    `const answer = await fetch('${url.replaceAll("'", '%27')}', {`,
     method === 'GET' ? '' : `  method: '${method}',`,
     headers.length > 0 ? `  headers: {\n${headers.join('\n')}\n  },` : '',
-    body === undefined ? '' : `  body: JSON.stringify(${body}),`,
+    body === undefined ? '' : `  body: ${JSON.stringify(body)},`,
     '});',
-    'const result = await answer.json();',
+    `const result = await answer.${answersText ? 'text' : 'json'}();`,
   ]);
 };
 
 const asPython: Program = (call, token) => {
-  const {method, url, body} = call;
+  const {method, url, body, answersText} = call;
   return lines([
-    `import json${token ? ', os' : ''}${writes(call) ? ', uuid' : ''}`,
+    `import ${answersText ? 'sys' : 'json'}${token ? ', os' : ''}${writes(call) ? ', uuid' : ''}`,
     'from urllib.request import Request, urlopen',
     '',
     `request = Request(${JSON.stringify(url)}, method=${JSON.stringify(method)}, headers={`,
@@ -57,14 +58,15 @@ const asPython: Program = (call, token) => {
     writes(call) ? '    "Idempotency-Key": str(uuid.uuid4()),' : '',
     token ? '    "Authorization": "Bearer " + os.environ["RIFFLE_TOKEN"],' : '',
     body === undefined ? '})' : `}, data=${JSON.stringify(body)}.encode())`,
-    'result = json.load(urlopen(request))',
+    answersText ? 'sys.stdout.buffer.write(urlopen(request).read())' : 'result = json.load(urlopen(request))',
   ]);
 };
 
 const asGo: Program = (call, token) => {
-  const {method, url, body} = call,
+  const {method, url, body, answersText} = call,
+    literal = (text: string) => JSON.stringify(text).replaceAll('\ufeff', '\\ufeff'),
     set = (name: string, value: string) => `request.Header.Set("${name}", ${value})`,
-    reader = body === undefined ? 'nil' : `strings.NewReader(${JSON.stringify(body)})`;
+    reader = body === undefined ? 'nil' : `strings.NewReader(${literal(body)})`;
   return lines([
     `request, err := http.NewRequest(${JSON.stringify(method)}, ${JSON.stringify(url)}, ${reader})`,
     'if err != nil {\n\treturn err\n}',
@@ -74,8 +76,8 @@ const asGo: Program = (call, token) => {
     'answer, err := http.DefaultClient.Do(request)',
     'if err != nil {\n\treturn err\n}',
     'defer answer.Body.Close()',
-    'result := map[string]any{}',
-    'err = json.NewDecoder(answer.Body).Decode(&result)',
+    answersText ? '_, err = io.Copy(os.Stdout, answer.Body)' : 'result := map[string]any{}',
+    answersText ? '' : 'err = json.NewDecoder(answer.Body).Decode(&result)',
   ]);
 };
 

@@ -21,6 +21,7 @@ interface Example {
 interface Operation {
   method: string;
   path: string;
+  answersText: boolean; // in place of JSON
   parameters: Parameter[];
   examples: Example[];
 }
@@ -35,7 +36,15 @@ function requestOf({path, parameters}: Operation, values: Record<string, string>
   let filled = path;
   for (const {name, place, isQuery} of parameters) {
     const value = values[name]?.trim() ?? '';
-    if (place === 'path') filled = filled.replace(`{${name}}`, value.split('/').map(encodeURIComponent).join('/'));
+    if (place === 'path')
+      filled = filled.replace(
+        `{${name}}`,
+        value
+          .replace(/\p{Cs}/gu, '')
+          .split('/')
+          .map(encodeURIComponent)
+          .join('/'),
+      );
     else if (value === '') continue;
     else if (isQuery) new URLSearchParams(value).forEach((value, name) => query.append(name, value));
     else if (place === 'query') query.append(name, value);
@@ -44,25 +53,35 @@ function requestOf({path, parameters}: Operation, values: Record<string, string>
   return {path: `${filled}${query.size > 0 ? `?${query}` : ''}`, headers};
 }
 
-/** laid lays out JSON: lists of plain values in one line. */
-const laid = (value: unknown): string =>
+/** laidOut lays out a value as JSON: lists of plain values in one line. */
+const laidOut = (value: unknown): string =>
   JSON.stringify(value, null, 1).replace(
     /\[\n\s*([^[\]{}]*?)\n\s*\]/g,
     (_, entries: string) => `[${entries.replace(/\n\s*/g, ' ')}]`,
   );
+
+/** compact is JSON in one line, and byte for byte otherwise: parsed, a number could become another one. */
+const compact = (json: string): string =>
+  json.replace(/"(?:[^"\\]|\\.)*"|[ \t\n\r]+/g, (part) => (part.startsWith('"') ? part : ''));
+
+/** laid is JSON as it is laid out, or unchanged if its numbers would change. */
+function laid(json: string): string {
+  const value: unknown = JSON.parse(json);
+  return JSON.stringify(value) === compact(json) ? laidOut(value) : json;
+}
 
 /** shown is an answer as text: laid out if it is JSON, and its length if it is not text. */
 async function shown(answer: Response): Promise<string> {
   const type = answer.headers.get('Content-Type') ?? '';
   if (!/json|text|xml|yaml/.test(type)) return `${type}, ${(await answer.arrayBuffer()).byteLength} B`;
   const given = await answer.text(),
-    full = /json$/.test(type.split(';')[0]!) ? laid(JSON.parse(given)) : given;
+    full = /[/+]json$/.test(type.split(';')[0]!) ? laid(given) : given;
   return full.length > longest ? `${full.slice(0, longest)} …` : full;
 }
 
 function Try({operation}: {operation: Operation}) {
   const {method, examples, parameters} = operation,
-    bodyOf = (example?: Example) => (example && 'body' in example ? laid(example.body) : undefined);
+    bodyOf = (example?: Example) => (example && 'body' in example ? laidOut(example.body) : undefined);
   const [chosen, choose] = useState(0),
     example = examples[chosen],
     [values, setValues] = useState(example?.values ?? {}),
@@ -100,10 +119,16 @@ function Try({operation}: {operation: Operation}) {
   return (
     <>
       <Programs
-        call={{method, url, headers, ...(body !== undefined && {body: compact(body)})}}
+        call={{
+          method,
+          url,
+          headers,
+          answersText: operation.answersText,
+          ...(body !== undefined && {body: compact(body)}),
+        }}
         answer={answer === undefined ? example?.answer : undefined}
       />
-      <form onSubmit={submit}>
+      <form autocomplete="off" onSubmit={submit}>
         {examples.length > 1 && (
           <label>
             {text('try.example')}
@@ -159,15 +184,6 @@ function Try({operation}: {operation: Operation}) {
       </div>
     </>
   );
-}
-
-/** compact is JSON in one line; what is not JSON stays as it is. */
-function compact(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body));
-  } catch {
-    return body;
-  }
 }
 
 const place = document.getElementById('try');

@@ -98,6 +98,13 @@ return err
     assert.equal(execSync(`${command} ${file}`, {cwd: folder, encoding: 'utf8'}).trim(), '6', name);
   }
   rmSync(folder, {recursive: true});
+  // What is typed is sent and shown as it is: parsed, the number would be another one.
+  await page.getByRole('textbox', {name: 'Body'}).fill('{"items": [12345678901234567890, "it\'s"]}');
+  for (const name of ['curl', 'TypeScript', 'Python', 'Go']) {
+    await page.getByRole('tab', {name}).click();
+    assert.match(await page.locator('#program').textContent(), /\[12345678901234567890,/, name);
+  }
+  assert.match((await send(page)).text, /12345678901234567890/);
   await close();
 });
 
