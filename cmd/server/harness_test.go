@@ -182,7 +182,7 @@ func (l launch) refused(t *testing.T, texts ...string) {
 	s := l.startOrExit(t)
 	if s.addr != "" {
 		s.kill()
-		t.Errorf("the server starts, want an error with %q", texts)
+		t.Errorf("the server starts, want an error with %q:\n%s", texts, s.log)
 		return
 	}
 	for _, text := range texts {
