@@ -16,6 +16,7 @@ import {wrong} from './lab/shuffles';
 import {Why} from './lab/why';
 import {nameOf, verdictOf} from './lab/words';
 import type {Job, Orders as Sorted, Report} from './lab/worker';
+import {dropping} from './drop';
 import {prefix, Problem, text, token} from './page';
 import {Refused} from './refused';
 
@@ -207,22 +208,13 @@ function Laboratory() {
   return (
     <div
       class={over ? 'over' : ''}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        const file = event.dataTransfer?.files[0];
-        if (!file) return;
-        const given = {...setting, shuffle: 'file', file};
+      {...dropping(setOver, ([file]) => {
+        const given = {...setting, shuffle: 'file', file: file!};
         setSetting(given);
         setFirst(true);
         scrollTo(0, 0);
         start(given);
-      }}
+      })}
     >
       <h1>{text('lab.heading')}</h1>
       <p class="quiet">{text('lab.lead')}</p>

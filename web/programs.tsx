@@ -39,7 +39,7 @@ export function Programs({call, answer, title}: {call: Call; answer?: string; ti
 
 /** Posted is the panel of a request that a page has sent. */
 export function Posted({path, body, answer, note}: {path: string; body: unknown; answer: unknown; note?: string}) {
-  const call = {method: 'POST', url: location.origin + prefix + path, body: JSON.stringify(body)};
+  const call = {method: 'POST', writes: true, url: location.origin + prefix + path, body: JSON.stringify(body)};
   return (
     <section class="panel">
       <Programs call={call} answer={JSON.stringify(answer, null, 1)} title={text('table.program')} />

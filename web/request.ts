@@ -4,6 +4,7 @@
 export interface Call {
   method: string;
   url: string;
+  writes: boolean; // so it gets an idempotency key
   headers?: Record<string, string>;
   body?: string; // JSON
   answersText?: boolean; // in place of JSON
@@ -13,8 +14,7 @@ export interface Call {
 type Program = (call: Call, token: boolean) => string;
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`,
-  lines = (parts: string[]) => parts.filter((part) => part !== '').join('\n'),
-  writes = ({method}: Call) => method !== 'GET' && method !== 'HEAD';
+  lines = (parts: string[]) => parts.filter((part) => part !== '').join('\n');
 
 /** headersOf returns the headers as entries of a literal, each made by entry of a name and an expression. */
 function headersOf({headers = {}, body}: Call, entry: (name: string, value: string) => string): string[] {
@@ -34,7 +34,7 @@ const asTypeScript: Program = (call, token) => {
   const {method, url, body, answersText} = call,
     headers = [
       ...headersOf(call, (name, value) => `    ${/^\w+$/.test(name) ? name : `'${name}'`}: ${value},`),
-      writes(call) ? `    'Idempotency-Key': crypto.randomUUID(),` : '',
+      call.writes ? `    'Idempotency-Key': crypto.randomUUID(),` : '',
       token ? `    Authorization: 'Bearer ' + process.env.RIFFLE_TOKEN,` : '',
     ].filter((line) => line !== '');
   return lines([
@@ -50,12 +50,12 @@ const asTypeScript: Program = (call, token) => {
 const asPython: Program = (call, token) => {
   const {method, url, body, answersText} = call;
   return lines([
-    `import ${answersText ? 'sys' : 'json'}${token ? ', os' : ''}${writes(call) ? ', uuid' : ''}`,
+    `import ${answersText ? 'sys' : 'json'}${token ? ', os' : ''}${call.writes ? ', uuid' : ''}`,
     'from urllib.request import Request, urlopen',
     '',
     `request = Request(${JSON.stringify(url)}, method=${JSON.stringify(method)}, headers={`,
     ...headersOf(call, (name, value) => `    "${name}": ${value},`),
-    writes(call) ? '    "Idempotency-Key": str(uuid.uuid4()),' : '',
+    call.writes ? '    "Idempotency-Key": str(uuid.uuid4()),' : '',
     token ? '    "Authorization": "Bearer " + os.environ["RIFFLE_TOKEN"],' : '',
     body === undefined ? '})' : `}, data=${JSON.stringify(body)}.encode())`,
     answersText ? 'sys.stdout.buffer.write(urlopen(request).read())' : 'result = json.load(urlopen(request))',
@@ -71,7 +71,7 @@ const asGo: Program = (call, token) => {
     `request, err := http.NewRequest(${JSON.stringify(method)}, ${JSON.stringify(url)}, ${reader})`,
     'if err != nil {\n\treturn err\n}',
     ...headersOf(call, set),
-    writes(call) ? set('Idempotency-Key', 'rand.Text()') : '',
+    call.writes ? set('Idempotency-Key', 'rand.Text()') : '',
     token ? set('Authorization', '"Bearer "+os.Getenv("RIFFLE_TOKEN")') : '',
     'answer, err := http.DefaultClient.Do(request)',
     'if err != nil {\n\treturn err\n}',

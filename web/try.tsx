@@ -89,7 +89,8 @@ function Try({operation}: {operation: Operation}) {
     [answer, setAnswer] = useState<{head: string; text: string}>(),
     [problem, setProblem] = useState<Problem>();
   const {path, headers} = requestOf(operation, values),
-    fields = parameters.filter(({name}) => name !== automatic);
+    fields = parameters.filter(({name}) => name !== automatic),
+    writes = fields.length < parameters.length; // GET /decks/{type} does, too
   const pick = (i: number) => {
     choose(i);
     setValues(examples[i]!.values);
@@ -104,7 +105,7 @@ function Try({operation}: {operation: Operation}) {
       own = {
         ...headers,
         ...(body !== undefined && {'Content-Type': 'application/json'}),
-        ...(method !== 'GET' && {[automatic]: crypto.randomUUID()}),
+        ...(writes && {[automatic]: crypto.randomUUID()}),
       },
       got = await ask(path as Path, {method, body: body ?? null, headers: own});
     if (got.status === 401) throw new Problem(401, await detailOf(got));
@@ -122,6 +123,7 @@ function Try({operation}: {operation: Operation}) {
         call={{
           method,
           url,
+          writes,
           headers,
           answersText: operation.answersText,
           ...(body !== undefined && {body: compact(body)}),
@@ -168,7 +170,7 @@ function Try({operation}: {operation: Operation}) {
         )}
         <div class="actions">
           <button class="main">{text('try.send')}</button>
-          {method !== 'GET' && <span class="quiet">{text('try.writes')}</span>}
+          {writes && <span class="quiet">{text('try.writes')}</span>}
         </div>
       </form>
       {problem && <Refused problem={problem} onToken={submit} />}

@@ -17,6 +17,7 @@ import {
   type Text,
 } from './check';
 import {keepOffline} from './offline';
+import {dropping} from './drop';
 import {idIn, idOfPage, isShoeId, named, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
 import {Share} from './share';
@@ -226,18 +227,7 @@ function Verify() {
     </form>
   );
   return (
-    <div
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        if (event.dataTransfer?.files.length) files(event.dataTransfer.files);
-      }}
-    >
+    <div {...dropping(setOver, files)}>
       <h1 class={hasAnswer ? 'small' : ''}>{text('verify.heading')}</h1>
       {!hasAnswer && form}
       {busy > 0 && (

@@ -44,6 +44,7 @@ for (const log of ['', '/logs/poker']) {
     await page.getByLabel('parameters', {exact: true}).fill('');
     assert.equal((await send(page)).answer.url(), `${home}/decks/uno108/cards`);
     await page.goto(`${home}/docs/api/dealDeck`);
+    await page.getByText('This writes to the log').waitFor(); // although it is a GET
     await page.getByLabel('Example').selectOption({label: 'Undercover'});
     const {answer, text} = await send(page);
     assert.equal(answer.url(), `${home}/decks/undercover?hands=undercover&players=8`);
