@@ -12,7 +12,8 @@ type Game struct {
 	Players    int // 0 for a game with a number of its own
 }
 
-// DealtGame has the cards of a game by name. Its Answer shows every card, so it stays in the backend.
+// DealtGame has the cards of a game by name. Its Answer shows every card, so it stays in the
+// backend.
 type DealtGame struct {
 	Players [][]string
 	Parts   map[string][]string // dealt after the hands, such as burn, flop, turn and river, or dealer
@@ -21,8 +22,8 @@ type DealtGame struct {
 	Answer  *ShuffleResp
 }
 
-// Deal deals a game. The request has other members of the shuffle, such as a reference; params may be
-// nil. It asks for the list of the decks first, for the names of what the game deals.
+// Deal deals a game. The request has other members of the shuffle, such as a reference; params may
+// be nil. It asks for the list of the decks first, for the names of what the game deals.
 func Deal(ctx context.Context, riffle *ClientWithResponses, game Game, request ShuffleRequest, params *ShuffleParams) (*DealtGame, error) {
 	list, err := OK(riffle.ListDecksWithResponse(ctx))
 	if err != nil {
@@ -94,8 +95,8 @@ func Pick[T any](ctx context.Context, riffle *ClientWithResponses, list []T, cou
 	return picked.Items, answer, json.Unmarshal(answer.Body, &picked)
 }
 
-// VerifyDeal verifies a deal whose seed is public against the key of the log, which players have from
-// elsewhere.
+// VerifyDeal verifies a deal whose seed is public against the key of the log, which players have
+// from elsewhere.
 func VerifyDeal(ctx context.Context, riffle *ClientWithResponses, dealt *DealtGame, key string) (Verdict, []Check, error) {
 	proof, err := OK(riffle.ProveAuditWithResponse(ctx, dealt.Answer.JSON200.AuditID))
 	if err != nil {

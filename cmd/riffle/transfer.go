@@ -40,9 +40,9 @@ type transfer struct {
 	checked  checkState   // of the copy; the zero value for one that is checked whole
 }
 
-// openTransfer returns a transfer from the store that open opens, such as openStore; close it when done.
-// A store that was moved is copied only to the one with the identity target, where it was moved to. One
-// that lacks records of the checkpoint beside it is not copied.
+// openTransfer returns a transfer from the store that open opens, such as openStore; close it when
+// done. A store that was moved is copied only to the one with the identity target, where it was
+// moved to. One that lacks records of the checkpoint beside it is not copied.
 func openTransfer(ctx context.Context, c *console, s *logSource, target string,
 	open func(ctx context.Context, folder, location string) (ledger.Reader, string, error),
 ) (t *transfer, err error) {
@@ -267,8 +267,8 @@ func (t *transfer) saveCheckpoint(ctx context.Context, store ledger.Reader, fold
 	return ledger.ReplaceFile(filepath.Join(folder, ledger.CheckpointName), head.Checkpoint)
 }
 
-// reserve gives a new folder the checkpoint of the source, before its store is made: until the records are
-// there, a service that has the key would begin the log anew.
+// reserve gives a new folder the checkpoint of the source, before its store is made: until the
+// records are there, a service that has the key would begin the log anew.
 func (t *transfer) reserve(ctx context.Context, folder string) error {
 	for _, name := range []string{storeName(folder, ""), filepath.Join(folder, ledger.CheckpointName)} {
 		if _, err := os.Stat(name); err == nil {

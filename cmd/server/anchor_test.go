@@ -219,7 +219,8 @@ func TestFailingAnchor(t *testing.T) {
 	}
 }
 
-// TestAnchorThatKeepsNothing has a web server accept every checkpoint and keep none, and then keep them.
+// TestAnchorThatKeepsNothing has a web server accept every checkpoint and keep none, and then keep
+// them.
 func TestAnchorThatKeepsNothing(t *testing.T) {
 	t.Parallel()
 	b := &bucket{}

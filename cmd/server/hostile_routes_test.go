@@ -26,8 +26,9 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// expensive forms the accepted request of each operation that takes most memory, from the limits of a service
-// and the cost rule. The service has a deck, records and shoes that are as large as permitted.
+// expensive forms the accepted request of each operation that takes most memory, from the limits of
+// a service and the cost rule. The service has a deck, records and shoes that are as large as
+// permitted.
 type expensive struct {
 	*server
 	items, results, body uint64              // limits
@@ -127,7 +128,8 @@ func newExpensive(t *testing.T, l launch) *expensive {
 	return d
 }
 
-// accepted sends a request until the service has room for it, and returns the answer, which must be 200.
+// accepted sends a request until the service has room for it, and returns the answer, which must be
+// 200.
 func (d *expensive) accepted(method, path, body string) (a *answer) {
 	d.t.Helper()
 	until(d.t, method+" "+path+" is answered", func() (done bool) {
@@ -175,8 +177,9 @@ func (s *server) settles() {
 	}
 }
 
-// TestEveryRouteStaysWithinMemory has more connections than may be open send the most expensive request of
-// each operation of the contract (H3), about many shoes if it is about one. They read no answers.
+// TestEveryRouteStaysWithinMemory has more connections than may be open send the most expensive
+// request of each operation of the contract (H3), about many shoes if it is about one. They read no
+// answers.
 func TestEveryRouteStaysWithinMemory(t *testing.T) {
 	t.Parallel()
 	connections := attackSize(1_000, 3_000)

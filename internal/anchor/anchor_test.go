@@ -116,7 +116,8 @@ func TestUnmountedFolder(t *testing.T) {
 	assert.ErrorContains(t, err, "no such file")
 }
 
-// TestRedirectsAreErrors has a server redirect every request, as S3 does for a bucket of another region.
+// TestRedirectsAreErrors has a server redirect every request, as S3 does for a bucket of another
+// region.
 func TestRedirectsAreErrors(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "id")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")

@@ -33,7 +33,8 @@ func TestEveryCardHasAPicture(t *testing.T) {
 	}
 }
 
-// Browsers that open the sheet of a deck get a page, whose style its policy allows; images get the sheet.
+// Browsers that open the sheet of a deck get a page, whose style its policy allows; images get the
+// sheet.
 func TestEveryDeckHasAPage(t *testing.T) {
 	s := start(t, setup{})
 	for _, kind := range s.Rules.Decks.Types() {

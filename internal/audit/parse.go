@@ -168,8 +168,8 @@ func parseHash(text string) (hash [sha256.Size]byte, err error) {
 	return hash, Rule(isForm, "not 64 hex digits in lower case")
 }
 
-// Rule returns nil if a rule holds, and otherwise the error that says what breaks it. [cmp.Or] returns
-// the first of several rules that is broken.
+// Rule returns nil if a rule holds, and otherwise the error that says what breaks it. [cmp.Or]
+// returns the first of several rules that is broken.
 func Rule(holds bool, broken string, args ...any) error {
 	if holds {
 		return nil
@@ -269,8 +269,9 @@ func (r *Record) checkMove() error {
 	)
 }
 
-// isMove reports whether cards can be moved from where they were taken to where they were put. A draw
-// takes cards of the deck or a pile, an add puts cards on a pile, and a return puts them into the deck.
+// isMove reports whether cards can be moved from where they were taken to where they were put. A
+// draw takes cards of the deck or a pile, an add puts cards on a pile, and a return puts them into
+// the deck.
 func (r *Record) isMove() bool {
 	isOut := r.From == shoe.Dealt || r.From == shoe.Out
 	switch r.Kind {

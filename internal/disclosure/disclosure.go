@@ -61,9 +61,9 @@ func (s *Service) Audit(ctx context.Context, id uuid.UUID) (*Audit, error) {
 // pages bounds the lists that are read together, over all logs: see [Service.Audits].
 var pages = semaphore.NewWeighted(4)
 
-// Audits returns at most limit records of a reference in the order of the service's log, or of an earlier
-// one, starting at a log index. It calls reserve with each before it reads further. A record with its
-// sidecar may take 300 KiB while it is read, so few are read together.
+// Audits returns at most limit records of a reference in the order of the service's log, or of an
+// earlier one, starting at a log index. It calls reserve with each before it reads further. A
+// record with its sidecar may take 300 KiB while it is read, so few are read together.
 func (s *Service) Audits(ctx context.Context, log *ledger.Log, reference string, from uint64, limit int, reserve func(*Audit) error) (audits []*Audit, err error) {
 	if err := pages.Acquire(ctx, 1); err != nil {
 		return nil, err

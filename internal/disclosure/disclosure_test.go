@@ -147,8 +147,8 @@ func second[T any](_ T, err error) error { return err }
 // unlimited lets a page take any memory.
 func unlimited(*disclosure.Audit) error { return nil }
 
-// TestAuditsArePaged lists in pages of more records than are read together, and in one that has too little
-// memory.
+// TestAuditsArePaged lists in pages of more records than are read together, and in one that has too
+// little memory.
 func TestAuditsArePaged(t *testing.T) {
 	const limit = 18
 	s := newService(t)

@@ -45,8 +45,8 @@ func ofReplay(s *audit.Statement) Work {
 }
 
 // ofShoe returns the cost of proving a shoe with a number of versions, up to the first part sent:
-// each record is read, and its log index stored. The items of the first record take a mebibyte. The caller
-// paces the rest.
+// each record is read, and its log index stored. The items of the first record take a mebibyte. The
+// caller paces the rest.
 func ofShoe(versions uint64) Work {
 	const steps, most, index = 20_000, 10_000_000_000, 16
 	return Work{Steps: steps * versions, Most: most, Bytes: max(index*versions, 1<<20)}

@@ -44,8 +44,8 @@ const (
 	// ExtraConnections is the number of connections beyond the bound, for health checks and for answers
 	// with status 503.
 	ExtraConnections = 32
-	// newIdle is the time from its accept, or from the first byte after an answer, in which a connection
-	// may send the header of a request before another one may replace it.
+	// newIdle is the time from its accept, or from the first byte after an answer, in which a
+	// connection may send the header of a request before another one may replace it.
 	newIdle = time.Second
 	// servedIdle is the same from an answer to that byte: a client's pool in use sends it earlier.
 	servedIdle = 10 * time.Millisecond
@@ -57,8 +57,8 @@ const (
 	longestPause = 3 * time.Second
 )
 
-// A connection is below TLS, where [listener] accepts it. connections.mu guards its last three fields.
-// set, peer and extra do not change once it is admitted.
+// A connection is below TLS, where [listener] accepts it. connections.mu guards its last three
+// fields. set, peer and extra do not change once it is admitted.
 type connection struct {
 	socket
 	set      *connections
@@ -167,8 +167,8 @@ func (c *connections) take(peer netip.Addr) bool {
 // has at least as many connections as peer; nil for none.
 //
 // A client may just be sending a request, which is then lost, as after any idle timeout. So a
-// connection may be idle for a minimum time, and one with unread bytes is skipped. What net/http has
-// read before unread looked has begun another minimum time, so that is checked again.
+// connection may be idle for a minimum time, and one with unread bytes is skipped. What net/http
+// has read before unread looked has begun another minimum time, so that is checked again.
 func (c *connections) idle(peer netip.Addr) *connection {
 	held := c.places.Held(peer)
 	for e := c.queue.Front(); e != c.active; e = e.Next() {
@@ -193,8 +193,8 @@ func (c *connection) unread() bool {
 	return err == nil && n > 0
 }
 
-// pause waits until a connection closes, at most for a time. It returns false immediately if that is
-// not positive or the pauses are used up, since other clients wait, too.
+// pause waits until a connection closes, at most for a time. It returns false immediately if that
+// is not positive or the pauses are used up, since other clients wait, too.
 func (c *connections) pause(left time.Duration) bool {
 	began := time.Now()
 	left = min(left, time.Duration(c.pauses.TokensAt(began))*time.Microsecond)

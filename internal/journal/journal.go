@@ -275,8 +275,9 @@ func (j *Journal) LastOfShoe(ctx context.Context, first uuid.UUID) (*Stored, err
 	return last, err
 }
 
-// EndsOfShoe returns the first record of the shoe with a secret id, without its sidecar, and the last, and
-// reads again if the shoe is replaced in between. The error is [ErrNoShoe] or a ledger error.
+// EndsOfShoe returns the first record of the shoe with a secret id, without its sidecar, and the
+// last, and reads again if the shoe is replaced in between. The error is [ErrNoShoe] or a ledger
+// error.
 func (j *Journal) EndsOfShoe(ctx context.Context, id uuid.UUID) (first, last *Stored, err error) {
 	for replaced := uuid.Nil; ; replaced = first.ID {
 		if first, err = j.FirstOfShoe(ctx, id); err != nil {

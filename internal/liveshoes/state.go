@@ -56,7 +56,8 @@ func (s *state) cost() int {
 	return cost
 }
 
-// loads are the shoes that may be read together, over all logs: each takes some four times [MaxItemBytes].
+// loads are the shoes that may be read together, over all logs: each takes some four times
+// [MaxItemBytes].
 var loads = semaphore.NewWeighted(4)
 
 // overdue reports whether an open shoe's expiry has passed.

@@ -92,11 +92,12 @@ func (l *served) keepAnchor(ctx context.Context, log *ledger.Log, place anchor.P
 	}
 }
 
-// errNotKept is the error of an anchor that still has the version that it let the last look replace.
+// errNotKept is the error of an anchor that still has the version that it let the last look
+// replace.
 var errNotKept = errors.New("it accepted a newer checkpoint and did not keep it")
 
-// advance replaces an anchor by the log's checkpoint if that is newer, and remembers the tag of the version that
-// it replaced. A log that does not extend it fails.
+// advance replaces an anchor by the log's checkpoint if that is newer, and remembers the tag of the
+// version that it replaced. A log that does not extend it fails.
 func advance(ctx context.Context, log *ledger.Log, place anchor.Place, replaced *string) error {
 	note, tag, err := readAnchor(ctx, place)
 	if err != nil {

@@ -60,8 +60,8 @@ func Deck(kind *deck.Type) []byte {
 //go:embed page.html
 var pageHead string
 
-// Page returns what Deck does as an HTML page, which has the cards' names in both languages, and their
-// codes, as text.
+// Page returns what Deck does as an HTML page, which has the cards' names in both languages, and
+// their codes, as text.
 func Page(kind *deck.Type) []byte {
 	faces := kind.Faces()
 	more := max(0, len(faces)-maxFaces)

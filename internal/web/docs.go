@@ -41,6 +41,7 @@ func (p *Pages) serveDocument(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", file.Type)
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	h.Set("X-Content-Type-Options", "nosniff")
-	// In parts: io.WriteString would copy all of it for every slow caller. One who has left needs no file.
+	// In parts: io.WriteString would copy all of it for every slow caller. One who has left needs no
+	// file.
 	_, _ = io.Copy(w, struct{ io.Reader }{strings.NewReader(file.Text)})
 }

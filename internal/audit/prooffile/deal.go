@@ -73,8 +73,9 @@ func texts[E fmt.Stringer](list []E) (texts []string) {
 	return texts
 }
 
-// A comparison compares an order with the replayed positions of a record, by docs/spec.md, "Comparing
-// an order or a hand". It numbers the parts of a deal in their sequence: hands from 0, and then the rest.
+// A comparison compares an order with the replayed positions of a record, by docs/spec.md,
+// "Comparing an order or a hand". It numbers the parts of a deal in their sequence: hands from 0,
+// and then the rest.
 type comparison struct {
 	*Order
 	*audit.Statement
@@ -92,7 +93,8 @@ type claim struct {
 	values        []jsontext.Value
 }
 
-// claims are what an order says of each shuffle, or the first reason why it cannot be what was dealt.
+// claims are what an order says of each shuffle, or the first reason why it cannot be what was
+// dealt.
 type claims struct {
 	*comparison
 	list []claim
@@ -150,7 +152,8 @@ func (c *comparison) matchHand(said Part) (*Match, error) {
 	return nil, fmt.Errorf("it is not %s of this deal, nor another hand of it", said)
 }
 
-// isComplete reports whether the order leaves nothing out: only the rest beside hands may be missing.
+// isComplete reports whether the order leaves nothing out: only the rest beside hands may be
+// missing.
 func (c *comparison) isComplete() bool {
 	return c.answer == nil || c.items != nil || c.rest != nil || c.shuffles != nil
 }
@@ -199,7 +202,8 @@ func (k *claims) add(shuffle, part int, list []jsontext.Value) {
 	k.list = append(k.list, claim{shuffle, part, list})
 }
 
-// addShuffles adds several shuffles: the order of each or, if they are dealt, its hands and then its rest.
+// addShuffles adds several shuffles: the order of each or, if they are dealt, its hands and then
+// its rest.
 func (k *claims) addShuffles(list []jsontext.Value, isDealt bool) {
 	if uint64(len(list)) != k.Repeat {
 		k.fail("the order given is of %s, and there were %d", audit.Count(len(list), "shuffle"), k.Repeat)
@@ -337,8 +341,8 @@ func (c *comparison) find(hands [][]jsontext.Value, rest []jsontext.Value, parts
 	return nil
 }
 
-// place returns which parts of a shuffle the hands are, each another; nil unless all are found. A hand
-// that may be sorted is nevertheless the part that it equals in sequence, if there is one.
+// place returns which parts of a shuffle the hands are, each another; nil unless all are found. A
+// hand that may be sorted is nevertheless the part that it equals in sequence, if there is one.
 func (c *comparison) place(shuffle int, hands [][]jsontext.Value, rest []jsontext.Value, parts []int, sorted bool) (found []int) {
 	if rest != nil {
 		last := len(c.Hands)
@@ -360,8 +364,8 @@ func (c *comparison) place(shuffle int, hands [][]jsontext.Value, rest []jsontex
 	return found
 }
 
-// isPart reports whether values are the part of a shuffle. The rest may be sorted only if any order was
-// asked for: it may be a wall, whose order is the game.
+// isPart reports whether values are the part of a shuffle. The rest may be sorted only if any order
+// was asked for: it may be a wall, whose order is the game.
 func (c *comparison) isPart(shuffle, part int, values []jsontext.Value, sorted bool) bool {
 	if sorted && (part < len(c.Hands) || c.anyOrder) {
 		return c.cards.areSet(c.positions(shuffle, part), values)
@@ -390,8 +394,8 @@ func (c *comparison) name(part int) Part {
 	return Part(part + 1)
 }
 
-// parts returns the parts that a hand can be: the hands of the deal and the rest, unless that is empty.
-// A record without hands has none.
+// parts returns the parts that a hand can be: the hands of the deal and the rest, unless that is
+// empty. A record without hands has none.
 func (c *comparison) parts() (parts []int) {
 	for part := range len(c.Hands) + 1 {
 		if from, to := c.span(part); from < to && len(c.Hands) > 0 {

@@ -41,8 +41,8 @@ type group struct {
 	match  *Match
 }
 
-// A sorting has the texts for a verifier, sorted by docs/spec.md, "Texts for a verifier". Nothing in it
-// was verified.
+// A sorting has the texts for a verifier, sorted by docs/spec.md, "Texts for a verifier". Nothing
+// in it was verified.
 type sorting struct {
 	inputs []*input
 	proofs []*proofText

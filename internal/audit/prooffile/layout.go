@@ -147,8 +147,8 @@ func unquoted(value jsontext.Value) string {
 	return string(text)
 }
 
-// wholeNumber returns the value of a number from 0 to 2⁵³-1. Databases and programs write the number 3
-// also as 3.0 or 3e0, so it is its value that counts.
+// wholeNumber returns the value of a number from 0 to 2⁵³-1. Databases and programs write the
+// number 3 also as 3.0 or 3e0, so it is its value that counts.
 func wholeNumber(value jsontext.Value) (n uint64, ok bool) {
 	if value.Kind() != '0' {
 		return 0, false

@@ -9,9 +9,9 @@ import (
 	"riffle/internal/audit"
 )
 
-// VerifyShoe verifies a whole shoe by the proof files of all its records, two or more, from the first to
-// the last; of several files of a record, the first counts. It adds the steps of docs/shoes.md, "The whole
-// shoe". A step that every file has is reported once for all of them.
+// VerifyShoe verifies a whole shoe by the proof files of all its records, two or more, from the
+// first to the last; of several files of a record, the first counts. It adds the steps of
+// docs/shoes.md, "The whole shoe". A step that every file has is reported once for all of them.
 func VerifyShoe(texts [][]byte, given *Given) *Result {
 	r := checkFiles(texts, given, func(*audit.Record) State { return Unchecked })
 	r.inEvery(StepProof, "%d files are well-formed; %s", len(r.files), r.trust())
@@ -163,7 +163,8 @@ func (r *Result) heldSeeds() (n int) {
 	return n
 }
 
-// withoutSeed says, after some text, why some files have no seed; it is empty if no seed is held back.
+// withoutSeed says, after some text, why some files have no seed; it is empty if no seed is held
+// back.
 func (r *Result) withoutSeed(before string) string {
 	held := audit.Count(r.heldSeeds(), "seed") + " held back "
 	switch {

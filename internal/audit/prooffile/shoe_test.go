@@ -11,7 +11,8 @@ import (
 	"riffle/internal/shoe"
 )
 
-// Each record of a shoe can be checked alone, and a shoe without its items except for the cards themselves.
+// Each record of a shoe can be checked alone, and a shoe without its items except for the cards
+// themselves.
 func TestShoesInParts(t *testing.T) {
 	for _, v := range readVectors(t, "shoes shoes") {
 		for i, file := range prooffile.Split([]byte(v.Proofs)) {

@@ -13,8 +13,9 @@ import (
 	"riffle/internal/audit/prooffile"
 )
 
-// A vector is one of any file in testdata/riffle1, whose README.md describes them. The verifiers in all
-// languages share them. Those in fuzzed.json are what TestVerifiersAgreeOnMutations found, made small.
+// A vector is one of any file in testdata/riffle1, whose README.md describes them. The verifiers in
+// all languages share them. Those in fuzzed.json are what TestVerifiersAgreeOnMutations found, made
+// small.
 type vector struct {
 	Name            string          `json:"name"`
 	Proof           string          `json:"proof,omitempty"`
@@ -75,7 +76,8 @@ func readVectors(t testing.TB, lists ...string) (all []vector) {
 	return all
 }
 
-// allVectors returns every vector, with what is given to a verifier as its texts, and with its verdict.
+// allVectors returns every vector, with what is given to a verifier as its texts, and with its
+// verdict.
 func allVectors(t testing.TB) []vector {
 	t.Helper()
 	all := readVectors(t, "proofs proofs", "proofs wrong", "salted proofs", "salted wrong", "shoes shoes", "shoes hands", "shoes wrong", "verdicts verdicts", "fuzzed verdicts")
@@ -111,7 +113,8 @@ func named(t testing.TB, list, name string) vector {
 	return vectors[i]
 }
 
-// Every vector has its verdict, which its step decides, and the roles and the summary that it names.
+// Every vector has its verdict, which its step decides, and the roles and the summary that it
+// names.
 func TestVectors(t *testing.T) {
 	decks := catalogue(t)
 	for _, v := range allVectors(t) {
@@ -172,7 +175,8 @@ func TestOrdersOfVectors(t *testing.T) {
 	}
 }
 
-// isStep reports whether the step is the first that is false or, if none is, one that was not checked.
+// isStep reports whether the step is the first that is false or, if none is, one that was not
+// checked.
 func (s *said) isStep(name string) bool {
 	for _, step := range s.Steps {
 		if step["ok"] == false {
@@ -203,8 +207,9 @@ func verifyFiles(text []byte, g *prooffile.Given) *prooffile.Result {
 	return prooffile.VerifyRecord(text, g)
 }
 
-// TestFileWithAnyByteChangedFails changes every byte of every vector and of the proof of the commitment
-// that comes with it, and some bytes of long shoes. Texts that are no longer JSON are not checked.
+// TestFileWithAnyByteChangedFails changes every byte of every vector and of the proof of the
+// commitment that comes with it, and some bytes of long shoes. Texts that are no longer JSON are
+// not checked.
 func TestFileWithAnyByteChangedFails(t *testing.T) {
 	t.Parallel()
 	for _, v := range readVectors(t, "proofs proofs", "shoes shoes") {

@@ -228,8 +228,8 @@ func (s *sorting) findings() *Findings {
 	return f
 }
 
-// main returns the only conclusion, apart from those that verify on a commitment where a record names
-// another, and on the void of a commitment; nil if there are several.
+// main returns the only conclusion, apart from those that verify on a commitment where a record
+// names another, and on the void of a commitment; nil if there are several.
 func (s *sorting) main() (found *Conclusion) {
 	lacks := slices.ContainsFunc(s.groups, (*group).lacks)
 	for _, g := range s.groups {
@@ -282,7 +282,8 @@ func (g *group) noteCompared(hand *input) {
 	}
 }
 
-// noteCommitments says of the commitments beside a group that they are others, or that they are void.
+// noteCommitments says of the commitments beside a group that they are others, or that they are
+// void.
 func (s *sorting) noteCommitments(g *group) {
 	for _, other := range s.groups {
 		switch {
