@@ -1,19 +1,27 @@
 #!/usr/bin/env python3
-"""Checks that a verifier takes at most ten times the bytes of a text, beside what it takes for a short one. The text is an order
-of a million and a half short strings, as a list of entries has them.
+"""Checks that a verifier takes at most ten times the bytes that a text has more than another. The texts are orders that hold much
+in few bytes, or in a part of them where a verifier takes long.
 
-  memory.py node riffle.mjs
+  memory.py 1 node riffle.mjs
+  memory.py 4 python3 riffle.py
 """
 import json, os, subprocess, sys, tempfile
 
-STRINGS = 1_500_000
+ORDERS = {  # how an order begins, one of its elements and how it goes on, how many of them, and its end
+    "short strings": ("[", '"c00001"', ",", 1_200_000, "]"), "digits": ("[", "0", ",", 6_000_000, "]"),
+    "empty arrays": ("[", "[]", ",", 2_000_000, "]"), "objects": ("[", '{"id":123,"name":"a player"}', ",", 200_000, "]"),
+    "a string of escapes": ('["', r"\n", "", 3_000_000, '"]'),
+}
 
 
-def peak(command, folder, strings):
-    """The greatest resident memory of a verification of an order of so many strings, in bytes, and the order's length."""
+def peak(command, folder, begin, element, between, count, end):
+    """The greatest resident memory of a verification of an order, in bytes, and the order's length."""
     path = os.path.join(folder, "order.json")
     with open(path, "w") as file:
-        json.dump([f"c{i % 100_000:05}" for i in range(strings)], file, separators=(",", ":"))
+        file.write(begin + element)
+        for _ in range(count - 1):  # a child counts the memory of its parent as its own
+            file.write(between + element)
+        file.write(end)
     child = subprocess.Popen([*command, "--order", path, os.path.join(folder, "proof.json")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
     if os.waitstatus_to_exitcode(status) != 1:
@@ -22,15 +30,17 @@ def peak(command, folder, strings):
 
 
 def main():
-    command = sys.argv[1:]
+    part, command, most = int(sys.argv[1]), sys.argv[2:], 0
     with open("../testdata/riffle1/proofs.json") as file, tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "proof.json"), "w") as proof:
             proof.write(json.load(file)["proofs"][0]["proof"])
-        own, _ = peak(command, folder, 1)
-        whole, length = peak(command, folder, STRINGS)
-    times = (whole - own) / length
-    print(f"{command[-1]}: an order of {length:,} bytes takes {times:.1f} times as much memory")
-    sys.exit(times > 10)
+        for name, (begin, element, between, count, end) in ORDERS.items():
+            least, short = peak(command, folder, begin, element, between, count // part // 5, end)
+            whole, length = peak(command, folder, begin, element, between, count // part, end)
+            times = (whole - least) / (length - short)
+            most = max(most, times)
+            print(f"{command[-1]}: an order of {length:,} bytes, {name}, takes {times:.1f} times as much memory")
+    sys.exit(most > 10)
 
 
 main()

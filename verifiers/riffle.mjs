@@ -19,6 +19,7 @@ const {subtle} = globalThis.crypto;
 const MAX_COST = 2n ** 30n, MAX_DECK = 2 ** 24; // the most steps of a replay, and cards of a deck with a digest
 const MAX_CARDS = 4096, MAX_PILES = 256, MAX_SEALS = 4096; // of a shoe
 const MAX_DEPTH = 200; // of JSON: levels
+const MAX_HELD = 10_000, NONE = new Uint32Array(0);
 const MAX_TEXT = 64 * 2 ** 20, TOO_LONG = 'it is longer than 64 MiB'; // a text, in bytes
 
 const encoder = new TextEncoder(), utf8 = (text) => encoder.encode(text);
@@ -45,28 +46,31 @@ class Value { // value is a string, Map, List, boolean or null; undefined for a 
   get kind() { return this.source.text[this.start]; } // of a number 0
   get isNumber() { return this.value === undefined; }
 }
-// The elements of an array. Only those with parts of their own are held; the others are read when they are asked for, from
-// places in the text: millions of objects would take many times the memory of the text.
+// The elements of an array. They are read when they are asked for, from places in the text, since millions of objects would take
+// many times its memory. The first elements with parts of their own in a text are held: a proof and its lists are read but once.
 class List {
   length = 0;
   #source;
-  #places = new Uint32Array(8);
-  #nodes = new Map();
-  constructor(source) { this.#source = source; }
+  #ends = NONE; // of each element; the next begins after a comma
+  #nodes; // those that are held, by their index
+  constructor(source, start) { this.#source = source; this.start = start; }
   push(node) {
-    if (2 * this.length === this.#places.length) {
-      const more = new Uint32Array(4 * this.length);
-      more.set(this.#places);
-      this.#places = more;
+    if (this.length === this.#ends.length) {
+      const more = new Uint32Array(2 * this.length || 4);
+      more.set(this.#ends);
+      this.#ends = more;
     }
-    this.#places[2 * this.length] = node.start;
-    this.#places[2 * this.length + 1] = node.end;
-    if (typeof node.value === 'object' && node.value !== null) this.#nodes.set(this.length, node);
+    this.#ends[this.length] = node.end;
+    if (typeof node.value === 'object' && node.value !== null && this.#source.held++ < MAX_HELD) {
+      this.#nodes ??= new Map();
+      this.#nodes.set(this.length, node);
+    }
     this.length++;
   }
   at(i) {
-    if (this.#nodes.has(i)) return this.#nodes.get(i);
-    const node = new Value(this.#source, this.#places[2 * i], this.#places[2 * i + 1]);
+    if (this.#nodes?.has(i)) return this.#nodes.get(i);
+    const node = new Value(this.#source, i === 0 ? this.start : this.#ends[i - 1] + 1, this.#ends[i]);
+    if ('[{'.includes(node.kind)) return parseAll(node.text)[0];
     if (!/[-0-9]/.test(node.kind)) node.value = JSON.parse(node.text);
     return node;
   }
@@ -81,8 +85,8 @@ const isList = (node) => node?.value instanceof List;
 const TOKEN = new RegExp('[ \\t\\n\\r]*(?:(")' +
   '|(-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][-+]?\\d+)?)|(true|false|null)|([{}[\\]:,])|$)', 'y');
 
-// Parses JSON texts one after the other. Members that an object has twice are in the duplicates.
-function parseAll(text) {
+// Parses JSON texts one after the other, of more only the first. Members that an object has twice are in the duplicates.
+function parseAll(text, most = Infinity) {
   const values = [], pieces = [];
   let at = 0, length = 0, joined = '', token, source;
   if (text.startsWith('\ufeff')) text = text.slice(1); // some editors write it
@@ -125,8 +129,8 @@ function parseAll(text) {
     if (isString !== undefined) node.value = string();
     else if (isNumber !== undefined) take();
     else if (word) { node.value = JSON.parse(word); take(); } else if (mark === '[') {
-      node.value = new List(source);
       take();
+      node.value = new List(source, length);
       while (token.piece !== ']') {
         if (node.value.length > 0) expect(',');
         node.value.push(read(depth + 1));
@@ -150,20 +154,20 @@ function parseAll(text) {
   };
   next();
   do {
-    source = {};
+    source = {held: 0};
     length = 0;
     const value = read(1);
     source.text = length === text.length ? text : joined + pieces.join('');
     pieces.length = 0;
     joined = '';
     values.push(value);
-  } while (token.piece !== '' || at < text.length);
+  } while (values.length < most && (token.piece !== '' || at < text.length));
   return values;
 }
 
 // Parses one JSON text, in which no member is there twice.
 function parse(text) {
-  const values = parseAll(text);
+  const values = parseAll(text, 2);
   if (values.length !== 1) throw new NotJSON('not JSON');
   if (values[0].source.duplicate !== undefined) throw new NotJSON('a member is there twice');
   return values[0];
@@ -1555,14 +1559,20 @@ async function sorted(name, text) { // the role of a text by what it looks like
 // The role that a text would be sorted into; undefined for one that is refused.
 export const looksLike = (text) => sorted('', trim(text)).catch(() => undefined);
 function roleOf(text) { // of JSON; undefined for none
-  let nodes;
-  try { nodes = parseAll(text); } catch { return undefined; }
-  const [first] = nodes, list = isList(first) ? first.value : undefined;
   const has = (node, ...names) => node.value instanceof Map && names.some((name) => node.value.has(name));
   const isText = (node, name) => string(node.value.get(name)) !== undefined;
   const isCard = (node) => has(node, 'position') && node.value.get('position').isNumber &&
     (isText(node, 'sealed_by') || (isText(node, 'salt') && isList(node.value.get('path'))));
-  if (has(first, 'record', 'tlog_proof') || (list?.length && has(list.at(0), 'record') && has(list.at(0), 'tlog_proof'))) return 'proof';
+  let nodes, first, list;
+  try {
+    nodes = parseAll(text, 2);
+    [first] = nodes;
+    list = isList(first) ? first.value : undefined;
+    if (has(first, 'record', 'tlog_proof') || (list?.length && has(list.at(0), 'record') && has(list.at(0), 'tlog_proof'))) {
+      parseAll(text); // all are JSON
+      return 'proof';
+    }
+  } catch { return undefined; }
   if (nodes.length > 1) return undefined;
   if (has(first, 'items', 'hands', 'shuffles')) return 'answer';
   if (has(first, 'cards') || (has(first, 'salt') && has(first, 'path')) || isCard(first)) return 'hand';

@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 MAX_COST, MAX_DECK = 2**30, 2**24  # the most steps of a replay, and cards of a deck with a digest
 MAX_CARDS, MAX_PILES, MAX_SEALS = 4096, 256, 4096  # of a shoe
 MAX_DEPTH = 200  # of JSON: levels
+MAX_HELD = 10_000  # elements of arrays in a text that stay parsed
 MAX_TEXT, TOO_LONG = 64 * 2**20, "it is longer than 64 MiB"  # a text, in bytes
 
 
@@ -57,42 +58,56 @@ class Value:  # value is a str, dict, List, bool or None; NUMBER for a number, w
 
 
 class Source:
-    text, duplicate = "", None
+    text, duplicate, held = "", None, 0
 
 
 class List(collections.abc.Sequence):
-    """The elements of an array. Only those with parts of their own are held; the others are read when they are asked for, from
-    places in the text: millions of objects would take many times the memory of the text."""
+    """The elements of an array. They are read when they are asked for, from places in the text, since millions of objects would
+    take many times its memory. The first elements with parts of their own in a text are held: a proof and its lists are read but
+    once."""
 
-    def __init__(self, source):
-        self.source, self.starts, self.ends, self.nodes = source, array.array("I"), array.array("I"), {}
+    __slots__ = "source", "start", "ends", "nodes"
+
+    def __init__(self, source, start):
+        self.source, self.start = source, start
+        self.ends = self.nodes = None  # of each element, where the next begins after a comma; those that are held, by their index
 
     def append(self, node):
+        if self.ends is None:
+            self.ends = array.array("I")
         if type(node.value) in (List, dict):
-            self.nodes[len(self.starts)] = node
-        self.starts.append(node.start)
+            self.source.held += 1
+            if self.source.held <= MAX_HELD:
+                self.nodes = self.nodes or {}
+                self.nodes[len(self.ends)] = node
         self.ends.append(node.end)
 
     def __len__(self):
-        return len(self.starts)
+        return len(self.ends or ())
 
     def __getitem__(self, at):
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(len(self)))]
         at = range(len(self))[at]
-        if at in self.nodes:
+        if self.nodes and at in self.nodes:
             return self.nodes[at]
-        text = self.source.text[self.starts[at]:self.ends[at]]
-        return Value(self.source, self.starts[at], self.ends[at], NUMBER if text[0] in "-0123456789" else json.loads(text))
+        start = self.ends[at - 1] + 1 if at else self.start
+        node = Value(self.source, start, self.ends[at], NUMBER)
+        text = node.text
+        if text[0] in "[{":
+            return parse_all(text)[0]
+        if text[0] not in "-0123456789":
+            node.value = json.loads(text)
+        return node
 
 
 NUMBER = object()
-TOKEN = re.compile(r"""[ \t\n\r]*(?:("[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*")"""
+TOKEN = re.compile(r"""[ \t\n\r]*(?:("[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*+")"""
                    r"|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)|(true|false|null)|([{}\[\]:,])|\Z)")
 
 
-def parse_all(text):
-    """Parses JSON texts one after the other. A member that an object has twice is its duplicate."""
+def parse_all(text, most=math.inf):
+    """Parses JSON texts one after the other, of more only the first. A member that an object has twice is its duplicate."""
     if text.startswith("\ufeff"):
         text = text[1:]  # some editors write it
     values, pieces, joined, length, source, token, at = [], [], [], 0, None, None, 0
@@ -137,8 +152,8 @@ def parse_all(text):
             node.value = json.loads(token[3])
             take()
         elif token[4] == "[":
-            node.value = List(source)
             take()
+            node.value = List(source, length)
             while piece() != "]":
                 if node.value:
                     expect(",")
@@ -163,7 +178,7 @@ def parse_all(text):
         return node
 
     advance()
-    while not values or piece() or at < len(text):
+    while not values or len(values) < most and (piece() or at < len(text)):
         source, length = Source(), 0
         values.append(read(1))
         source.text = "".join(joined + pieces)
@@ -174,7 +189,7 @@ def parse_all(text):
 
 def parse(text):
     """Parses one JSON text, in which no member is there twice."""
-    values = parse_all(text)
+    values = parse_all(text, 2)
     demand(len(values) == 1, "not JSON", NotJSON)
     duplicate = values[0].source.duplicate
     demand(duplicate is None, "a member is there twice", NotJSON)
@@ -1947,12 +1962,6 @@ class Input:
 
 def role_of(text):
     """The role of JSON; None for none."""
-    try:
-        nodes = parse_all(text)
-    except NotJSON:
-        return None
-    first = nodes[0]
-    values = first.value if is_at(List, first) else []
 
     def has(node, *names):
         return is_at(dict, node) and any(name in node.value for name in names)
@@ -1962,8 +1971,15 @@ def role_of(text):
         is_sealed = string_of(get("salt")) is not None and is_at(List, get("path"))
         return get("position") is not None and get("position").value is NUMBER and (is_sealed or string_of(get("sealed_by")) is not None)
 
-    if has(first, "record", "tlog_proof") or (values and has(values[0], "record") and has(values[0], "tlog_proof")):
-        return "proof"
+    try:
+        nodes = parse_all(text, 2)
+        first = nodes[0]
+        values = first.value if is_at(List, first) else []
+        if has(first, "record", "tlog_proof") or (values and has(values[0], "record") and has(values[0], "tlog_proof")):
+            parse_all(text)  # all are JSON
+            return "proof"
+    except NotJSON:
+        return None
     if len(nodes) > 1:
         return None
     if has(first, "items", "hands", "shuffles"):

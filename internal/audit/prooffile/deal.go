@@ -90,7 +90,7 @@ const whole = -1
 // A claim is values that an order has, and which part of a shuffle they are said to be.
 type claim struct {
 	shuffle, part int
-	values        []jsontext.Value
+	values        *list
 }
 
 // claims are what an order says of each shuffle, or the first reason why it cannot be what was
@@ -122,7 +122,7 @@ func (c *comparison) match() (*Match, error) {
 	if m := c.find(hands, rest, c.parts()); m != nil {
 		return m, nil
 	}
-	if len(hands) > 0 && (c.answer != nil || uint64(len(hands[0])) != c.Draw && c.Repeat == 1) {
+	if len(hands) > 0 && (c.answer != nil || uint64(hands[0].len()) != c.Draw && c.Repeat == 1) {
 		err = errors.New("the file is neither the order nor hands of this deal")
 	}
 	return nil, err
@@ -198,44 +198,44 @@ func (k *claims) fail(reason string, args ...any) {
 	}
 }
 
-func (k *claims) add(shuffle, part int, list []jsontext.Value) {
+func (k *claims) add(shuffle, part int, list *list) {
 	k.list = append(k.list, claim{shuffle, part, list})
 }
 
 // addShuffles adds several shuffles: the order of each or, if they are dealt, its hands and then
 // its rest.
-func (k *claims) addShuffles(list []jsontext.Value, isDealt bool) {
-	if uint64(len(list)) != k.Repeat {
-		k.fail("the order given is of %s, and there were %d", audit.Count(len(list), "shuffle"), k.Repeat)
+func (k *claims) addShuffles(list *list, isDealt bool) {
+	if uint64(list.len()) != k.Repeat {
+		k.fail("the order given is of %s, and there were %d", audit.Count(list.len(), "shuffle"), k.Repeat)
 	}
 	const of = "a shuffle of the order given: "
-	for shuffle, text := range list {
+	for shuffle, text := range list.all() {
 		parts := k.elements(of, text)
-		switch last := len(parts) - 1; {
+		switch last := parts.len() - 1; {
 		case !isDealt:
 			k.add(shuffle, whole, parts)
 		case last < 0:
 			k.fail(of + "it has no rest")
 		default:
-			rest := k.elements(of, parts[last])
-			k.addHands(shuffle, parts[:last], of)
+			rest := k.elements(of, parts.at(last))
+			k.addHands(shuffle, parts.first(last), of)
 			k.add(shuffle, len(k.Hands), rest)
 		}
 	}
 }
 
 // addHands adds all hands of a shuffle. of begins the reason why they cannot be those.
-func (k *claims) addHands(shuffle int, hands []jsontext.Value, of string) {
-	if len(hands) != len(k.Hands) {
-		k.fail(of+"the order given has %s, and %d were dealt", audit.Count(len(hands), "hand"), len(k.Hands))
+func (k *claims) addHands(shuffle int, hands *list, of string) {
+	if hands.len() != len(k.Hands) {
+		k.fail(of+"the order given has %s, and %d were dealt", audit.Count(hands.len(), "hand"), len(k.Hands))
 	}
-	for i, hand := range hands {
+	for i, hand := range hands.all() {
 		k.add(shuffle, i, k.elements(of+"a hand of the order given: ", hand))
 	}
 }
 
 // elements returns the elements of an array, and fails if it is none.
-func (k *claims) elements(of string, array jsontext.Value) []jsontext.Value {
+func (k *claims) elements(of string, array jsontext.Value) *list {
 	list, err := elements(array)
 	if err != nil {
 		k.fail(of+"%w", err)
@@ -246,8 +246,8 @@ func (k *claims) elements(of string, array jsontext.Value) []jsontext.Value {
 // check compares each claim with its part, in length and then as compare does.
 func (k *claims) check(compare func(claim, []uint64) error) error {
 	for _, said := range k.list {
-		if from, to := k.span(said.part); uint64(len(said.values)) != to-from {
-			k.fail("%s%s, and %d were dealt", k.which(said), audit.Count(len(said.values), "item"), to-from)
+		if from, to := k.span(said.part); uint64(said.values.len()) != to-from {
+			k.fail("%s%s, and %d were dealt", k.which(said), audit.Count(said.values.len(), "item"), to-from)
 		}
 	}
 	if uint64(len(k.orders)) != k.Repeat {
@@ -266,11 +266,8 @@ func (k *claims) check(compare func(claim, []uint64) error) error {
 
 // checkSequence compares the claim with the cards in their sequence.
 func (c *comparison) checkSequence(k claim, positions []uint64) error {
-	for i, position := range positions {
-		value := k.values[i]
-		if c.cards.is(position, value) {
-			continue
-		}
+	if i := c.cards.firstOther(positions, k.values); i >= 0 {
+		position, value := positions[i], k.values.at(i)
 		err := fmt.Errorf("%s%s at place %d, where the replay has %s", c.which(k), short(value), i, short([]byte(c.cards.name(position, value))))
 		if c.cards.areSet(positions, k.values) {
 			err = fmt.Errorf("the same items in another order: %w", err)
@@ -304,15 +301,15 @@ func (c *comparison) which(k claim) string {
 }
 
 // handsGiven returns the hands that the order may be, and the rest; nil if it has none.
-func (c *comparison) handsGiven() (hands [][]jsontext.Value, rest []jsontext.Value) {
+func (c *comparison) handsGiven() (hands []*list, rest *list) {
 	if c.answer == nil {
-		return [][]jsontext.Value{c.list}, nil
+		return []*list{c.list}, nil
 	}
 	said := &claims{comparison: c}
-	for _, hand := range c.hands {
+	for _, hand := range c.hands.all() {
 		hands = append(hands, said.elements("", hand))
 	}
-	if said.err != nil || c.items != nil || c.shuffles != nil || len(c.hands) > len(c.Hands) {
+	if said.err != nil || c.items != nil || c.shuffles != nil || c.hands.len() > len(c.Hands) {
 		return nil, nil
 	}
 	return hands, c.rest
@@ -320,7 +317,7 @@ func (c *comparison) handsGiven() (hands [][]jsontext.Value, rest []jsontext.Val
 
 // find returns where the hands were dealt, each as another of the parts: in sequence in the first
 // shuffle that has them so, or else in any if they may be sorted.
-func (c *comparison) find(hands [][]jsontext.Value, rest []jsontext.Value, parts []int) *Match {
+func (c *comparison) find(hands []*list, rest *list, parts []int) *Match {
 	sequences := []bool{false, true}
 	if c.answer != nil && !c.anyOrder {
 		sequences = []bool{false} // players sort the hand that they hold, and nobody an answer
@@ -343,7 +340,7 @@ func (c *comparison) find(hands [][]jsontext.Value, rest []jsontext.Value, parts
 
 // place returns which parts of a shuffle the hands are, each another; nil unless all are found. A
 // hand that may be sorted is nevertheless the part that it equals in sequence, if there is one.
-func (c *comparison) place(shuffle int, hands [][]jsontext.Value, rest []jsontext.Value, parts []int, sorted bool) (found []int) {
+func (c *comparison) place(shuffle int, hands []*list, rest *list, parts []int, sorted bool) (found []int) {
 	if rest != nil {
 		last := len(c.Hands)
 		if !c.isPart(shuffle, last, rest, sorted) {
@@ -366,7 +363,7 @@ func (c *comparison) place(shuffle int, hands [][]jsontext.Value, rest []jsontex
 
 // isPart reports whether values are the part of a shuffle. The rest may be sorted only if any order
 // was asked for: it may be a wall, whose order is the game.
-func (c *comparison) isPart(shuffle, part int, values []jsontext.Value, sorted bool) bool {
+func (c *comparison) isPart(shuffle, part int, values *list, sorted bool) bool {
 	if sorted && (part < len(c.Hands) || c.anyOrder) {
 		return c.cards.areSet(c.positions(shuffle, part), values)
 	}

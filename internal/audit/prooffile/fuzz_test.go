@@ -22,6 +22,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/stretchr/testify/require"
 
+	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
 )
@@ -225,6 +226,39 @@ func (v *vector) given() []textVector {
 		return v.Texts
 	}
 	return append([]textVector{{"--key", v.Key, "key"}}, v.Texts...)
+}
+
+// TestVerifiersAgreeOnManyElements gives orders of more arrays and objects than a verifier keeps parsed:
+// the true one with other layouts of its elements, and one with another element near its end.
+func TestVerifiersAgreeOnManyElements(t *testing.T) {
+	const n = 10_100
+	var elements []string
+	for i := range n {
+		elements = append(elements, fmt.Sprintf([]string{`{"a":[%d,"x"],"b":null}`, `[[%d,{}],"y"]`}[i%2], i))
+	}
+	v := build(t, plan{name: "many elements", log: 1, items: "[" + strings.Join(elements, ",") + "]", statement: audit.Statement{
+		Algorithm: "fisher-yates", Size: n, Draw: n, Repeat: 1, Reference: "many",
+	}})
+	dealt := compactJSON(t, v.answered(t)[0])
+	laidOut := strings.NewReplacer(`,"b":null}`, `, "\u0062" : null }`, `"y"]`, `"\u0079"]`).Replace(dealt)
+	at := strings.LastIndex(dealt, `"x"`)
+	changed := dealt[:at] + `"z"` + dealt[at+3:]
+	var cases []vector
+	for _, order := range []string{dealt, laidOut, changed} {
+		cases = append(cases, vector{Key: v.Key, Texts: []textVector{{"proof", v.Proof, "proof"}, {"items", v.Items, "items"}, {"order", order, "order"}}})
+	}
+	inNode, inPython := program(t, "node"), program(t, "python")
+	node, err := inNode(cases)
+	require.NoError(t, err)
+	python, err := inPython(cases)
+	require.NoError(t, err)
+	for i, want := range []string{verified, verified, isFalse} {
+		ours := verifyHere(&cases[i], catalogue(t))
+		require.Equal(t, want, ours.Verdict, ours.Headline)
+		require.Equal(t, ours.Verdict, node[i].Verdict)
+		require.Equal(t, ours.Steps, node[i].Steps)
+		require.Equal(t, ours.Steps, python[i].Steps)
+	}
 }
 
 // verifyHere verifies in this process.

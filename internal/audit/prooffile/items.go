@@ -3,7 +3,6 @@ package prooffile
 import (
 	"crypto/sha256"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 
 // Items are a parsed JSON array of the items that were shuffled.
 type Items struct {
-	values []jsontext.Value  // without white space
+	values *list             // without white space
 	digest [sha256.Size]byte // of the array without white space
 }
 
@@ -128,14 +127,24 @@ func (c *cards) noun() string {
 	return "item"
 }
 
+// firstOther returns the first place where a value is not the card of the number; -1 for none.
+func (c *cards) firstOther(numbers []uint64, values *list) int {
+	for i, value := range values.all() {
+		if !c.is(numbers[i], value) {
+			return i
+		}
+	}
+	return -1
+}
+
 // areSequence reports whether values are the cards of the numbers, in their sequence.
-func (c *cards) areSequence(numbers []uint64, values []jsontext.Value) bool {
-	return slices.EqualFunc(numbers, values, c.is)
+func (c *cards) areSequence(numbers []uint64, values *list) bool {
+	return len(numbers) == values.len() && c.firstOther(numbers, values) < 0
 }
 
 // areSet reports whether values are the cards of the numbers, each as often and in any order.
-func (c *cards) areSet(numbers []uint64, values []jsontext.Value) bool {
-	if len(numbers) != len(values) {
+func (c *cards) areSet(numbers []uint64, values *list) bool {
+	if len(numbers) != values.len() {
 		return false
 	}
 	left := map[card]int{}
@@ -145,7 +154,7 @@ func (c *cards) areSet(numbers []uint64, values []jsontext.Value) bool {
 			left[card{c.key(number), uint64(c.instance(number))}]++
 		}
 	}
-	for _, value := range values {
+	for _, value := range values.all() {
 		said := c.said(value)
 		left[card{key: said.key}]--
 		if said.instance > 0 {
@@ -172,10 +181,10 @@ func cardsOf(d *deck.Deck, size uint64) *cards {
 // cards are the items themselves or, if they are the codes of all cards of a deck, those cards.
 func (i *Items) cards(ofDeck bool) *cards {
 	if !ofDeck {
-		return &cards{size: uint64(len(i.values)), text: func(number uint64) []byte { return i.values[number] }, keys: make([]string, len(i.values))}
+		return &cards{size: uint64(i.values.len()), text: func(number uint64) []byte { return i.values.at(int(number)) }, keys: make([]string, i.values.len())}
 	}
-	codes, instances, count := make([][]byte, len(i.values)), make([]int, len(i.values)), map[string]int{}
-	for number, value := range i.values {
+	codes, instances, count := make([][]byte, i.values.len()), make([]int, i.values.len()), map[string]int{}
+	for number, value := range i.values.all() {
 		code, err := jsontext.AppendUnquote(nil, value)
 		if err != nil {
 			code = value
@@ -222,8 +231,8 @@ func (r *Result) givenItems() (Step, *cards) {
 		return newStep(StepItems, Wrong, "the record is of a shuffle of the numbers from 0 on, without items"), nil
 	case !strings.HasSuffix(s.Input, " "+words[1]):
 		return newStep(StepItems, Wrong, "the items given have the digest %s, and the record says %s", words[1], s.Input), nil
-	case uint64(len(items.values)) != s.Size:
-		return newStep(StepItems, Wrong, "the items given are %d, and the record is of %d", len(items.values), s.Size), nil
+	case uint64(items.values.len()) != s.Size:
+		return newStep(StepItems, Wrong, "the items given are %d, and the record is of %d", items.values.len(), s.Size), nil
 	}
 	return newStep(StepItems, OK, "the items given have the digest in the record"), items.cards(strings.HasPrefix(s.Input, "deck "))
 }

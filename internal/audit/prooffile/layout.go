@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"iter"
 	"math"
 	"strconv"
 
@@ -23,10 +24,11 @@ func Split(text []byte) (files [][]byte) {
 	}
 	for _, value := range values {
 		list, err := elements(value)
-		if err != nil || len(list) == 0 {
-			list = []jsontext.Value{value}
+		if err != nil || list.len() == 0 {
+			files = append(files, value)
+			continue
 		}
-		for _, file := range list {
+		for _, file := range list.all() {
 			files = append(files, file)
 		}
 	}
@@ -85,8 +87,52 @@ func canonical(value jsontext.Value) jsontext.Value {
 	return value
 }
 
-// elements returns the elements of an array that was parsed, as slices of it.
-func elements(array jsontext.Value) ([]jsontext.Value, error) {
+// A list is the elements of an array, by where each ends in its text: slices of millions of short
+// values take many times as much. A nil list is none.
+type list struct {
+	array jsontext.Value
+	ends  []uint32
+}
+
+func (l *list) len() int {
+	if l == nil {
+		return 0
+	}
+	return len(l.ends)
+}
+
+func (l *list) at(i int) jsontext.Value {
+	start := uint32(len("["))
+	if i > 0 {
+		start = l.ends[i-1]
+	}
+	return bytes.TrimLeft(l.array[start:l.ends[i]], ", \t\r\n")
+}
+
+func (l *list) all() iter.Seq2[int, jsontext.Value] {
+	return func(yield func(int, jsontext.Value) bool) {
+		for i := range l.len() {
+			if !yield(i, l.at(i)) {
+				return
+			}
+		}
+	}
+}
+
+func (l *list) every(holds func(jsontext.Value) bool) bool {
+	for _, value := range l.all() {
+		if !holds(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// first returns the list of the first n elements.
+func (l *list) first(n int) *list { return &list{l.array, l.ends[:n]} }
+
+// elements returns the elements of an array that was parsed and has at most [MaxText] bytes.
+func elements(array jsontext.Value) (*list, error) {
 	if array.Kind() != '[' {
 		return nil, errors.New("not a JSON array")
 	}
@@ -96,16 +142,15 @@ func elements(array jsontext.Value) ([]jsontext.Value, error) {
 			return nil, err
 		}
 	}
-	list := make([]jsontext.Value, 0, n)
-	for d := inside(array); len(list) < n; {
-		value, err := d.ReadValue()
-		if err != nil {
+	l := &list{array, make([]uint32, n)}
+	d := inside(array)
+	for i := range l.ends {
+		if err := d.SkipValue(); err != nil {
 			return nil, err
 		}
-		end := d.InputOffset()
-		list = append(list, array[end-int64(len(value)):end])
+		l.ends[i] = uint32(d.InputOffset())
 	}
-	return list, nil
+	return l, nil
 }
 
 // members returns the members of an object, which may have any layout, and the name of one that it

@@ -22,7 +22,7 @@ type Order struct {
 	count  uint64                    // an upper bound of the number of items
 
 	// The elements of an array alone, or of the members of an answer; nil if it has no such member.
-	list, items, hands, rest, shuffles []jsontext.Value
+	list, items, hands, rest, shuffles *list
 }
 
 // ParseOrder parses an answer of POST /shuffle, which is an object with items, hands or shuffles; or
@@ -45,7 +45,7 @@ func ParseOrder(text []byte) (*Order, error) {
 	}
 	for _, m := range []struct {
 		name string
-		to   *[]jsontext.Value
+		to   **list
 	}{{"items", &o.items}, {"hands", &o.hands}, {"rest", &o.rest}, {"shuffles", &o.shuffles}} {
 		if o.answer[m.name] == nil {
 			continue

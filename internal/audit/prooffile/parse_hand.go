@@ -39,14 +39,14 @@ func ParseHand(text []byte) (*Hand, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []jsontext.Value{value}
+	array := slices.Concat(jsontext.Value("["), value, jsontext.Value("]"))
 	switch value.Kind() {
 	case '[':
-		list, err = elements(value)
+		array = value
 	case '{':
 		var answer map[string]jsontext.Value
 		if answer, _, err = members(value); err == nil && answer["cards"] != nil {
-			list, err = elements(answer["cards"])
+			array = answer["cards"]
 		}
 	default:
 		err = errors.New("neither an answer of a shoe nor cards")
@@ -54,11 +54,15 @@ func ParseHand(text []byte) (*Hand, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 0 || len(list) > shoe.MaxCards {
-		return nil, fmt.Errorf("a hand of %d cards, and there are 1 to %d", len(list), shoe.MaxCards)
+	list, err := elements(array)
+	if err != nil {
+		return nil, err
+	}
+	if list.len() == 0 || list.len() > shoe.MaxCards {
+		return nil, fmt.Errorf("a hand of %d cards, and there are 1 to %d", list.len(), shoe.MaxCards)
 	}
 	h := &Hand{}
-	for i, value := range list {
+	for i, value := range list.all() {
 		c, err := parseCard(value)
 		if err != nil {
 			return nil, fmt.Errorf("card %d, from 0: %w", i, err)
@@ -162,12 +166,12 @@ func (c *handCard) setOpening(salt, path jsontext.Value) error {
 		return nil
 	}
 	hashes, err := elements(path)
-	if salt == nil || err != nil || len(hashes) > maxPath {
+	if salt == nil || err != nil || hashes.len() > maxPath {
 		return errors.New("it takes both salt and path to prove it")
 	}
-	c.opening = &audit.Opening{Path: make([]tlog.Hash, len(hashes))}
+	c.opening = &audit.Opening{Path: make([]tlog.Hash, hashes.len())}
 	isValid := decodeHash(c.opening.Salt[:], unquoted(salt))
-	for i, hash := range hashes {
+	for i, hash := range hashes.all() {
 		isValid = isValid && decodeHash(c.opening.Path[i][:], unquoted(hash))
 	}
 	return audit.Rule(isValid, "its salt or a hash of its path is not 64 hex digits in lower case")

@@ -3,7 +3,6 @@ package prooffile
 import (
 	"bytes"
 	"regexp"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -91,8 +90,8 @@ func roleOf(text []byte) Role {
 		return ""
 	}
 	head := first
-	if len(list) > 0 {
-		head = list[0]
+	if list.len() > 0 {
+		head = list.at(0)
 	}
 	object, _, _ := members(first)
 	inHead, _, _ := members(head)
@@ -108,7 +107,7 @@ func roleOf(text []byte) Role {
 		return RoleHand
 	case first.Kind() != '[':
 		return ""
-	case len(list) > 0 && !slices.ContainsFunc(list, func(value jsontext.Value) bool { return !isCard(value) }):
+	case list.len() > 0 && list.every(isCard):
 		return RoleHand
 	}
 	return RoleList
