@@ -53,7 +53,7 @@ func serve(folder string) (url string, stop func() error, err error) {
 		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: budget.New(512 << 20),
 	})
 	a.LogNamed(access.MainLog).Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}, services.Options{Random: rand.Reader}))
-	a.WatchLog(registry)
+	a.Watch(registry)
 	server := httptest.NewServer(a)
 	return server.URL, func() error { server.Close(); return log.Close() }, nil
 }

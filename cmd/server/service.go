@@ -59,8 +59,7 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	if err != nil {
 		return nil, err
 	}
-	handler.WatchLog(registry)
-	handler.WatchStore(registry)
+	handler.Watch(registry)
 	open, err := logs.Open(ctx, logs.Options{
 		Logs: o.logs, OpenStore: openStore, Limits: plan.Limits{Items: o.maxItems, Results: o.maxResults}, Queue: o.queue, Patience: o.patience,
 		API: handler, Metrics: metrics, Logger: logger, Tracer: tracer,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
@@ -48,17 +49,18 @@ type LogMetrics struct {
 
 // NewMetrics registers the metrics.
 func NewMetrics(registry prometheus.Registerer, version, revision string) *Metrics {
+	register := promauto.With(registry)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{logLabel}, labels...))
-		registry.MustRegister(v)
-		return v
+		return register.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{logLabel}, labels...))
 	}
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-		v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, append([]string{logLabel}, labels...))
-		registry.MustRegister(v)
-		return v
+		return register.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, append([]string{logLabel}, labels...))
 	}
-	m := &Metrics{
+	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return register.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+	}
+	gauge("riffle_build_info", "1, labelled by what runs.", "version", "revision").WithLabelValues(version, revision).Set(1)
+	return &Metrics{
 		requests:    histogram("riffle_http_request_duration_seconds", "Time from a request's header to the end of its answer.", durations, "route", "method", "status"),
 		byKey:       counter("riffle_requests_total", "Requests by the name of the key that sent them; empty for callers without a key.", "key"),
 		shuffles:    histogram("riffle_shuffle_duration_seconds", "Time of the shuffles of one request, from keystream to order.", durations, "algorithm"),
@@ -71,16 +73,8 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		commitments: counter("riffle_commitments_total", "Commitments that were made, used or logged as void, and uses that came late.", "event"),
 		shoes:       counter("riffle_shoe_changes_total", "Changes of shoes, by the kind of their records.", "kind"),
 		random:      counter("riffle_random_bytes_total", "Bytes read from the operating system's generator."),
+		anchored:    gauge("riffle_anchor_compared_timestamp_seconds", "When the log was last compared with an anchor.", logLabel, "anchor"),
 	}
-	m.anchored = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "riffle_anchor_compared_timestamp_seconds", Help: "When the log was last compared with an anchor.",
-	}, []string{logLabel, "anchor"})
-	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "riffle_build_info", Help: "1, labelled by what runs.",
-	}, []string{"version", "revision"})
-	build.WithLabelValues(version, revision).Set(1)
-	registry.MustRegister(build, m.anchored)
-	return m
 }
 
 // logLabel is the label for the name of the log.
@@ -114,12 +108,9 @@ func (m *Metrics) Log(name string) *LogMetrics {
 	return &LogMetrics{m, name}
 }
 
-// WatchLog registers gauges of each log: its queue, its sizes and whether it is ready.
-func (a *API) WatchLog(registry prometheus.Registerer) { registry.MustRegister(logGauges{a}) }
-
-// WatchStore registers gauges of each log's open and late commitments and open shoes. A scrape counts them
-// in the store, and omits them if it cannot be reached.
-func (a *API) WatchStore(registry prometheus.Registerer) { registry.MustRegister(openCounts{a}) }
+// Watch registers gauges of each log: whether it is ready, its queue and its sizes, and its open and late
+// commitments and open shoes. A scrape counts these in the store, and omits them if it cannot be reached.
+func (a *API) Watch(registry prometheus.Registerer) { registry.MustRegister(gauges{a}) }
 
 // The gauges of a log.
 var (
@@ -132,72 +123,54 @@ var (
 	shoesDesc         = prometheus.NewDesc("riffle_shoes", "Shoes that cards can be dealt from.", []string{logLabel}, nil)
 )
 
-func gauge(c chan<- prometheus.Metric, desc *prometheus.Desc, value float64, labels ...string) {
-	c <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
-}
+type gauges struct{ api *API }
 
-type logGauges struct{ api *API }
-
-func (logGauges) Describe(c chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{readyDesc, queueDepthDesc, queueCapacityDesc, logSizeDesc, publishedSizeDesc} {
+func (gauges) Describe(c chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{
+		readyDesc, queueDepthDesc, queueCapacityDesc, logSizeDesc, publishedSizeDesc, commitmentsDesc, shoesDesc,
+	} {
 		c <- desc
 	}
 }
 
-func (g logGauges) Collect(c chan<- prometheus.Metric) {
-	for _, l := range g.api.all {
-		ready := 1.0
-		if l.ready() != nil {
-			ready = 0
-		}
-		gauge(c, readyDesc, ready, l.name)
-		open, err := l.acquire()
-		if err != nil {
-			continue
-		}
-		depth, capacity := open.Log.Queued()
-		committed, published := open.Log.Sizes()
-		open.release()
-		gauge(c, queueDepthDesc, float64(depth), l.name)
-		gauge(c, queueCapacityDesc, float64(capacity), l.name)
-		gauge(c, logSizeDesc, float64(committed), l.name)
-		gauge(c, publishedSizeDesc, float64(published), l.name)
-	}
-}
-
-type openCounts struct{ api *API }
-
-func (openCounts) Describe(c chan<- *prometheus.Desc) { c <- commitmentsDesc; c <- shoesDesc }
-
-// Collect asks all stores concurrently, since one may not answer.
-func (o openCounts) Collect(c chan<- prometheus.Metric) {
+// Collect asks all logs concurrently, since a store may not answer.
+func (g gauges) Collect(c chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	var logs sync.WaitGroup
-	for _, l := range o.api.all {
-		logs.Go(func() { l.countOpen(ctx, c) })
+	for _, l := range g.api.all {
+		logs.Go(func() { l.collect(ctx, c) })
 	}
 	logs.Wait()
 }
 
-// countOpen counts the log's open commitments and shoes.
-func (l *Log) countOpen(ctx context.Context, c chan<- prometheus.Metric) {
+func (l *Log) collect(ctx context.Context, c chan<- prometheus.Metric) {
+	show := func(desc *prometheus.Desc, value float64, labels ...string) {
+		c <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{l.name}, labels...)...)
+	}
+	ready := 1.0
+	if l.ready() != nil {
+		ready = 0
+	}
+	show(readyDesc, ready)
 	log, err := l.acquire()
 	if err != nil {
 		return
 	}
 	defer log.release()
-	open, late, err := log.Dealer.CountCommitments(ctx)
-	if err != nil {
-		return
+	depth, capacity := log.Log.Queued()
+	committed, published := log.Log.Sizes()
+	show(queueDepthDesc, float64(depth))
+	show(queueCapacityDesc, float64(capacity))
+	show(logSizeDesc, float64(committed))
+	show(publishedSizeDesc, float64(published))
+	if open, late, err := log.Dealer.CountCommitments(ctx); err == nil {
+		show(commitmentsDesc, float64(open), string(dealer.StatusOpen))
+		show(commitmentsDesc, float64(late), string(dealer.StatusLate))
 	}
-	gauge(c, commitmentsDesc, float64(open), l.name, string(dealer.StatusOpen))
-	gauge(c, commitmentsDesc, float64(late), l.name, string(dealer.StatusLate))
-	open, err = log.Shoes.Count(ctx)
-	if err != nil {
-		return
+	if open, err := log.Shoes.Count(ctx); err == nil {
+		show(shoesDesc, float64(open))
 	}
-	gauge(c, shoesDesc, float64(open), l.name)
 }
 
 // Commitment counts an event of a commitment.

@@ -159,8 +159,7 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 		served[name] = services.New(log, rules, serving)
 		a.LogNamed(name).Open(served[name])
 	}
-	a.WatchLog(registry)
-	a.WatchStore(registry)
+	a.Watch(registry)
 	main := served[access.MainLog]
 	return &service{API: a, Services: main, log: main.Log, served: served, setup: s}
 }
