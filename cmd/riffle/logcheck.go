@@ -16,7 +16,6 @@ import (
 	"riffle/internal/anchor"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/ledger/archive"
 	"riffle/internal/ledger/proof"
 )
 
@@ -60,7 +59,7 @@ func (k *logCheck) Run(ctx context.Context, c *console) error {
 		origins = append(origins, r.verifier.Name())
 		r.origins = origins
 		r.step("key", "%s, %s", r.verifier.Name(), k.keyFile())
-		outcome = errors.Join(outcome, r.verdict(r.checkStore(&k.logSource)))
+		outcome = errors.Join(outcome, r.verdict(r.checkStore()))
 		return r.followed, nil
 	})
 	return errors.Join(outcome, err)
@@ -78,13 +77,7 @@ func (k *logCheck) newReport(ctx context.Context, c *console) (*logReport, error
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the second copy of the checkpoint: %w", err)
 	}
-	r := &logReport{console: c, ctx: ctx, verifier: verifier, copyFile: copyFile, second: second, anchors: k.Anchor}
-	r.seedKeys = func() (ledger.SeedKeys, error) {
-		if k.WithoutSeeds {
-			return nil, nil
-		}
-		return k.seedKeys(ctx, ", or --without-seeds to skip the seeds")
-	}
+	r := &logReport{console: c, ctx: ctx, logCheck: k, verifier: verifier, copyFile: copyFile, second: second}
 	r.state = checkState{path: k.State, Origin: verifier.Name(), Seeds: !k.WithoutSeeds}
 	if k.State != "" && k.number > 1 {
 		r.state.path += fmt.Sprintf(".%d", k.number)
@@ -95,12 +88,11 @@ func (k *logCheck) newReport(ctx context.Context, c *console) (*logReport, error
 // A logReport runs the steps of the check of one log: it prints the outcome of each and collects the findings.
 type logReport struct {
 	*console
+	*logCheck
 	ctx        context.Context
 	verifier   note.Verifier
-	seedKeys   func() (ledger.SeedKeys, error)
 	copyFile   string
 	second     []byte // contents of copyFile; nil without one
-	anchors    anchor.Places
 	state      checkState
 	origins    []string // of the log, which is the last one, and of those that it follows
 	followed   bool     // by another log in the same folder
@@ -109,8 +101,8 @@ type logReport struct {
 }
 
 // checkStore opens the store and checks it. A store too damaged to open is a finding, not an error.
-func (r *logReport) checkStore(s *logSource) (err error) {
-	store, name, err := openStore(r.ctx, s.folder(), s.location())
+func (r *logReport) checkStore() (err error) {
+	store, name, err := openStore(r.ctx, r.folder(), r.location())
 	if damaged(err) {
 		return r.conclude("store", nil, err, "")
 	} else if err != nil {
@@ -118,7 +110,7 @@ func (r *logReport) checkStore(s *logSource) (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	r.step("store", "%s", name)
-	if r.followed, err = s.isFollowed(r.ctx, store, r.verifier.Name()); r.aborts(err) {
+	if r.followed, err = r.isFollowed(r.ctx, store, r.verifier.Name()); r.aborts(err) {
 		return err
 	}
 	return r.check(store, name)
@@ -152,7 +144,7 @@ func (r *logReport) check(store ledger.Reader, name string) error {
 		r.step(copyStep, "not compared: the log was moved and goes on in another store, whose records it may have")
 		return nil
 	}
-	for _, place := range r.anchors {
+	for _, place := range r.Anchor {
 		if err := r.checkAnchor(store, place); err != nil {
 			return err
 		}
@@ -212,22 +204,17 @@ func (r *logReport) rightLog(store ledger.Reader, head ledger.Head, name string)
 // checkRecords checks every record, alone and in the tree.
 func (r *logReport) checkRecords(store ledger.Reader, head ledger.Head) error {
 	var checker journal.Checker
-	seedKeys := ledger.SeedKeys{make([]byte, ledger.SeedKeySize)} // any key, for a store without encrypted seeds
-	if len(head.SeedKey) > 0 {
-		var err error
-		if seedKeys, err = r.seedKeys(); err != nil {
-			return err
-		}
-	}
-	without := "skipped"
-	if a, ok := store.(*archive.Reader); ok && a.WithoutSeeds() {
-		seedKeys, without = nil, "forgotten"
+	seeds := "every seed opens the commitment of its record"
+	switch {
+	case withoutSeeds(store):
+		seeds = "forgotten"
 		r.state.CheckState = ledger.CheckState{} // an earlier check may have counted the claims that are encrypted
-	}
-	if seedKeys != nil {
-		vault, err := ledger.OpenVault(head, seedKeys)
+	case r.WithoutSeeds && len(head.SeedKey) > 0:
+		seeds = "skipped"
+	default:
+		vault, err := r.vault(r.ctx, head, ", or --without-seeds to skip the seeds")
 		if err != nil {
-			return fmt.Errorf("%w: use --seed-key to name the key of this store, or --without-seeds to skip the seeds", err)
+			return err
 		}
 		checker.Decrypt = vault.Decrypt
 	}
@@ -255,11 +242,7 @@ func (r *logReport) checkRecords(store ledger.Reader, head ledger.Head) error {
 	if err := r.state.save(result.State); err != nil {
 		return err
 	}
-	if seedKeys == nil {
-		r.step("seeds", without)
-	} else {
-		r.step("seeds", "every seed opens the commitment of its record")
-	}
+	r.step("seeds", "%s", seeds)
 	return nil
 }
 

@@ -105,6 +105,22 @@ func (s *logSource) seedKeys(ctx context.Context, otherwise string) (ledger.Seed
 	return nil, fmt.Errorf("there is no seed key at %s: use --seed-key to name it%s", paths[len(paths)-1], otherwise)
 }
 
+// vault opens the vault of a store that has the head. Without encrypted seeds, any key will do. otherwise is
+// what else one can do without the right one.
+func (s *logSource) vault(ctx context.Context, head ledger.Head, otherwise string) (_ *ledger.Vault, err error) {
+	keys := ledger.SeedKeys{make([]byte, ledger.SeedKeySize)}
+	if len(head.SeedKey) > 0 {
+		if keys, err = s.seedKeys(ctx, otherwise); err != nil {
+			return nil, err
+		}
+	}
+	vault, err := ledger.OpenVault(head, keys)
+	if err != nil {
+		return nil, fmt.Errorf("%w: use --seed-key to name the key of this store%s", err, otherwise)
+	}
+	return vault, nil
+}
+
 // readVerifier reads the key that verifies the log's checkpoints, and returns its text, too. A log
 // that follows another one in its folder has that one's key under another name.
 func (s *logSource) readVerifier(ctx context.Context) (verifier note.Verifier, key string, err error) {

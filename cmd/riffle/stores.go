@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	engine "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"riffle/internal/ledger"
@@ -72,7 +71,7 @@ func openSQLite(ctx context.Context, path string) (ledger.Reader, error) {
 // SQLITE_ERROR means that a statement does not fit the tables, and SQLITE_READONLY that a header
 // forbids writing, since the files are writable.
 func damaged(err error) bool {
-	switch sqliteCode(err) {
+	switch sqlite.Code(err) {
 	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_FORMAT:
 		return true
 	}
@@ -82,23 +81,21 @@ func damaged(err error) bool {
 // environmental reports whether an open store could not be read for a reason other than its
 // contents, such as a lock or a lost connection.
 func environmental(err error) bool {
-	switch sqliteCode(err) {
+	switch sqlite.Code(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
 		sqlite3.SQLITE_FULL, sqlite3.SQLITE_PERM, sqlite3.SQLITE_INTERRUPT:
 		return true
 	}
 	// These PostgreSQL errors are damage: internal errors (class XX, which covers bad pages and
 	// indexes), and missing files (58P01), tables (42P01) and columns (42703).
-	if e := (*pgconn.PgError)(nil); errors.As(err, &e) {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return !strings.HasPrefix(e.Code, "XX") && !slices.Contains([]string{"58P01", "42P01", "42703"}, e.Code)
 	}
 	return errors.Is(err, ledger.ErrUnavailable)
 }
 
-// sqliteCode returns the primary result code of an SQLite error, or 0 for any other error.
-func sqliteCode(err error) int {
-	if e := (*engine.Error)(nil); errors.As(err, &e) {
-		return e.Code() & 0xff
-	}
-	return 0
+// withoutSeeds reports whether a store is an archive whose seeds were forgotten.
+func withoutSeeds(store ledger.Reader) bool {
+	a, ok := store.(*archive.Reader)
+	return ok && a.WithoutSeeds()
 }

@@ -68,17 +68,11 @@ func (t *transfer) prepare(ctx context.Context, target string) (err error) {
 	if err != nil {
 		return err
 	}
-	keys := ledger.SeedKeys{make([]byte, ledger.SeedKeySize)} // any key, for a store without encrypted seeds
-	if len(head.SeedKey) > 0 {
-		if keys, err = t.source.seedKeys(ctx, ""); err != nil {
-			return err
-		}
-	}
-	vault, err := ledger.OpenVault(head, keys)
+	vault, err := t.source.vault(ctx, head, "")
 	if err != nil {
-		return fmt.Errorf("%w: use --seed-key to name the key of this store", err)
+		return err
 	}
-	if a, ok := t.from.(*archive.Reader); !ok || !a.WithoutSeeds() {
+	if !withoutSeeds(t.from) {
 		t.checker.Decrypt = vault.Decrypt
 	}
 	if _, t.moved, err = t.from.StoredVersion(ctx); err == nil && t.moved {
@@ -226,20 +220,15 @@ func (t *transfer) copyKeys(from, to string, write bool) error {
 		if name == ledger.SeedKeyName { // what was copied before may be under a key that is no more in use
 			text = allKeys(text, have)
 		}
-		switch {
-		case err == nil && name == ledger.SeedKeyName && !bytes.Equal(have, text):
-		case err == nil && !bytes.Equal(have, text):
-			return fmt.Errorf("%s is the key of another log", path)
-		case err == nil:
-			continue
-		case !errors.Is(err, fs.ErrNotExist):
+		switch isThere, same := err == nil, bytes.Equal(have, text); {
+		case !isThere && !errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("reading a key: %w", err)
-		}
-		if !write {
-			continue
-		}
-		if err := ledger.ReplaceFile(path, text); err != nil {
-			return fmt.Errorf("copying a key: %w", err)
+		case isThere && !same && name == ledger.KeyName:
+			return fmt.Errorf("%s is the key of another log", path)
+		case write && !(isThere && same):
+			if err := ledger.ReplaceFile(path, text); err != nil {
+				return fmt.Errorf("copying a key: %w", err)
+			}
 		}
 	}
 	return nil

@@ -61,14 +61,13 @@ func queryValue(ctx context.Context, conn driver.Conn, query string) (value driv
 	return value, err
 }
 
-// isFull reports whether SQLite met a full disk, quota or file size limit.
-func isFull(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL
+// Code returns the primary result code of an SQLite error, or 0 for any other error.
+func Code(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
 }
 
-// isConstraint reports whether SQLite found a duplicate id, claim or index.
-func isConstraint(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
-}
+// isFull reports whether SQLite met a full disk, quota or file size limit.
+func isFull(err error) bool { return Code(err) == sqlite3.SQLITE_FULL }

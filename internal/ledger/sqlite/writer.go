@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlread"
 )
@@ -114,10 +116,10 @@ func (w *writer) transaction(ctx context.Context, entries int, write func() erro
 	if errBack := w.rollBack(ctx); errBack != nil {
 		return fmt.Errorf("%s, and rolling back: %w", err.Error(), errBack)
 	}
-	switch {
-	case isFull(err):
+	switch Code(err) {
+	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%w: %w", ledger.ErrNoSpace, err)
-	case isConstraint(err):
+	case sqlite3.SQLITE_CONSTRAINT: // a duplicate id, claim or index
 		return fmt.Errorf("%w: %w", ledger.ErrConflict, err)
 	}
 	return err
