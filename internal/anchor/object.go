@@ -72,8 +72,7 @@ func (o *object) send(ctx context.Context, method string, body []byte, condition
 	}
 	answer, err := o.client.Do(r)
 	if err != nil {
-		var withURL *url.Error
-		if errors.As(err, &withURL) {
+		if withURL, ok := errors.AsType[*url.Error](err); ok {
 			err = withURL.Err
 		}
 		return 0, nil, nil, err

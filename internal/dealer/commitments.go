@@ -183,14 +183,11 @@ func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index
 	}
 	e.Claims = append(e.Claims, ledger.Claim{Name: claim, Taken: true, From: c.index})
 	index, err = d.journal.Append(ctx, e)
-	var notUnique *ledger.NotUniqueError
-	switch {
-	case err == nil:
+	if err == nil {
 		d.open.Remove(id)
 		d.options.Observe(Used)
-	// Another process may have used it, with the same reference.
-	case journal.Conflicts(err, claim) || errors.As(err, &notUnique):
-		d.open.Remove(id)
+	} else if _, taken := errors.AsType[*ledger.NotUniqueError](err); taken || journal.Conflicts(err, claim) {
+		d.open.Remove(id) // another process may have used it, with the same reference
 		if closed := d.checkOpen(ctx, c, e.Record.Time); closed != nil {
 			return 0, closed
 		}
@@ -258,7 +255,7 @@ func (d *Dealer) Commitments(ctx context.Context, status Status, after uuid.UUID
 
 // CountCommitments returns the number of open and of late commitments.
 func (d *Dealer) CountCommitments(ctx context.Context) (open, late uint64, err error) {
-	return d.journal.CountDue(ctx, journal.Commitments)
+	return journal.CountDue(ctx, d.journal.Log, journal.Commitments, d.journal.Now())
 }
 
 // ExpireCommitments logs late commitments as void and returns their number.

@@ -12,12 +12,9 @@ import (
 
 // checkRoot seals a record's cards again and compares the root.
 func (s *Service) checkRoot(ctx context.Context, stored *journal.Stored, seed rng.Seed) error {
-	first := stored
-	if stored.Kind == audit.KindReshuffle {
-		var err error
-		if first, err = stored.ByID(ctx, stored.AuditID); err != nil {
-			return err
-		}
+	first, err := stored.FirstOfShoe(ctx)
+	if err != nil {
+		return err
 	}
 	begun, err := s.journal.Sidecar(first)
 	if err != nil {

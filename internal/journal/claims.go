@@ -58,11 +58,7 @@ type Counter interface {
 }
 
 // CountDue returns the number of claims with a prefix that are due later, and of those overdue.
-func (j *Journal) CountDue(ctx context.Context, prefix string) (later, overdue uint64, err error) {
-	return countDue(ctx, j.Log, prefix, j.Now())
-}
-
-func countDue(ctx context.Context, c Counter, prefix string, now time.Time) (later, overdue uint64, err error) {
+func CountDue(ctx context.Context, c Counter, prefix string, now time.Time) (later, overdue uint64, err error) {
 	q := ledger.ClaimQuery{Prefix: prefix, DueBy: now.UnixMicro()}
 	if overdue, err = c.CountClaims(ctx, q); err != nil {
 		return 0, 0, err
@@ -78,7 +74,7 @@ func CountShoes(ctx context.Context, c Counter, now time.Time) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	expiring, _, err := countDue(ctx, c, Shoes, now)
+	expiring, _, err := CountDue(ctx, c, Shoes, now)
 	return lasting + expiring, err
 }
 

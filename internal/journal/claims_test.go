@@ -68,7 +68,7 @@ func TestExpireEndsEveryOverdueClaim(t *testing.T) {
 	appendDue(t, j, "other ", 4, now)
 	count := func(wantLater, wantOverdue uint64) {
 		t.Helper()
-		if later, overdue, err := j.CountDue(t.Context(), "thing "); err != nil || later != wantLater || overdue != wantOverdue {
+		if later, overdue, err := journal.CountDue(t.Context(), j.Log, "thing ", j.Now()); err != nil || later != wantLater || overdue != wantOverdue {
 			t.Errorf("%d are due later and %d overdue, %v, want %d and %d", later, overdue, err, wantLater, wantOverdue)
 		}
 	}

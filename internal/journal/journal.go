@@ -265,6 +265,14 @@ func (j *Journal) FirstOfShoe(ctx context.Context, id uuid.UUID) (*Stored, error
 	return first, err
 }
 
+// FirstOfShoe returns the first record of the shoe that the record begins or changes. It fails like ByID.
+func (s *Stored) FirstOfShoe(ctx context.Context) (*Stored, error) {
+	if s.Kind == audit.KindShoe {
+		return s, nil
+	}
+	return s.ByID(ctx, s.AuditID)
+}
+
 // LastOfShoe returns the record that holds the claim on a shoe, named by its first record: its last
 // change, or the first record of the shoe that replaced it.
 func (j *Journal) LastOfShoe(ctx context.Context, first uuid.UUID) (*Stored, error) {

@@ -152,8 +152,8 @@ func (j *Journal) firstAttempt(ctx context.Context, key *Key) (*Stored, error) {
 
 // Conflicts reports whether an append failed because another record holds the claim.
 func Conflicts(err error, claim string) bool {
-	var conflict *ledger.ClaimError
-	return errors.As(err, &conflict) && conflict.Name == claim
+	conflict, ok := errors.AsType[*ledger.ClaimError](err)
+	return ok && conflict.Name == claim
 }
 
 // Begin marks a claim as in flight in this process until done is called. The error is

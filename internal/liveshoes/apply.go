@@ -91,11 +91,9 @@ func (s *Service) replay(ctx context.Context, first *journal.Stored, openings bo
 	if err != nil {
 		return nil, err
 	}
-	begin := first
-	if first.Kind != audit.KindShoe {
-		if begin, err = first.ByID(ctx, first.AuditID); err != nil {
-			return nil, err
-		}
+	begin, err := first.FirstOfShoe(ctx)
+	if err != nil {
+		return nil, err
 	}
 	initial, err := s.stateOf(begin)
 	if err != nil {
@@ -143,8 +141,8 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, decide func(*state) 
 
 // isConflict reports whether another process changed the shoe first.
 func isConflict(err error) bool {
-	var conflict *ledger.ClaimError
-	return errors.As(err, &conflict) && journal.IsShoeClaim(conflict.Name)
+	conflict, ok := errors.AsType[*ledger.ClaimError](err)
+	return ok && journal.IsShoeClaim(conflict.Name)
 }
 
 // maxBackoff is the longest pause of retry; the first is up to 1 ms.

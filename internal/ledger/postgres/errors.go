@@ -57,15 +57,12 @@ func classify(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	var e *pgconn.PgError
-	if !errors.As(err, &e) {
-		if isConnectionError(err) {
-			return fmt.Errorf("%w: %w", ledger.ErrUnavailable, err)
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		if meaning := cmp.Or(meanings[e.Code], meanings[class(e)]); meaning != nil {
+			return fmt.Errorf("%w: %w", meaning, err)
 		}
-		return err
-	}
-	if meaning := cmp.Or(meanings[e.Code], meanings[class(e)]); meaning != nil {
-		return fmt.Errorf("%w: %w", meaning, err)
+	} else if isConnectionError(err) {
+		return fmt.Errorf("%w: %w", ledger.ErrUnavailable, err)
 	}
 	return err
 }
@@ -78,8 +75,7 @@ func class(e *pgconn.PgError) string { return e.Code[:min(2, len(e.Code))] }
 // primary without standbys, a commit waits until its time limit, and those behind it until
 // lock_timeout. After a rollback, the same server may succeed.
 func cannotAppend(err error) bool {
-	var e *pgconn.PgError
-	if errors.As(err, &e) && class(e) == rollbackClass {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && class(e) == rollbackClass {
 		return false
 	}
 	return errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrNoSpace)

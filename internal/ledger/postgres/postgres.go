@@ -74,7 +74,7 @@ func OpenReader(ctx context.Context, url string) (*Reader, error) {
 		return nil, opened(ctx, c, err)
 	}
 	err = r.CheckTables(ctx, tables)
-	if e := (*pgconn.PgError)(nil); errors.As(err, &e) && e.Code == undefinedTable {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == undefinedTable {
 		err = ledger.ErrNoLog
 	}
 	if err != nil {

@@ -58,8 +58,7 @@ func (p *primary) validate(next pgconn.ValidateConnectFunc) pgconn.ValidateConne
 // timelineOf returns a new connection's timeline, or 0 if the engine has none.
 func timelineOf(ctx context.Context, conn *pgconn.PgConn) (int64, error) {
 	results, err := conn.Exec(ctx, selectTimeline).ReadAll()
-	var e *pgconn.PgError
-	if errors.As(err, &e) && e.Code == undefinedFunction {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == undefinedFunction {
 		return 0, nil
 	} else if err != nil {
 		return 0, err
