@@ -266,17 +266,12 @@ func isList(flag string) bool {
 
 // hasKey reports whether a flag has a key in the configuration file.
 func hasKey(flag string) bool {
-	switch flag {
-	case "config", "check-config", "healthcheck", "version":
-		return false
-	}
-	return true
+	return !slices.Contains([]string{"config", "check-config", "healthcheck", "version"}, flag)
 }
 
 // variable returns a flag's environment variable.
 func variable(flag string) string {
-	switch flag {
-	case "key", "seed-key": // a variable named KEY would be taken for the key itself
+	if flag == "key" || flag == "seed-key" { // a variable named KEY would be taken for the key itself
 		flag += "-file"
 	}
 	return "RIFFLE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))

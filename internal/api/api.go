@@ -58,7 +58,7 @@ type API struct {
 	Options
 	all      []*Log // the main log first
 	main     *Log
-	named    map[string]*Log // the others
+	named    map[string]*Log
 	router   *chi.Mux
 	hosts    atomic.Pointer[access.Hosts]
 	origins  atomic.Pointer[access.Origins]

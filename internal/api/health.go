@@ -36,11 +36,10 @@ func (l *Log) ready() error {
 // healthz says whether the process should stay alive. It always should if failed logs are reopened; below
 // a log's prefix it says whether that log is open.
 func (a *API) healthz(x *exchange) error {
-	log := x.log
-	if log == a.main && a.reopens() {
+	if x.log == a.main && a.reopens() {
 		return x.sendStatus("alive")
 	}
-	open, err := log.acquire()
+	open, err := x.log.acquire()
 	if err != nil {
 		return err
 	}
@@ -54,9 +53,8 @@ func (a *API) healthz(x *exchange) error {
 // readyz says whether a log should get traffic. At the root it answers 200 if any log is ready. It is
 // public, so it names neither logs nor stores.
 func (a *API) readyz(x *exchange) error {
-	log := x.log
-	logs := []*Log{log}
-	if log == a.main {
+	logs := []*Log{x.log}
+	if x.log == a.main {
 		logs = a.all
 	}
 	var err error

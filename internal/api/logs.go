@@ -45,25 +45,19 @@ func (a *API) addLogs() {
 	a.named = map[string]*Log{}
 	for _, name := range append([]string{access.MainLog}, a.Logs...) {
 		l := &Log{api: a, name: name, metrics: a.Metrics.Log(name)}
-		if a.all = append(a.all, l); name == access.MainLog {
-			a.main = l
-			continue
+		if name != access.MainLog {
+			l.prefix = logsPath + name
 		}
-		l.prefix = logsPath + name
-		a.named[name] = l
+		a.all, a.named[name] = append(a.all, l), l
 	}
+	a.main = a.all[0]
 }
 
 // reopens reports whether a failed log is reopened while others are served. A single log ends the process.
-func (a *API) reopens() bool { return len(a.named) > 0 }
+func (a *API) reopens() bool { return len(a.all) > 1 }
 
 // LogNamed returns the log of a name, or nil.
-func (a *API) LogNamed(name string) *Log {
-	if name == access.MainLog {
-		return a.main
-	}
-	return a.named[name]
-}
+func (a *API) LogNamed(name string) *Log { return a.named[name] }
 
 // logFor returns a request's log, and the request without the log's prefix. The main log answers requests
 // to unknown logs: 404.
@@ -74,7 +68,7 @@ func (a *API) logFor(r *http.Request) (*Log, *http.Request) {
 	}
 	name, _, _ := strings.Cut(rest, "/")
 	l := a.named[name]
-	if l == nil {
+	if l == nil || l == a.main { // which has no prefix
 		return a.main, r
 	}
 	path := strings.TrimPrefix(r.URL.Path, l.prefix)

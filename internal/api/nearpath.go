@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"riffle/internal/access"
 	"riffle/internal/suggest"
 )
 
@@ -55,7 +56,7 @@ func (a *API) withoutSlash(r *http.Request) string {
 // pageOfLog returns the relative path of a log's first page, for browsers that omit the slash; otherwise "".
 func (a *API) pageOfLog(x *exchange) string {
 	name, found := strings.CutPrefix(x.r.URL.EscapedPath(), logsPath)
-	if !found || a.Home == nil || a.named[name] == nil || x.log != a.main || !acceptsHTML(x.r) {
+	if !found || a.Home == nil || a.named[name] == nil || name == access.MainLog || x.log != a.main || !acceptsHTML(x.r) {
 		return ""
 	}
 	return name + "/"

@@ -31,14 +31,10 @@ func (a *API) update(q *request, decide func(*liveshoes.Shoe) (*liveshoes.Change
 		return decide(s)
 	})
 	if errors.Is(err, shoe.ErrTooMany) {
-		err = errors.Join(worn(now), err)
+		worn := refuse(http.StatusBadRequest, "A deck and its piles are shuffled at most %d times. Begin another one at /api/deck/new/shuffle/.", shoe.MaxSeals)
+		err = errors.Join(worn.at(now), err)
 	}
 	return result, err
-}
-
-// worn rejects a shuffle of a deck that was shuffled as often as a shoe can be.
-func worn(s *liveshoes.Shoe) error {
-	return refuse(http.StatusBadRequest, "A deck and its piles are shuffled at most %d times. Begin another one at /api/deck/new/shuffle/.", shoe.MaxSeals).at(s)
 }
 
 // look returns the request's deck unchanged.

@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
-	"math/big"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -236,7 +234,7 @@ func appendText(to []byte, v jsontext.Value) []byte {
 // maxDigits is the limit of Python, in which the original service is written.
 const maxDigits = 4300
 
-// number returns an integer parameter, limited to about an int64; 1 if it is missing. what describes
+// number returns an integer parameter, limited to an int64; 1 if it is missing. what describes
 // valid values for the error.
 func (q *request) number(name, what string) (int64, error) {
 	text, given := q.values[name]
@@ -244,17 +242,12 @@ func (q *request) number(name, what string) (int64, error) {
 		return 1, nil
 	}
 	text = strings.TrimSpace(text)
-	n, isInteger := new(big.Int), len(strings.TrimLeft(text, "+-")) <= maxDigits
-	if isInteger {
-		_, isInteger = n.SetString(text, 10)
-	}
-	switch {
-	case !isInteger:
+	digits := strings.TrimLeft(text, "+-")
+	n, err := strconv.ParseInt(text, 10, 64) // the nearest one of 64 bits if it is out of their range
+	if errors.Is(err, strconv.ErrSyntax) || len(digits) > maxDigits || strings.Trim(digits, "0123456789") != "" {
 		return 0, refuse(http.StatusBadRequest, "%s must be %s, such as %s=2.", name, what, name)
-	case n.IsInt64():
-		return n.Int64(), nil
 	}
-	return math.MaxInt64 * int64(n.Sign()), nil
+	return n, nil
 }
 
 // notEnough rejects a draw of more cards than remain. It quotes the requested count, which may

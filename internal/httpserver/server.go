@@ -56,13 +56,12 @@ type Metrics struct {
 
 // NewMetrics registers the metrics. The capacity is the public server's MaxConnections.
 func NewMetrics(registry prometheus.Registerer, capacity int) *Metrics {
+	register := promauto.With(registry)
 	gauge := func(name, help string) prometheus.Gauge {
-		g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
-		registry.MustRegister(g)
-		return g
+		return register.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
 	gauge("riffle_connections_capacity", "Connections that may be open; a peer may have as many as are left for others.").Set(float64(capacity))
-	closed := promauto.With(registry).NewCounter(prometheus.CounterOpts{
+	closed := register.NewCounter(prometheus.CounterOpts{
 		Name: "riffle_connections_closed_total", Help: "Connections closed to make room for others: idle ones, and those that reconnect faster than they can be answered.",
 	})
 	return &Metrics{

@@ -198,10 +198,9 @@ func (l *Log) Prove(ctx context.Context, index uint64) (*proof.Inclusion, error)
 // Tile returns the first width hashes of a tile of the published tree, as in C2SP tlog-tiles, or
 // [ErrNotFound].
 func (l *Log) Tile(ctx context.Context, level int, index uint64, width int) ([]byte, error) {
-	hashes, err := reading(ctx, l.readers, func() ([]tlog.Hash, error) {
-		return readTile(ctx, l.store, l.published.Load().Checkpoint, level, index, width)
+	return reading(ctx, l.readers, func() ([]byte, error) {
+		return ReadTile(ctx, l.store, l.published.Load().Checkpoint, level, index, width)
 	})
-	return joined(hashes), err
 }
 
 // ReadTile is [Log.Tile] of a store, for a checkpoint that its head has.

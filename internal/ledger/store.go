@@ -14,6 +14,7 @@ import (
 // flight at a time.
 type Store interface {
 	Reader
+	Engine
 
 	// Confirm returns the head once it is durable: it survives power loss, and a failover if
 	// commits wait for a standby. Other methods may return more, since a transaction becomes
@@ -39,6 +40,10 @@ type Store interface {
 	// Reseal replaces the sidecars of entries, given their indexes, and SeedKey of the head, in one
 	// transaction. [ErrNoSpace] and [ErrUnavailable] are temporary.
 	Reseal(ctx context.Context, seedKey []byte, entries []Stored) error
+}
+
+// An Engine is what keeps a store: the program, its files and its disk.
+type Engine interface {
 
 	// Version returns the store's version. Raise raises it unless it is at least v: programs that do
 	// not know v, running ones included, can append no more.

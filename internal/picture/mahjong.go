@@ -12,31 +12,24 @@ func mahjong(s *sheet, c *deck.Card) bool {
 	suit, rank := c.Attributes["suit"], c.Attributes["rank"]
 	figure, known := drawings()["mahjong/"+suit+"-"+rank]
 	isNumber := len(rank) == 1 && rank >= "1" && rank <= "9"
-	switch {
-	case known && isNumber:
-		face(s)
-		if c.Attributes["colour"] != "red" {
-			s.write(24, 28, 36, 40, ink, rank)
-		} else {
-			s.circle(212, 30, 13, red) // on a small tile the colour alone is not seen
-			s.write(24, 28, 36, 40, red, rank)
-			if rank != "1" || suit == "characters" { // the first dots and bamboos have several colours
-				figure = allRed.Replace(figure)
-			}
-		}
-		s.add("%s", figure)
-	case known:
-		face(s)
-		s.add("%s", figure)
-	case isNumber && suit == "seasons":
-		face(s)
-		bonus(s, c, blue)
-	case isNumber && suit == "flowers":
-		face(s)
-		bonus(s, c, red)
-	default:
+	bonusColour := map[string]string{"seasons": blue, "flowers": red}[suit]
+	if !known && !(isNumber && bonusColour != "") {
 		return false
 	}
+	tile(s, ivory, "#1c7a45", "#d8d2bd")
+	switch isRed := c.Attributes["colour"] == "red"; {
+	case !known:
+		bonus(s, c, bonusColour)
+	case isNumber && isRed:
+		s.circle(212, 30, 13, red) // on a small tile the colour alone is not seen
+		s.write(24, 28, 36, 40, red, rank)
+		if rank != "1" || suit == "characters" { // the first dots and bamboos have several colours
+			figure = allRed.Replace(figure)
+		}
+	case isNumber:
+		s.write(24, 28, 36, 40, ink, rank)
+	}
+	s.add("%s", figure)
 	return true
 }
 
@@ -52,9 +45,6 @@ func bonus(s *sheet, c *deck.Card, colour string) {
 	s.write(midX, 146, 150, 180, colour, legible(traditional.Replace(c.Name.Chinese)))
 	s.paragraph(262, 38, 200, ink, c.Name.English)
 }
-
-// face draws a tile that lies open.
-func face(s *sheet) { tile(s, ivory, "#1c7a45", "#d8d2bd") }
 
 // tile draws the body of a tile: its face, the back that shows below and the edge between them.
 func tile(s *sheet, face, back, edge string) {

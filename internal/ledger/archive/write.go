@@ -17,17 +17,8 @@ import (
 // A Store is the [ledger.Store] of an archive. A whole one takes no more entries.
 type Store struct {
 	*Reader
-	engine
-	store *sqlite.Store // the index
-}
-
-// engine has the methods of [ledger.Store] that are the index's own.
-type engine interface {
-	Version() ledger.Version
-	Raise(ctx context.Context, v ledger.Version) error
-	Readers() int
-	CheckFiles() error
-	CheckRoom() error
+	ledger.Engine               // of the index
+	store         *sqlite.Store // the index
 }
 
 // Open opens an archive, or begins one in a folder that has none. It returns [ledger.ErrInUse] if another
@@ -41,7 +32,7 @@ func Open(ctx context.Context, folder string) (*Store, error) {
 		return nil, err
 	}
 	r, err := newReader(ctx, folder, index)
-	return &Store{Reader: r, engine: index, store: index}, err
+	return &Store{Reader: r, Engine: index, store: index}, err
 }
 
 // Append implements [ledger.Store]. Only the last batch may end within a bundle.
