@@ -1,11 +1,16 @@
 package api
 
 import (
+	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 
 	"riffle/internal/audit"
+	"riffle/internal/httpjson"
 	"riffle/internal/liveshoes"
 	"riffle/internal/shoe"
+	"riffle/internal/suggest"
 )
 
 // pileInPath is replaced by the pile in the path.
@@ -86,4 +91,151 @@ func cardsBytes(cards int, openings bool) int64 {
 		return int64(cards) * (cardBytes + openingBytes)
 	}
 	return int64(cards) * cardBytes
+}
+
+// readChange completes a change with the pile in the path and the members of the body. A DELETE has no body.
+func (a *API) readChange(x *exchange, c *liveshoes.Change, members []member[*liveshoes.Change]) (err error) {
+	for _, place := range []*shoe.Place{&c.From, &c.To} {
+		if *place == pileInPath {
+			*place = x.pile
+		}
+	}
+	if c.Openings, err = x.flag("proof"); err != nil {
+		return err
+	}
+	var body []byte
+	if x.r.Method != http.MethodDelete {
+		if body, err = httpjson.Read(x, x.r, a.MaxBody, x.lease); err != nil {
+			return err
+		}
+		given, err := readMembers(body, x.lease, members, c)
+		if err != nil {
+			return err
+		}
+		if err := complete(c, given); err != nil {
+			return err
+		}
+	}
+	if c.IfVersion, err = ifVersion(x.r); err != nil {
+		return err
+	}
+	c.Key, err = idempotencyKey(x, body)
+	return err
+}
+
+func problemPileName() *problem {
+	return unprocessable(`The name of a pile must be 1 to %d letters, digits, hyphens and underscores, such as "discard".`, shoe.MaxName)
+}
+
+// ifVersion reads the version of the shoe to change; 0 for any.
+func ifVersion(r *http.Request) (uint64, error) {
+	values := r.Header.Values("If-Match")
+	if len(values) == 0 {
+		return 0, nil
+	}
+	text := strings.Trim(values[0], " \t")
+	if len(values) == 1 && text == "*" {
+		return 0, nil
+	}
+	digits := strings.Trim(text, `"`)
+	version, err := strconv.ParseUint(digits, 10, 64)
+	if len(values) > 1 || err != nil || version == 0 || text != versionTag(version) {
+		return 0, badRequest(`If-Match must be the ETag of an answer about the shoe, copied with its quotes, such as "3", or * for any version; got %s.`, suggest.Quote(text))
+	}
+	return version, nil
+}
+
+// changeMembers are the members of all changes.
+var changeMembers = []member[*liveshoes.Change]{
+	count("count", func(c *liveshoes.Change) **uint64 { return &c.Count }),
+	{name: "cards", read: readCards},
+	{name: "from", read: func(d *httpjson.Reader, c *liveshoes.Change) error {
+		return oneOf(d, &c.Taken, shoe.Top, shoe.Bottom, shoe.Random)
+	}},
+	{name: "to", read: func(d *httpjson.Reader, c *liveshoes.Change) error {
+		pile, err := d.String()
+		if err == nil && !shoe.IsName(pile) {
+			err = problemPileName().at("/to")
+		}
+		c.To = shoe.OnPile(pile)
+		return err
+	}},
+	{name: "put", read: func(d *httpjson.Reader, c *liveshoes.Change) error { return oneOf(d, &c.Put, shoe.Top, shoe.Bottom) }},
+	{name: "cut", read: func(d *httpjson.Reader, c *liveshoes.Change) (err error) {
+		c.Cut, err = readCut(d)
+		return err
+	}},
+	algorithm(func(c *liveshoes.Change) *string { return &c.Algorithm }),
+	text("client_seed", func(c *liveshoes.Change) *string { return &c.ClientSeed }, audit.CheckClientSeed),
+}
+
+// complete sets the defaults of omitted members, and rejects members that contradict each other.
+func complete(c *liveshoes.Change, given []string) error {
+	has := func(name string) bool { return slices.Contains(given, name) }
+	switch {
+	case c.Kind == audit.KindAdd && len(c.Cards) == 0:
+		return unprocessable(`cards must name the cards to add, by number or by code, as in [0,"AS"].`).at("/cards")
+	case c.Kind == audit.KindReturn && has("cards") && c.From == shoe.Dealt:
+		c.From = shoe.Out
+	case c.Kind != audit.KindDraw:
+	case has("cards") && (has("count") || has("from")):
+		return unprocessable("cards cannot be combined with count or from: name the cards, or say how many to take from which end.").at("/cards")
+	case has("put") && !has("to"):
+		return unprocessable("put is the end of a pile, and needs to: the name of the pile.").at("/put")
+	case has("to") && !has("put"):
+		c.Put = shoe.Top
+	}
+	if c.Kind == audit.KindDraw && has("cards") {
+		c.Taken = shoe.Named
+	}
+	return nil
+}
+
+// readCards reads cards by their numbers and codes, or which cards of a deck to reshuffle.
+func readCards(d *httpjson.Reader, c *liveshoes.Change) error {
+	if c.Kind == audit.KindReshuffle {
+		var which string
+		err := oneOf(d, &which, "remaining", "all")
+		if which == "all" {
+			c.From = shoe.All
+		}
+		return err
+	}
+	if d.Kind() != '[' {
+		return d.WrongKind(`an array of card numbers and codes such as [0,"AS"]`)
+	}
+	c.Cards = []liveshoes.CardName{}
+	return d.Array(func(i int) error {
+		if i == shoe.MaxCards {
+			return unprocessable("cards must have at most %d elements, as many as a shoe has cards.", shoe.MaxCards).at("/cards")
+		}
+		var name liveshoes.CardName
+		var err error
+		switch d.Kind() {
+		case '0':
+			var number uint64
+			number, err = d.Count()
+			name.Number = &number
+		case '"':
+			name.Code, err = d.String()
+		default:
+			err = d.WrongKind(`a card's number or code, such as 0 or "AS"`)
+		}
+		c.Cards = append(c.Cards, name)
+		return err
+	})
+}
+
+// oneOf reads a string that must be one of a few words.
+func oneOf[T ~string](d *httpjson.Reader, into *T, words ...T) error {
+	text, err := d.String()
+	if *into = T(text); err != nil || slices.Contains(words, *into) {
+		return err
+	}
+	var list []string
+	for _, word := range words {
+		list = append(list, strconv.Quote(string(word)))
+	}
+	name := strings.TrimPrefix(d.Pointer(), "/")
+	return unprocessable("%s must be %s; got %s.", name, strings.Join(list, " or "), suggest.Quote(text)).at(d.Pointer())
 }

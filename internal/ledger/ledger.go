@@ -18,9 +18,8 @@
 // until the process restarts and reads the store. Exceptions are a full disk, where nothing was
 // written, and a lost database connection, after which the database tells the outcome.
 //
-// Read entry.go and store.go first; then log.go and commit.go, which append a record; durable.go,
-// which waits until a record is durable; follower.go, which publishes it; and read.go, which
-// returns it.
+// Read store.go first; then log.go and commit.go, which append a record; durable.go, which waits
+// until a record is durable; follower.go, which publishes it; and read.go, which returns it.
 package ledger
 
 import "errors"

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"riffle/internal/journal"
+	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
 )
 
@@ -57,4 +58,44 @@ func countShoes(ctx context.Context, file string) (open uint64, err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	return journal.CountShoes(ctx, store, time.Now())
+}
+
+// othersMode are the permission bits of group and others.
+const othersMode fs.FileMode = 0o077
+
+// checkPermissions warns about a log's files and folders that others can access. It removes that
+// permission from the files that the service creates in the data folder, and leaves alone files and
+// folders that the operator may have created.
+func checkPermissions(s *Settings, logger *slog.Logger) {
+	for _, name := range []string{
+		ledger.KeyName, ledger.SeedKeyName, ledger.CheckpointName, storeName, storeName + "-wal", storeName + "-shm", storeName + ".lock",
+	} {
+		path := filepath.Join(s.Folder, name)
+		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+			continue // the service creates no links
+		}
+		mode := permissions(path)
+		if mode&othersMode == 0 {
+			continue
+		}
+		if err := os.Chmod(path, mode&^othersMode); err != nil {
+			logger.Warn("others may read a file with secrets, and its mode cannot be changed", "file", path, "mode", mode.String(), "error", err)
+			continue
+		}
+		logger.Warn("others could read a file with secrets; its mode was changed", "file", path, "from", mode.String(), "to", (mode &^ othersMode).String())
+	}
+	for _, path := range []string{s.Folder, s.Key, s.SeedKeyFile} {
+		if mode := permissions(path); mode&othersMode != 0 {
+			logger.Warn("others may read the data folder or a key: remove that permission with chmod go= if they need none", "path", path, "mode", mode.String())
+		}
+	}
+}
+
+// permissions returns a file's permission bits, or 0 if it cannot be found.
+func permissions(path string) fs.FileMode {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Mode().Perm()
 }
