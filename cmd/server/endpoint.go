@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 
+	"riffle/internal/access"
 	"riffle/internal/httpserver"
 )
 
@@ -50,7 +51,4 @@ func (e *endpoint) address() string {
 }
 
 // isLocal reports whether only this machine can connect.
-func (e *endpoint) isLocal() bool {
-	address, ok := e.listener.Addr().(*net.TCPAddr)
-	return ok && address.IP.IsLoopback()
-}
+func (e *endpoint) isLocal() bool { return access.IsLoopback(e.listener.Addr()) }

@@ -34,6 +34,9 @@ func (o *logOutput) Write(line []byte) (int, error) {
 	return len(line), o.flushLocked()
 }
 
+// flush writes the buffer. There is nobody to tell about an error.
+func (o *logOutput) flush() { _, _ = o.Write(nil) }
+
 // flushLocked writes the buffer and empties it, even if the write fails: a full disk loses these
 // lines, and later ones are written again.
 func (o *logOutput) flushLocked() error {
@@ -57,6 +60,9 @@ func (o accessLog) Write(line []byte) (int, error) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if len(o.buffer) == 0 {
+		time.AfterFunc(flushInterval, o.flush)
+	}
 	if o.buffer = append(o.buffer, line...); len(o.buffer) < flushSize {
 		return len(line), nil
 	}
@@ -71,25 +77,4 @@ func (o *logOutput) logger(level slog.Leveler) *slog.Logger {
 		}
 		return a
 	}}))
-}
-
-// keepFlushing flushes every flushInterval. stop ends it and flushes the rest.
-func (o *logOutput) keepFlushing() (stop func()) {
-	flush := func() { _, _ = o.Write(nil) } // there is nobody to tell about an error
-	tick, done := time.NewTicker(flushInterval), make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-tick.C:
-				flush()
-			case <-done:
-				return
-			}
-		}
-	}()
-	return func() {
-		tick.Stop()
-		close(done)
-		flush()
-	}
 }

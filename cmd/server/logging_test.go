@@ -50,7 +50,7 @@ func TestLogOutput(t *testing.T) {
 	requests.Info("fourth")
 	level.Set(slog.LevelWarn)
 	requests.Info("left out")
-	o.keepFlushing()()
+	o.flush()
 	var messages []string
 	for line := range strings.Lines(w.String()) {
 		_, message, _ := strings.Cut(line, `"msg":"`)

@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	level := &slog.LevelVar{}
 	level.Set(o.logLevel)
 	output := newLogOutput(stderr)
-	defer output.keepFlushing()()
+	defer output.flush()
 	logger := output.logger(level)
 	tracer, err := tracing.New(ctx, env, version, logger)
 	if err != nil {

@@ -68,14 +68,14 @@ func (h Hosts) Allow(local net.Addr, host string) bool {
 	if h.set[name] {
 		return true
 	}
-	if isLoopback(local) {
+	if IsLoopback(local) {
 		return isLocal(name)
 	}
 	return len(h.set) == 0
 }
 
-// isLoopback reports whether only this machine can connect to an address.
-func isLoopback(local net.Addr) bool {
+// IsLoopback reports whether only this machine can connect to an address.
+func IsLoopback(local net.Addr) bool {
 	tcp, ok := local.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()
 }

@@ -1,7 +1,7 @@
 package api
 
 import (
-	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 )
@@ -13,16 +13,7 @@ func (a *API) home(x *exchange) error {
 		a.Home.ServeHTTP(x, x.r)
 		return nil
 	}
-	prefix := x.log.prefix
-	text, err := json.Marshal(struct {
-		Service    string `json:"service"`
-		Contract   string `json:"contract"`
-		Checkpoint string `json:"checkpoint"`
-	}{"riffle", prefix + "/openapi.yaml", prefix + "/log/checkpoint"})
-	if err != nil {
-		return err
-	}
-	return x.send(typeJSON, append(text, '\n'))
+	return x.send(typeJSON, fmt.Appendf(nil, `{"service":"riffle","contract":"%s/openapi.yaml","checkpoint":"%[1]s/log/checkpoint"}`+"\n", x.log.prefix))
 }
 
 // acceptsHTML reports whether the Accept field names HTML, as browsers' fields do.

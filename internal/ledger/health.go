@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -20,12 +21,7 @@ func (l *Log) Queued() (depth, capacity int) {
 }
 
 // Health returns nil if the log would commit a new entry soon, or the reason why not.
-func (l *Log) Health() error {
-	if err := l.health(); err != nil {
-		return err
-	}
-	return l.store.CheckRoom()
-}
+func (l *Log) Health() error { return cmp.Or(l.health(), l.store.CheckRoom()) }
 
 func (l *Log) health() error {
 	l.mu.Lock()

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -130,9 +131,4 @@ func (l *Log) guardFiles() {
 	}
 }
 
-func (l *Log) checkFiles() error {
-	if err := l.store.CheckFiles(); err != nil {
-		return err
-	}
-	return l.checkpoint.files.Check()
-}
+func (l *Log) checkFiles() error { return cmp.Or(l.store.CheckFiles(), l.checkpoint.files.Check()) }

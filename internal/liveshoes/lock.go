@@ -7,47 +7,39 @@ import (
 	"github.com/google/uuid"
 )
 
-// locks serialize the changes of each shoe within this process, which avoids conflicts on its
-// claim.
+// locks serialize the changes of each shoe within this process, which avoids conflicts on its claim. Each
+// caller waits for the one before it, so they come in their order.
 type locks struct {
 	mu   sync.Mutex
-	list map[uuid.UUID]*lock
-}
-
-// lock is the lock of one shoe.
-type lock struct {
-	held chan struct{} // capacity 1; full while locked
-	refs int           // the holder and waiters; guarded by locks.mu
+	last map[uuid.UUID]chan struct{} // of the last caller that has the lock or waits; closed once it is done
 }
 
 // acquire waits until the caller may change the shoe id, or ctx is done.
 func (l *locks) acquire(ctx context.Context, id uuid.UUID) (release func(), err error) {
+	done := make(chan struct{})
 	l.mu.Lock()
-	if l.list == nil {
-		l.list = map[uuid.UUID]*lock{}
+	if l.last == nil {
+		l.last = map[uuid.UUID]chan struct{}{}
 	}
-	found := l.list[id]
-	if found == nil {
-		found = &lock{held: make(chan struct{}, 1)}
-		l.list[id] = found
-	}
-	found.refs++
+	before, waits := l.last[id]
+	l.last[id] = done
 	l.mu.Unlock()
-	drop := func() {
+	unlock := func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if found.refs--; found.refs == 0 {
-			delete(l.list, id)
+		if l.last[id] == done {
+			delete(l.last, id)
 		}
+		close(done)
+	}
+	if !waits {
+		return unlock, nil
 	}
 	select {
-	case found.held <- struct{}{}:
-		return func() {
-			<-found.held
-			drop()
-		}, nil
+	case <-before:
+		return unlock, nil
 	case <-ctx.Done():
-		drop()
+		go func() { <-before; unlock() }() // those behind it go on waiting
 		return nil, ctx.Err()
 	}
 }
