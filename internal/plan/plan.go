@@ -6,15 +6,20 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"math/bits"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
 	"riffle/internal/deck"
 	"riffle/internal/shuffle"
+	"riffle/internal/suggest"
 )
 
 // A Request asks for a shuffle of exactly one of Items, Deck and Size.
@@ -97,4 +102,212 @@ func (e *Invalid) Error() string {
 // Refuse returns an [Invalid] for the member at a JSON pointer.
 func Refuse(pointer, format string, args ...any) error {
 	return &Invalid{Fields: []FieldError{{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}}}
+}
+
+// Limits bound what one request may ask for.
+type Limits struct {
+	Items   uint64 // most items to shuffle, and most items to draw
+	Results uint64 // most results: repeat times draw
+}
+
+const maxHands = 1000 // the record lists all hands
+
+// Rules check requests. They may be used concurrently.
+type Rules struct {
+	Decks  *deck.Catalogue
+	Limits Limits
+
+	inputs sync.Map // *deck.Deck to its input line; hashing the cards costs more than most of a shuffle
+}
+
+// Check returns the plan of a request. If the request uses a commitment, committed is its record:
+// omitted members are filled in from it, and the others must agree with it. The error is an
+// [*Invalid].
+func (r *Rules) Check(request *Request, committed *audit.Record) (*Plan, error) {
+	if request.UniqueReference && request.Reference == "" && committed == nil {
+		return nil, Refuse("/unique_reference", "unique_reference requires a reference")
+	}
+	if committed != nil {
+		filled, err := fillIn(request, committed)
+		if err != nil {
+			return nil, err
+		}
+		request = filled
+	}
+	p := &Plan{Request: request}
+	if err := r.check(p, committed); err != nil {
+		return nil, err
+	}
+	if committed != nil {
+		if err := compare(&p.Statement, &committed.Statement); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (r *Rules) check(p *Plan, committed *audit.Record) error {
+	s := &p.Statement
+	s.Reference = p.Request.Reference
+	var err error
+	if s.Algorithm, err = Algorithm(p.Request.Algorithm); err != nil {
+		return err
+	}
+	if err := r.checkInput(p); err != nil {
+		return err
+	}
+	if committed != nil {
+		if err := compareInput(p, committed); err != nil {
+			return err
+		}
+	}
+	if err := r.checkDraw(s, p.Request); err != nil {
+		return err
+	}
+	if err := checkHands(p); err != nil {
+		return err
+	}
+	return CheckMovable(s.Algorithm, s.Size)
+}
+
+// Algorithm returns the algorithm with a name; fisher-yates if the name is empty. The error is an
+// [*Invalid].
+func Algorithm(name string) (shuffle.Algorithm, error) {
+	if name == "" {
+		return shuffle.AlgorithmFisherYates, nil
+	}
+	algorithm := shuffle.Algorithm(name)
+	if !algorithm.Known() {
+		var list []string
+		for _, a := range shuffle.Algorithms() {
+			list = append(list, string(a))
+		}
+		return "", Refuse("/algorithm", "there is no algorithm %s; %s", suggest.Quote(name), suggest.Or(name, list, "there are "+strings.Join(list, ", ")))
+	}
+	return algorithm, nil
+}
+
+// CheckMovable rejects Sattolo's algorithm for a single item, which it cannot move.
+func CheckMovable(algorithm shuffle.Algorithm, size uint64) error {
+	if !algorithm.Orders(size) {
+		return Refuse("/algorithm", "algorithm sattolo moves every item, so it needs at least two items; use another algorithm for one")
+	}
+	return nil
+}
+
+// checkInput sets the statement's input and size.
+func (r *Rules) checkInput(p *Plan) error {
+	q, s := p.Request, &p.Statement
+	inputs := 0
+	for _, given := range []bool{q.Items != nil, q.Deck != "", q.Size != nil} {
+		if given {
+			inputs++
+		}
+	}
+	switch {
+	case inputs != 1:
+		return Refuse("", "give exactly one of items, deck and size")
+	case q.Deck == "" && q.Decks != nil:
+		return Refuse("/decks", "decks counts copies of a deck; name one in deck")
+	case q.Deck == "" && q.Parameters != nil:
+		return Refuse("/parameters", "parameters requires a deck type; name one in deck")
+	case q.Deck == "" && q.Preset != "":
+		return Refuse("/hands", "hands can be a preset name only with deck; give an array of sizes such as [13,13,13,13]")
+	case q.Items == nil && q.ItemsSalt != "":
+		return Refuse("/items_salt", "items_salt requires items; give both, or omit items_salt")
+	case q.Items != nil:
+		digest := q.Items.Digest
+		if q.ItemsSalt != "" {
+			digest, p.ItemsDigest = audit.SaltItems(digest, q.ItemsSalt), audit.SaltedItems
+		}
+		s.Size, s.Input = q.Items.Count, audit.ItemsInput(digest)
+		if s.Size > r.Limits.Items {
+			return Refuse("/items", "items has %d elements, and at most %d can be shuffled; to draw a few of many, send size and draw instead", s.Size, r.Limits.Items)
+		}
+	case q.Size != nil:
+		s.Size, s.Input = *q.Size, audit.RangeInput
+		if s.Size > audit.MaxSize {
+			return Refuse("/size", "size must be at most %d; got %d", uint64(audit.MaxSize), s.Size)
+		}
+	default:
+		return r.checkDeck(p)
+	}
+	return nil
+}
+
+// checkDraw sets the statement's draw and repeat, before any memory is reserved for them.
+func (r *Rules) checkDraw(s *audit.Statement, q *Request) error {
+	s.Draw, s.Repeat = s.Size, 1
+	if q.Draw != nil {
+		s.Draw = *q.Draw
+	}
+	if q.Repeat != nil {
+		s.Repeat = *q.Repeat
+	}
+	overflow, results := bits.Mul64(s.Repeat, s.Draw)
+	limits := r.Limits
+	switch {
+	case s.Draw > s.Size:
+		got := cmp.Or(q.DrawText, strconv.FormatUint(s.Draw, 10))
+		return Refuse("/draw", "draw must be from 0 to %d; got %s", s.Size, got)
+	case s.Draw > limits.Items && q.Draw == nil:
+		return Refuse("/size", "size is %d, but at most %d can be drawn; set draw to the number you need", s.Size, limits.Items)
+	case s.Draw > limits.Items:
+		return Refuse("/draw", "draw must be at most %d; got %d", limits.Items, s.Draw)
+	case s.Size > limits.Items && s.Algorithm != shuffle.AlgorithmFisherYates:
+		return Refuse("/algorithm", "algorithm %s shuffles all %d items, and at most %d can be shuffled; use fisher-yates, which can stop early", s.Algorithm, s.Size, limits.Items)
+	case s.Repeat < 1:
+		return Refuse("/repeat", "repeat must be at least 1; got 0")
+	case overflow > 0 || results > limits.Results || s.Repeat > limits.Results:
+		return Refuse("/repeat", "repeat times draw must be at most %d; split the request", limits.Results)
+	}
+	return checkCost(s, q)
+}
+
+// checkCost rejects a shuffle that verifiers need not replay, because it takes too many steps.
+func checkCost(s *audit.Statement, q *Request) error {
+	cost := s.Cost()
+	if cost <= audit.MaxCost {
+		return nil
+	}
+	one := *s
+	one.Repeat = 1
+	if most := audit.MaxCost / one.Cost(); most > 0 {
+		return Refuse("/repeat", "repeat must be at most %d here; got %d, which takes %d steps to replay, and verifiers replay at most %d", most, s.Repeat, cost, audit.MaxCost)
+	}
+	pointer := "/size"
+	switch {
+	case q.Items != nil:
+		pointer = "/items"
+	case q.Deck != "":
+		pointer = "/decks"
+	}
+	return Refuse(pointer, "replaying a shuffle of %d takes %d steps, and verifiers replay at most %d; shuffle fewer, or draw less than a sixteenth with fisher-yates", s.Size, cost, audit.MaxCost)
+}
+
+// checkHands sets the statement's hands.
+func checkHands(p *Plan) error {
+	s := &p.Statement
+	s.Hands = p.Request.Hands
+	if p.Request.Preset != "" {
+		sizes, err := presetHands(p)
+		if err != nil {
+			return err
+		}
+		s.Hands = sizes
+	}
+	if len(s.Hands) > maxHands {
+		return Refuse("/hands", "hands has %d sizes, and at most %d can be dealt", len(s.Hands), maxHands)
+	}
+	dealt := uint64(0)
+	for i, n := range s.Hands {
+		switch {
+		case n < 1:
+			return Refuse(fmt.Sprintf("/hands/%d", i), "hands must be sizes of at least 1; got 0")
+		case n > s.Draw-dealt:
+			return Refuse("/hands", "hands hold more than the %d drawn items: hand %d, from 1, is to have %d, and %d are left", s.Draw, i+1, n, s.Draw-dealt)
+		}
+		dealt += n
+	}
+	return nil
 }
