@@ -13,6 +13,7 @@ import (
 
 	"riffle/internal/access"
 	"riffle/internal/anchor"
+	"riffle/internal/api"
 	"riffle/internal/config"
 	"riffle/internal/dealer"
 	"riffle/internal/httpserver"
@@ -28,20 +29,14 @@ type options struct {
 	logs     []*logs.Settings // the main log first
 	logFlags []*flag.FlagSet  // set the other logs
 
+	api            api.Options  // what settings say of it
+	shared         logs.Options // of all logs, likewise
 	addr           string
 	adminAddr      string
-	hosts          access.Hosts
-	origins        access.Origins
-	proxies        access.Proxies
 	callers        callers
 	tls            *config.TLS // nil for plain HTTP
 	deckOfCards    bool
 	pages          bool
-	queue          int
-	patience       time.Duration
-	maxItems       uint64
-	maxResults     uint64
-	maxBody        int64
 	memory         int64
 	maxConnections int
 	timeouts       httpserver.Timeouts
@@ -117,18 +112,18 @@ func newOptions() *options {
 	f.SetOutput(io.Discard)
 	f.StringVar(&o.addr, "addr", "localhost:8080", "listen on this `address`; :8080 is all interfaces")
 	f.StringVar(&o.adminAddr, "admin-addr", "", "serve /metrics and /debug/pprof on this `address`, such as localhost:9090, by plain HTTP and without keys, and /healthz and /readyz as well (default /metrics on --addr, and no profiles)")
-	f.TextVar(&o.hosts, "hosts", access.Hosts{}, "Host `names` to answer under, separated by commas, such as riffle.example; on a loopback address in addition to localhost and the like (default any, on a loopback address none but these)")
-	f.TextVar(&o.origins, "cors-origins", access.Origins{}, "web `origins`, separated by commas, such as https://game.example, whose pages may shuffle and deal; those of any origin may read")
-	f.TextVar(&o.proxies, "trusted-proxies", access.Proxies{}, "`addresses` or networks of proxies, separated by commas, such as 10.0.0.0/8, whose X-Forwarded-For says where a request comes from")
+	f.TextVar(&o.api.Hosts, "hosts", access.Hosts{}, "Host `names` to answer under, separated by commas, such as riffle.example; on a loopback address in addition to localhost and the like (default any, on a loopback address none but these)")
+	f.TextVar(&o.api.Origins, "cors-origins", access.Origins{}, "web `origins`, separated by commas, such as https://game.example, whose pages may shuffle and deal; those of any origin may read")
+	f.TextVar(&o.api.Proxies, "trusted-proxies", access.Proxies{}, "`addresses` or networks of proxies, separated by commas, such as 10.0.0.0/8, whose X-Forwarded-For says where a request comes from")
 	f.StringVar(&main.Folder, "data", "./data", "data `folder`, created if missing")
 	addLogFlags(f, main)
 	f.BoolVar(&o.deckOfCards, "deckofcards", true, "serve clients of deckofcardsapi under /api/deck/")
 	f.BoolVar(&o.pages, "pages", true, "serve pages for browsers: / and those that it links")
-	f.IntVar(&o.queue, "queue", 4096, "most records waiting for a commit; further requests are answered 503")
-	f.DurationVar(&o.patience, "patience", 2*time.Minute, "time that a record in flight waits for a database that cannot be reached; then the service ends")
-	f.Uint64Var(&o.maxItems, "max-items", 1_000_000, "most items in a shuffle, and in the answer to a draw")
-	f.Uint64Var(&o.maxResults, "max-results", 10_000_000, "most items in one answer: repeat times draw")
-	f.Int64Var(&o.maxBody, "max-body", 16<<20, "most `bytes` in a request body")
+	f.IntVar(&o.shared.Queue, "queue", 4096, "most records waiting for a commit; further requests are answered 503")
+	f.DurationVar(&o.shared.Patience, "patience", 2*time.Minute, "time that a record in flight waits for a database that cannot be reached; then the service ends")
+	f.Uint64Var(&o.shared.Limits.Items, "max-items", 1_000_000, "most items in a shuffle, and in the answer to a draw")
+	f.Uint64Var(&o.shared.Limits.Results, "max-results", 10_000_000, "most items in one answer: repeat times draw")
+	f.Int64Var(&o.api.MaxBody, "max-body", 16<<20, "most `bytes` in a request body")
 	f.Int64Var(&o.memory, "memory", 512<<20, "most `bytes` held for long requests in flight; further ones are answered 503")
 	f.IntVar(&o.maxConnections, "max-connections", 10_000, "most open connections, fewer where --memory or the limit on open files is low; beyond them one that is idle is closed, or health checks alone are answered")
 	f.DurationVar(&o.timeouts.Header, "header-timeout", 5*time.Second, "time for a request's header to arrive")
@@ -286,10 +281,10 @@ func (o *options) checkEach(refuse func(err error, flags ...string)) {
 		got     any
 	}{
 		{"max-connections", o.maxConnections < 2, "at least 2", o.maxConnections},
-		{"queue", o.queue < 1, "at least 1", o.queue},
-		{"patience", o.patience < time.Second, "at least 1s, such as the default 2m", o.patience},
-		{"max-items", o.maxItems < 1 || o.maxItems > 1<<31, fmt.Sprintf("from 1 to %d", 1<<31), o.maxItems},
-		{"max-body", o.maxBody < 1 || o.maxBody > 1<<30, fmt.Sprintf("from 1 to %d bytes", 1<<30), o.maxBody},
+		{"queue", o.shared.Queue < 1, "at least 1", o.shared.Queue},
+		{"patience", o.shared.Patience < time.Second, "at least 1s, such as the default 2m", o.shared.Patience},
+		{"max-items", o.shared.Limits.Items < 1 || o.shared.Limits.Items > 1<<31, fmt.Sprintf("from 1 to %d", 1<<31), o.shared.Limits.Items},
+		{"max-body", o.api.MaxBody < 1 || o.api.MaxBody > 1<<30, fmt.Sprintf("from 1 to %d bytes", 1<<30), o.api.MaxBody},
 		{"header-timeout", o.timeouts.Header <= 0, "longer than 0", o.timeouts.Header},
 		{"read-timeout", o.timeouts.Read <= 0, "longer than 0", o.timeouts.Read},
 		{"write-timeout", o.timeouts.Write <= 0, "longer than 0", o.timeouts.Write},
@@ -304,8 +299,8 @@ func (o *options) checkEach(refuse func(err error, flags ...string)) {
 
 // checkTogether calls refuse for valid settings that contradict each other.
 func (o *options) checkTogether(refuse func(err error, flags ...string)) {
-	if o.maxResults < o.maxItems {
-		refuse(fmt.Errorf("--max-results must be at least --max-items, %d, got %d", o.maxItems, o.maxResults), "max-results", "max-items")
+	if o.shared.Limits.Results < o.shared.Limits.Items {
+		refuse(fmt.Errorf("--max-results must be at least --max-items, %d, got %d", o.shared.Limits.Items, o.shared.Limits.Results), "max-results", "max-items")
 	}
 	if o.memory < o.leastMemory() {
 		refuse(fmt.Errorf("--memory must be at least 8 times --max-body, and 6 times --max-body and 80 times --max-items together, %d bytes, got %d: the longest request would never fit into half of it, the share of one caller", o.leastMemory(), o.memory),
@@ -314,7 +309,9 @@ func (o *options) checkTogether(refuse func(err error, flags ...string)) {
 }
 
 // leastMemory returns twice the memory of the longest request, since one peer may use half of it.
-func (o *options) leastMemory() int64 { return max(8*o.maxBody, 6*o.maxBody+80*int64(o.maxItems)) }
+func (o *options) leastMemory() int64 {
+	return max(8*o.api.MaxBody, 6*o.api.MaxBody+80*int64(o.shared.Limits.Items))
+}
 
 // newLog adds a log besides the main one, and returns its settings for the configuration file to set.
 func (o *options) newLog() map[string]config.Setting {

@@ -29,9 +29,9 @@ func (s *service) reload(ctx context.Context, level *slog.LevelVar, o *options, 
 		return
 	}
 	live := map[string]func(){
-		"hosts":        func() { s.handler.SetHosts(running.hosts) },
+		"hosts":        func() { s.handler.SetHosts(running.api.Hosts) },
 		"log-level":    func() { level.Set(running.logLevel) },
-		"cors-origins": func() { s.handler.SetOrigins(running.origins) },
+		"cors-origins": func() { s.handler.SetOrigins(running.api.Origins) },
 	}
 	var changed []any
 	o.flags.VisitAll(func(fl *flag.Flag) {

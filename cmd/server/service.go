@@ -9,8 +9,9 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"riffle"
 	"time"
+
+	"riffle"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -25,7 +26,6 @@ import (
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/sqlite"
 	"riffle/internal/logs"
-	"riffle/internal/plan"
 	"riffle/internal/tracing"
 	"riffle/internal/web"
 )
@@ -52,7 +52,8 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics := api.NewMetrics(registry, version, revision())
-	settings := api.Options{Logger: logger, Tracer: tracer, Metrics: metrics, Gatherer: registry}
+	settings := o.api
+	settings.Logger, settings.Tracer, settings.Metrics, settings.Gatherer = logger, tracer, metrics, registry
 	if o.accessLog {
 		settings.AccessLog = accessLog
 	}
@@ -61,10 +62,10 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 		return nil, err
 	}
 	handler.Watch(registry)
-	open, err := logs.Open(ctx, logs.Options{
-		Logs: o.logs, OpenStore: openStore, Limits: plan.Limits{Items: o.maxItems, Results: o.maxResults}, Queue: o.queue, Patience: o.patience,
-		API: handler, Metrics: metrics, Logger: logger, Tracer: tracer,
-	})
+	shared := o.shared
+	shared.Logs, shared.OpenStore, shared.API = o.logs, openStore, handler
+	shared.Metrics, shared.Logger, shared.Tracer = metrics, logger, tracer
+	open, err := logs.Open(ctx, shared)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +116,7 @@ func newHandler(o *options, settings api.Options) (*api.API, error) {
 		settings.Home, settings.Missing, settings.More = pages, pages.Missing, append(settings.More, api.More{Scope: access.Page, Routes: pages.Routes})
 	}
 	settings.Logs, settings.Contract, settings.Admin = o.logNames(), riffle.Contract, o.adminAddr != ""
-	settings.MaxBody, settings.Budget, settings.WriteTimeout = o.maxBody, memory, o.timeouts.Write
-	settings.Hosts, settings.Origins, settings.Proxies, settings.Policy = o.hosts, o.origins, o.proxies, o.callers.policy()
+	settings.Budget, settings.WriteTimeout, settings.Policy = memory, o.timeouts.Write, o.callers.policy()
 	return api.New(settings), nil
 }
 

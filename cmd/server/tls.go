@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,12 +27,12 @@ import (
 // autocert alone does not guarantee. A nil *certificates is for plain HTTP.
 type certificates struct {
 	logger  *slog.Logger
-	hosts   []string                                    // keys of current, the default first; one "" with files
-	acme    *config.ACME                                // nil with files
-	issuer  *autocert.Manager                           // nil with files
-	current atomic.Pointer[map[string]*tls.Certificate] // by host
+	hosts   []string          // keys of current, the default first; one "" with files
+	acme    *config.ACME      // nil with files
+	issuer  *autocert.Manager // nil with files
+	current sync.Map          // *tls.Certificate by host
 
-	mu     sync.Mutex // guards writes of current, and the fields below
+	mu     sync.Mutex // is held while files are loaded, and guards the fields below
 	files  config.TLS
 	loaded [2]string // contents of the files when last loaded, with or without success
 }
@@ -52,7 +50,6 @@ func newCertificates(o *options, logger *slog.Logger, registry prometheus.Regist
 		return nil, nil
 	}
 	c := &certificates{logger: logger, acme: o.tls.ACME, hosts: []string{""}}
-	c.current.Store(&map[string]*tls.Certificate{})
 	if c.acme == nil {
 		if _, err := c.load(*o.tls); err != nil {
 			return nil, err
@@ -90,35 +87,39 @@ func (c *certificates) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	if c.issuer != nil && slices.Equal(hello.SupportedProtos, []string{acme.ALPNProto}) && slices.Contains(c.hosts, host) {
 		return c.issuer.GetCertificate(hello) // the answer to a challenge (RFC 8737)
 	}
-	current := *c.current.Load()
-	if found := cmp.Or(current[host], current[c.hosts[0]]); found != nil {
+	if found := cmp.Or(c.of(host), c.of(c.hosts[0])); found != nil {
 		return found, nil
 	}
 	return nil, errors.New("there is no certificate yet")
 }
 
-// set makes a host's certificate current, and reports whether it changed. The caller holds c.mu.
+// of returns a host's current certificate, or nil.
+func (c *certificates) of(host string) *tls.Certificate {
+	found, _ := c.current.Load(host)
+	certificate, _ := found.(*tls.Certificate)
+	return certificate
+}
+
+// set makes a host's certificate current, and reports whether it changed.
 func (c *certificates) set(host string, certificate *tls.Certificate) (changed bool) {
-	current := *c.current.Load()
-	if old := current[host]; old != nil && old.Leaf.Equal(certificate.Leaf) {
+	old := c.of(host)
+	c.current.Store(host, certificate)
+	if old != nil && old.Leaf.Equal(certificate.Leaf) {
 		return false
 	}
-	next := maps.Clone(current)
-	next[host] = certificate
-	c.current.Store(&next)
 	c.logger.Info("certificate", "names", certificate.Leaf.DNSNames, "expires", certificate.Leaf.NotAfter)
 	return true
 }
 
 // expiry returns the earliest expiry in Unix time, or 0 while a certificate is missing.
 func (c *certificates) expiry() float64 {
-	current := *c.current.Load()
 	first := math.Inf(1)
 	for _, host := range c.hosts {
-		if current[host] == nil {
+		found := c.of(host)
+		if found == nil {
 			return 0
 		}
-		first = min(first, float64(current[host].Leaf.NotAfter.Unix()))
+		first = min(first, float64(found.Leaf.NotAfter.Unix()))
 	}
 	return first
 }
@@ -208,9 +209,7 @@ func (c *certificates) watchIssuer(host string, done <-chan struct{}) {
 	for {
 		wait := issueInterval
 		if found, err := c.issuer.GetCertificate(hello); err == nil {
-			c.mu.Lock()
 			c.set(host, found)
-			c.mu.Unlock()
 			retry = issueInterval
 		} else {
 			wait, retry = retry, min(2*retry, maxIssueRetry)
