@@ -227,7 +227,7 @@ func (t *transfer) copyKeys(from, to string, write bool) error {
 			return fmt.Errorf("reading a key: %w", err)
 		case isThere && !same && name == ledger.KeyName:
 			return fmt.Errorf("%s is the key of another log", path)
-		case write && !(isThere && same):
+		case write && (!isThere || !same):
 			if err := ledger.ReplaceFile(path, text); err != nil {
 				return fmt.Errorf("copying a key: %w", err)
 			}

@@ -1,7 +1,13 @@
 package api
 
 import (
+	"bytes"
+	"slices"
+	"time"
+
+	"riffle/internal/dealer"
 	"riffle/internal/deck"
+	"riffle/internal/httpjson"
 )
 
 // shuffle answers POST /shuffle.
@@ -39,4 +45,130 @@ func (a *logAPI) answerShuffle(x *exchange, q *shuffleRequest) error {
 	spent := out.shuffle(q, result)
 	a.Metrics.shuffles.WithLabelValues(a.log.name, string(result.Statement.Algorithm)).Observe(spent.Seconds())
 	return out.end()
+}
+
+// shuffle encodes the members of a shuffle with its orders, and returns the time spent shuffling.
+func (s *stream) shuffle(q *shuffleRequest, result *dealer.Shuffle) (spent time.Duration) {
+	s.open()
+	s.text("audit_id", result.AuditID.String())
+	s.number("log_index", result.LogIndex)
+	s.text("algorithm", string(result.Statement.Algorithm))
+	spent = s.orders(q, result)
+	s.hex("commitment", result.Commitment[:])
+	s.hex("seed", result.Statement.Seed)
+	return spent
+}
+
+// orders encodes the members that hold the orders. It shuffles the caller's items themselves, and
+// positions for any other input.
+func (s *stream) orders(q *shuffleRequest, result *dealer.Shuffle) (spent time.Duration) {
+	if q.Items == nil {
+		var scratch []uint64
+		writeOrders(s, q.list, result, elementsOf(q, result), func(number uint64) []uint64 {
+			s.wait()
+			began := time.Now()
+			positions := result.Positions(number, scratch)
+			spent += time.Since(began)
+			scratch = positions[:0]
+			return positions
+		})
+		return spent
+	}
+	var scratch []httpjson.Span
+	last := result.Statement.Repeat - 1
+	writeOrders(s, q.list, result, itemsOf(q.body), func(number uint64) []httpjson.Span {
+		s.wait()
+		began := time.Now()
+		items := q.items
+		if number < last {
+			scratch = append(scratch[:0], items...)
+			items = scratch
+		}
+		order := dealer.Order(result, number, items)
+		spent += time.Since(began)
+		return order
+	})
+	return spent
+}
+
+// writeOrders encodes the member that holds the orders. write appends elements.
+func writeOrders[T any](
+	out *stream, list bool, result *dealer.Shuffle, write appender[T], order func(number uint64) []T,
+) {
+	hands := result.Statement.Hands
+	switch {
+	case list || result.Statement.Repeat > 1: // a commitment may have the repeat
+		out.list("shuffles", int(result.Statement.Repeat), func(i int) {
+			if hands == nil {
+				writeArray(out, order(uint64(i)), write)
+				return
+			}
+			out.buf = append(out.buf, '[')
+			rest := writeHands(out, order(uint64(i)), hands, write)
+			out.buf = append(out.buf, ',')
+			writeArray(out, rest, write)
+			out.buf = append(out.buf, ']')
+		})
+	case hands != nil:
+		out.name("hands")
+		out.buf = append(out.buf, '[')
+		rest := writeHands(out, order(0), hands, write)
+		out.buf = append(out.buf, ']')
+		out.name("rest")
+		writeArray(out, rest, write)
+	default:
+		out.name("items")
+		writeArray(out, order(0), write)
+	}
+}
+
+// atOnce is the number of elements that are encoded between two flushes.
+const atOnce = 128
+
+// writeArray encodes elements as an array. The bracket replaces the comma after the last one, if any.
+func writeArray[T any](out *stream, order []T, write appender[T]) {
+	out.buf = append(out.buf, '[')
+	for next := range slices.Chunk(order, atOnce) {
+		out.flush() // before elements, so that the last comma is still in the buffer
+		out.buf = write(out.buf, next)
+	}
+	out.buf = append(bytes.TrimSuffix(out.buf, []byte{','}), ']')
+	out.flush()
+}
+
+// writeHands encodes the head of an order as hands, an array each, and returns the rest.
+func writeHands[T any](out *stream, order []T, sizes []uint64, write appender[T]) (rest []T) {
+	for i, n := range sizes {
+		if i > 0 {
+			out.buf = append(out.buf, ',')
+		}
+		writeArray(out, order[:n], write)
+		order = order[n:]
+	}
+	return order
+}
+
+// itemsOf returns the appender of the caller's items, spans of the body. It copies them verbatim, with a
+// prefetch: the items of a long shuffled list are cache misses, and one copy after the other would wait for
+// memory each time. Without it, an answer to a million items takes 15% more processor time.
+func itemsOf(body []byte) appender[httpjson.Span] {
+	return func(b []byte, items []httpjson.Span) []byte {
+		prefetch(body, items)
+		for _, item := range items {
+			b = append(b, item.Of(body)...)
+			b = append(b, ',')
+		}
+		return b
+	}
+}
+
+// prefetch reads the first byte of each item. It must not be inlined, or the compiler removes the
+// reads: the result is not used.
+//
+//go:noinline
+func prefetch(body []byte, items []httpjson.Span) (sum byte) {
+	for _, item := range items {
+		sum ^= body[item.From]
+	}
+	return sum
 }

@@ -13,7 +13,7 @@ func mahjong(s *sheet, c *deck.Card) bool {
 	figure, known := drawings()["mahjong/"+suit+"-"+rank]
 	isNumber := len(rank) == 1 && rank >= "1" && rank <= "9"
 	bonusColour := map[string]string{"seasons": blue, "flowers": red}[suit]
-	if !known && !(isNumber && bonusColour != "") {
+	if !known && (!isNumber || bonusColour == "") {
 		return false
 	}
 	tile(s, ivory, "#1c7a45", "#d8d2bd")
