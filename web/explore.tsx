@@ -36,8 +36,9 @@ interface View {
 
 const storedName = `checkpoint ${prefix}`;
 
-/** often is after how many milliseconds the log is looked at again. */
-const often = 10_000;
+/** often is after how many milliseconds the log is looked at again, and a costlier view of it is drawn again. */
+const often = 2_000,
+  seldom = 30_000;
 
 const fetchBytes = async (tile: string) =>
   new Uint8Array(await (await send(path(['log', ...tile.split('/')]))).arrayBuffer());
@@ -57,10 +58,11 @@ async function recall(): Promise<{earlier: Checkpoint; key: string; at: number} 
  * What it was compared with first stays in view.
  */
 async function look(current?: View): Promise<View> {
-  // Also the key, for the log may be another one.
   const fetchText = async (name: string) => (await send(path(['log', name]), {cache: 'no-cache'})).text();
-  const [key, note] = await Promise.all([fetchText('key'), fetchText('checkpoint')]);
-  const checkpoint = await openCheckpoint(note, key),
+  const note = await fetchText('checkpoint');
+  if (current && current.checkpoint.text === note && !alarms(current)) return current;
+  const key = await fetchText('key'), // again, for the log may be another one
+    checkpoint = await openCheckpoint(note, key),
     tiles = new Tiles(checkpoint.size, fetchBytes),
     kept = await recall();
   const seen: Seen | undefined = kept && {
@@ -68,51 +70,100 @@ async function look(current?: View): Promise<View> {
     relation: kept.key === key ? await relate(tiles, kept.earlier, checkpoint) : 'replaced',
   };
   if (seen && seen.relation !== 'grew') return {checkpoint, tiles, key, seen}; // the evidence is kept
-  if (current && current.checkpoint.root === checkpoint.root && !alarms(current)) return current;
   localStorage.setItem(storedName, JSON.stringify({note, key, at: Date.now()}));
   return {checkpoint, tiles, key, seen: current && !alarms(current) ? (current.seen ?? seen) : seen};
 }
 
 const alarms = ({seen}: View) => seen !== undefined && seen.relation !== 'grew';
 
-/** fromLink returns the index of the record that the page's address names. */
-function fromLink(): number | undefined {
-  const record = new URLSearchParams(location.search).get('record') ?? location.hash.slice(1);
-  return /^\d{1,15}$/.test(record) ? Number(record) : undefined;
+/** A Query is what the page's address asks for: a record, and the records to list. */
+interface Query {
+  record?: number;
+  kind: string;
+  since: string;
+  until: string;
+  before?: number;
 }
+
+/** kinds are those that the list can be narrowed to. */
+const kinds = [
+  'shuffle',
+  'commitment',
+  'void',
+  'reveal',
+  'shoe',
+  'draw',
+  'add',
+  'return',
+  'reshuffle',
+  'close',
+  'expire',
+  'log-begin',
+  'log-end',
+] as const;
+
+/** fromLink returns the query in the page's address, without the parts that mean nothing. */
+function fromLink(): Query {
+  const search = new URLSearchParams(location.search);
+  const given = (name: string, form: RegExp) => form.exec(search.get(name) ?? '')?.[0] ?? '';
+  const [record, before] = [
+    given('record', /^\d{1,15}$/) || /^#(\d{1,15})$/.exec(location.hash)?.[1],
+    given('before', /^\d{1,15}$/),
+  ];
+  return {
+    record: record ? Number(record) : undefined,
+    kind: kinds.find((kind) => kind === search.get('kind')) ?? '',
+    since: given('since', minute),
+    until: given('until', minute),
+    before: before ? Number(before) : undefined,
+  };
+}
+
+/** minute is the form of a time in the address, in UTC. */
+const minute = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
 
 function Explore() {
   const [view, setView] = useState<View>();
-  const [index, setIndex] = useState(fromLink);
+  const [query, setQuery] = useState(fromLink);
   const [visit, setVisit] = useState(0);
   const [problem, setProblem] = useState<Problem>();
-  const current = useRef<View | undefined>(undefined);
-  const refresh = async () => {
-    try {
-      current.current = await look(current.current);
-      setView(current.current);
-      setProblem(undefined);
-    } catch (error) {
-      setProblem(asProblem(error));
-    }
-  };
+  const current = useRef<View | undefined>(undefined),
+    looking = useRef<Promise<void> | undefined>(undefined);
+  // One at a time: an answer that comes late would look like a log that got shorter.
+  const refresh = () =>
+    (looking.current ??= look(current.current)
+      .then((view) => {
+        current.current = view;
+        setView(view);
+        setProblem(undefined);
+      })
+      .catch((error: unknown) => setProblem(asProblem(error)))
+      .finally(() => {
+        looking.current = undefined;
+      }));
   const again = () => void refresh().then(() => setVisit(visit + 1));
   useEffect(() => {
     void refresh();
     const timer = setInterval(() => {
       if (!document.hidden) void refresh();
     }, often);
-    const back = () => setIndex(fromLink());
+    const back = () => setQuery(fromLink());
     addEventListener('popstate', back);
     return () => {
       clearInterval(timer);
       removeEventListener('popstate', back);
     };
   }, []);
-  const go = (index: number) => {
-    history.pushState(null, '', prefix + path(['explore'], {record: String(index)}));
-    setIndex(index);
+  const ask: Asking['onAsk'] = (changes, isNew = true) => {
+    const next = {...query, ...changes},
+      given = Object.entries(next).filter(([, value]) => value !== undefined && value !== '');
+    const address = prefix + path(['explore'], Object.fromEntries(given.map(([name, value]) => [name, String(value)])));
+    if (isNew) history.pushState(null, '', address);
+    else history.replaceState(null, '', address);
+    setQuery(next);
   };
+  const go = (record: number) => ask({record}),
+    index = query.record;
   const forget = () => {
     localStorage.removeItem(storedName);
     current.current = undefined;
@@ -129,6 +180,7 @@ function Explore() {
           <div class="columns">
             <section class="panel">
               <h2>{text('explore.checkpoint')}</h2>
+              <Age view={view} />
               <dl class="facts">
                 <dt>{text('explore.origin')}</dt>
                 <dd>{view.checkpoint.origin}</dd>
@@ -155,10 +207,12 @@ function Explore() {
                 {text('explore.beyond', index, view.checkpoint.size)}
               </p>
             ))}
-          {view.checkpoint.size > 0 && <Growth view={view} />}
           <div class="columns">
-            <Latest view={view} onGo={go} />
-            <Unused key={visit} onGo={go} />
+            <Latest view={view} query={query} onGo={go} onAsk={ask} />
+            <div>
+              <Unused key={visit} onGo={go} />
+              {view.checkpoint.size > 0 && <Growth view={view} />}
+            </div>
           </div>
         </>
       )}
@@ -204,6 +258,37 @@ function Grown({view: {checkpoint, key, seen}, onForget}: {view: View; onForget:
       </div>
     </div>
   );
+}
+
+/** Age counts the time since the checkpoint was signed, which is when its newest record was written. */
+function Age({view: {checkpoint, tiles}}: {view: View}) {
+  const [time, setTime] = useState<number>();
+  const [, setNow] = useState(0);
+  useEffect(() => {
+    if (checkpoint.size > 0)
+      rowOf(tiles, checkpoint.size - 1).then(
+        ({time}) => setTime(Date.parse(time)),
+        () => {}, // the list says why
+      );
+  }, [tiles]);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  if (time === undefined) return null;
+  return <p class="age">{text('explore.age', ago(Math.max(0, Date.now() - time)))}</p>;
+}
+
+/** ago returns so many milliseconds in words, such as "3 sec. ago". */
+function ago(milliseconds: number): string {
+  const units = [
+    ['day', 86_400_000],
+    ['hour', 3_600_000],
+    ['minute', 60_000],
+    ['second', 1000],
+  ] as const;
+  const [unit, length] = units.find(([, length]) => milliseconds >= length) ?? units[3];
+  return new Intl.RelativeTimeFormat(language, {style: 'short'}).format(-Math.floor(milliseconds / length), unit);
 }
 
 /** Growth draws how many records the log had when. */
@@ -345,54 +430,124 @@ function Records({list, onGo}: Going & {list: Row[]}) {
 
 const decode = (record: Uint8Array) => new TextDecoder().decode(record);
 
-/** rows is the number of records on a page of the list. */
-const rows = 20;
+/** rows is the number of records on a page of the list, and farthest the number that are read for it. */
+const rows = 20,
+  farthest = 4096;
 
-/** Latest lists the newest records, and older ones page by page. Only the first page follows the log. */
-function Latest({view, onGo}: Going & {view: View}) {
-  const [list, setList] = useState<Row[]>();
-  const [chosen, setChosen] = useState<number>();
+/** rowOf returns what lists show of a record. */
+const rowOf = async (tiles: Tiles, index: number): Promise<Row> => ({
+  index,
+  ...(JSON.parse(decode(await tiles.record(index))) as Omit<Row, 'index'>),
+});
+
+/** countBefore returns how many records are before a time, if none has a time before the previous one's. */
+async function countBefore(tiles: Tiles, time: string): Promise<number> {
+  let low = 0;
+  for (let high = tiles.size; low < high; ) {
+    const middle = (low + high) >> 1;
+    if ((await rowOf(tiles, middle)).time < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A Listed is a page of the list, the newest record first. The records from first up to end were read for it. */
+interface Listed {
+  list: Row[];
+  first: number;
+  end: number;
+}
+
+/** collect reads a page of records of a kind, or of all: of those between two places, the nearest to the first place. */
+async function collect(tiles: Tiles, from: number, to: number, kind: string): Promise<Listed> {
+  const list: Row[] = [],
+    isUp = from < to;
+  let at = from;
+  for (; at !== to && list.length < rows && Math.abs(at - from) < farthest; at += isUp ? 1 : -1) {
+    const row = await rowOf(tiles, isUp ? at : at - 1);
+    if (kind === '' || row.kind === kind) list.push(row);
+  }
+  return {list, first: Math.min(from, at), end: Math.max(from, at)};
+}
+
+interface Asking {
+  /** onAsk changes the address, which Back undoes if it is a new one. */
+  onAsk: (changes: Partial<Query>, isNew?: boolean) => void;
+}
+
+/** Latest lists the newest records as they are written, or those before a place, and may be narrowed. */
+function Latest({view: {tiles}, query, onGo, onAsk}: Going & Asking & {view: View; query: Query}) {
+  const {kind, since, until, before} = query,
+    {size} = tiles;
+  const [isNarrow] = useState(kind + since + until !== '');
+  const [page, setPage] = useState<Listed & {from: number; to: number}>();
   const [problem, setProblem] = useState<Problem>();
-  const {size} = view.checkpoint,
-    newest = Math.min(chosen ?? size - 1, size - 1),
-    oldest = Math.max(0, newest - rows + 1);
   useEffect(() => {
     let isCurrent = true;
-    const page = Array.from({length: size === 0 ? 0 : newest - oldest + 1}, (_, i) => newest - i);
-    Promise.all(
-      page.map(async (index) => ({
-        index,
-        ...(JSON.parse(decode(await view.tiles.record(index))) as Omit<Row, 'index'>),
-      })),
-    )
-      .then((rows) => {
-        if (!isCurrent) return;
-        setList(rows);
-        setProblem(undefined);
-      })
-      .catch((error: unknown) => setProblem(asProblem(error)));
+    void (async () => {
+      const from = since ? await countBefore(tiles, since) : 0,
+        to = Math.max(from, until ? await countBefore(tiles, until) : size),
+        page = await collect(tiles, Math.min(Math.max(from, before ?? to), to), from, kind);
+      if (!isCurrent) return;
+      setPage({...page, from, to});
+      setProblem(undefined);
+    })().catch((error: unknown) => setProblem(asProblem(error)));
     return () => {
       isCurrent = false;
     };
-  }, [view, newest]);
+  }, [tiles, kind, since, until, before]);
+  const newer = async ({end, to}: {end: number; to: number}) => {
+    const next = await collect(tiles, end, to, kind);
+    onAsk({before: next.end < to ? next.end : undefined});
+  };
+  const narrow = ({currentTarget: {name, value}}: {currentTarget: HTMLInputElement | HTMLSelectElement}) =>
+    onAsk({[name]: value, before: undefined}, name === 'kind');
   return (
     <section class="panel">
-      <h2>{text(chosen === undefined ? 'explore.latest' : 'explore.older.heading')}</h2>
+      <h2>{before === undefined || !page ? text('explore.latest') : text('explore.upTo', page.end - 1)}</h2>
+      <details class="narrow" open={isNarrow}>
+        <summary>{text('explore.narrow')}</summary>
+        <div class="fields">
+          <label>
+            {text('explore.kind')}
+            <select name="kind" value={kind} onChange={narrow}>
+              <option value="">{text('explore.kind.all')}</option>
+              {kinds.map((kind) => (
+                <option key={kind} value={kind}>
+                  {text(`kind.${kind}`)}
+                </option>
+              ))}
+            </select>
+          </label>
+          {(['since', 'until'] as const).map((name) => (
+            <label key={name}>
+              {text(`explore.time.${name}`)}
+              <input type="datetime-local" name={name} value={query[name]} onChange={narrow} />
+            </label>
+          ))}
+        </div>
+      </details>
       {problem && <p role="alert">{problem.message}</p>}
-      {list && (list.length === 0 ? <p>{text('explore.empty')}</p> : <Records list={list} onGo={onGo} />)}
-      {size > rows && (
+      {page && page.list.length > 0 && <Records list={page.list} onGo={onGo} />}
+      {page?.list.length === 0 && <p>{text(size === 0 ? 'explore.empty' : 'explore.none.such')}</p>}
+      {page && (
         <div class="actions">
-          <button type="button" disabled={oldest === 0} onClick={() => setChosen(oldest - 1)}>
+          <button type="button" onClick={() => onAsk({before: before === undefined ? page.end : undefined})}>
+            {before === undefined
+              ? text('explore.pause')
+              : text('explore.follow', (page.to - page.end).toLocaleString(language))}
+          </button>
+          <button type="button" disabled={page.first <= page.from} onClick={() => onAsk({before: page.first})}>
             ← {text('explore.older')}
           </button>
           <button
             type="button"
-            disabled={chosen === undefined}
-            onClick={() => setChosen(newest + rows < size - 1 ? newest + rows : undefined)}
+            disabled={before === undefined}
+            onClick={() => void newer(page).catch((error: unknown) => setProblem(asProblem(error)))}
           >
             {text('explore.newer')} →
           </button>
-          <span class="quiet">{text('explore.range', oldest, newest)}</span>
+          {page.end > page.first && <span class="quiet">{text('explore.range', page.first, page.end - 1)}</span>}
         </div>
       )}
     </section>
@@ -411,20 +566,69 @@ interface Commitments {
   next: string | null;
 }
 
+const commitmentsOf = async (status: Status, after: string | null = null, limit = 100) =>
+  (await (
+    await send(path(['commitments'], {status, limit: String(limit), ...(after !== null && {after})}))
+  ).json()) as Commitments;
+
+const hour = 3_600_000,
+  hours = 24;
+
+/** Voids draws how many commitments ran out in each of the last hours: the operator may see that a game drops them. */
+function Voids() {
+  const [counts, setCounts] = useState<number[]>();
+  useEffect(() => {
+    const load = async () => {
+      const now = Date.now(),
+        counts = Array.from({length: hours}, () => 0),
+        made = (now - (hours + 1) * hour).toString(16).padStart(12, '0');
+      // Ids begin with the time at which they were made.
+      let after: string | null = `${made.slice(0, 8)}-${made.slice(8)}-7000-8000-000000000000`;
+      for (let pages = 0; after !== null && pages < 8; pages++) {
+        const page: Commitments = await commitmentsOf('void', after, 1000);
+        for (const {deadline} of page.commitments) {
+          const past = Math.floor((now - Date.parse(deadline)) / hour);
+          if (past >= 0 && past < hours) counts[hours - 1 - past]!++;
+        }
+        after = page.next;
+      }
+      setCounts(counts);
+    };
+    const look = () => void load().catch(() => {}); // the list says why
+    look();
+    const timer = setInterval(() => document.hidden || look(), seldom);
+    return () => clearInterval(timer);
+  }, []);
+  if (!counts) return null;
+  const most = Math.max(1, ...counts),
+    all = counts.reduce((sum, count) => sum + count),
+    said = text('explore.voids', ...[counts.at(-1)!, all].map((count) => count.toLocaleString(language)));
+  return (
+    <figure class="chart voids">
+      <figcaption>{said}</figcaption>
+      {all > 0 && (
+        <svg viewBox={`0 0 ${hours * 10} 40`} role="img" aria-label={text('explore.voids.label', counts.join(', '))}>
+          {counts.map((count, i) => (
+            <rect key={i} x={i * 10 + 1} y={39 - (38 * count) / most} width="8" height={1 + (38 * count) / most} />
+          ))}
+        </svg>
+      )}
+    </figure>
+  );
+}
+
 /** Unused lists commitments that were made and not used: an operator could have made many and used the one it liked. */
 function Unused({onGo}: Going) {
   const [lists, setLists] = useState<Record<Status, Commitments>>();
   const [problem, setProblem] = useState<Problem>();
-  const page = async (status: Status, after: string | null) =>
-    (await (await send(path(['commitments'], {status, ...(after !== null && {after})}))).json()) as Commitments;
   const load = async () =>
-    setLists({void: await page('void', null), late: await page('late', null), open: await page('open', null)});
+    setLists({void: await commitmentsOf('void'), late: await commitmentsOf('late'), open: await commitmentsOf('open')});
   const refuse = (error: unknown) => setProblem(asProblem(error));
   useEffect(() => {
     load().catch(refuse);
   }, []);
   const more = async (status: Status) => {
-    const {commitments, next} = await page(status, lists![status].next);
+    const {commitments, next} = await commitmentsOf(status, lists![status].next);
     setLists({...lists!, [status]: {commitments: [...lists![status].commitments, ...commitments], next}});
   };
   const all = lists
@@ -435,6 +639,7 @@ function Unused({onGo}: Going) {
     <section class={isWarning ? 'panel warned unused' : 'panel unused'}>
       <h2>{text('explore.unused')}</h2>
       <p class="quiet">{text('explore.unused.why')}</p>
+      <Voids />
       {problem && (
         <Refused
           problem={problem}

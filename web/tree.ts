@@ -60,6 +60,7 @@ export type Reader = (path: string) => Promise<Bytes>;
 /** Tiles reads the tree of a size. */
 export class Tiles {
   #cache = new Map<string, Promise<Bytes>>();
+  #bundles = new Map<number, Promise<Bytes[]>>();
   constructor(
     readonly size: number,
     private read: Reader,
@@ -87,13 +88,11 @@ export class Tiles {
   }
 
   /** bundle returns the texts of the records from 256 * index on, which are fetched together. */
-  async bundle(index: number): Promise<Bytes[]> {
-    const bytes = await this.#get('entries', index, this.size),
-      view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-      records = [];
-    for (let at = 0; at < bytes.length; at += 2 + view.getUint16(at))
-      records.push(bytes.slice(at + 2, at + 2 + view.getUint16(at)));
-    return records;
+  bundle(index: number): Promise<Bytes[]> {
+    const known = this.#bundles.get(index) ?? this.#get('entries', index, this.size).then(split);
+    this.#bundles.set(index, known);
+    known.catch(() => this.#bundles.delete(index));
+    return known;
   }
 
   /** get returns a tile of a level that has so many hashes or records. */
@@ -108,6 +107,15 @@ export class Tiles {
     known.catch(() => this.#cache.delete(path));
     return known;
   }
+}
+
+/** split returns the records of a bundle. */
+function split(bytes: Bytes): Bytes[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    records = [];
+  for (let at = 0; at < bytes.length; at += 2 + view.getUint16(at))
+    records.push(bytes.subarray(at + 2, at + 2 + view.getUint16(at)));
+  return records;
 }
 
 /** cover returns the fewest complete subtrees that the records from start to end have. */

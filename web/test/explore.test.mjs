@@ -178,6 +178,70 @@ test('/explore lists older records page by page, and its chart names no group', 
   await service.stop();
 });
 
+test('/explore pauses, and keeps pages of older records, kinds and times in its address', async () => {
+  const service = await start('-deadline', '1s'),
+    send = (path, body) =>
+      fetch(service.base + path, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: {'Content-Type': 'application/json'},
+      });
+  await send('/commitments', {size: 5});
+  for (let i = 0; i < 25; i++) await shuffle(service.base, {size: 2, reference: `hand ${i}`});
+  while ((await (await fetch(`${service.base}/commitments?status=void`)).json()).commitments.length === 0);
+  const {page, wrong, close} = await open(browser, `${service.base}/explore`),
+    newest = (place) =>
+      page.locator('.records tbody tr:first-child button', {hasText: new RegExp(`^${place}$`)}).waitFor(),
+    places = () => page.locator('.records tbody button').allTextContents();
+  await newest(26); // the commitment is void
+  await page.getByText('Ran out in the last hour: 1. In the last 24 hours: 1.').waitFor();
+  await page.getByRole('img', {name: /^Commitments that ran out .* 0, 0, 1$/}).waitFor();
+  const age = page.getByText(/^Last checkpoint: \d+ sec. ago$/),
+    seconds = await age.textContent();
+  await page.waitForFunction(([was]) => document.querySelector('.age').textContent !== was, [seconds]);
+  await page.getByRole('button', {name: 'Pause'}).click();
+  assert.equal(new URL(page.url()).search, '?before=27');
+  await shuffle(service.base, {size: 2});
+  await page.getByRole('button', {name: 'Follow (1 more)'}).waitFor();
+  assert.equal((await places())[0], '26');
+  await page.getByRole('button', {name: 'Follow'}).click();
+  await newest(27);
+  await page.getByRole('button', {name: 'Older'}).click();
+  await newest(7);
+  assert.equal(new URL(page.url()).search, '?before=8');
+  await page.reload();
+  await newest(7);
+  await page.getByRole('button', {name: '3', exact: true}).click();
+  await page.getByRole('heading', {name: 'Record 3', exact: true}).waitFor();
+  assert.equal(new URL(page.url()).search, '?record=3&before=8');
+  await page.goBack();
+  await page.goBack();
+  await newest(27);
+  await page.getByText('Filter').click();
+  await page.selectOption('select', 'void');
+  await newest(26);
+  assert.deepEqual(await places(), ['26']);
+  await page.selectOption('select', 'shuffle');
+  await newest(27);
+  await page.getByRole('button', {name: 'Older'}).click();
+  await newest(6);
+  assert.deepEqual(await places(), ['6', '5', '4', '3', '2', '1']); // 0 is the commitment
+  await page.getByRole('button', {name: 'Newer'}).click();
+  await newest(27);
+  assert.equal(new URL(page.url()).search, '?kind=shuffle');
+  await page.getByLabel('Before').fill('2020-01-01T00:00');
+  await page.getByText('No such record here.').waitFor();
+  assert.equal(new URL(page.url()).search, '?kind=shuffle&until=2020-01-01T00%3A00');
+  await page.reload();
+  await page.getByText('No such record here.').waitFor();
+  await page.getByLabel('Before').fill('');
+  await page.getByLabel('From').fill('2020-01-01T00:00');
+  await newest(27);
+  assert.deepEqual(wrong, []);
+  await close();
+  await service.stop();
+});
+
 test('/explore lists all hits of a reference, page by page', async () => {
   const service = await start();
   for (let i = 0; i < 101; i++) await shuffle(service.base, {size: 2, reference: 'many'});
