@@ -1,4 +1,5 @@
-// Hands as they lie on a table: four around it, others in rows. What mahjong deals from is a wall.
+// Hands as they lie on a table: four around it, roles in a ring, others in rows. What mahjong deals from is a wall in
+// the middle.
 import {useState} from 'preact/hooks';
 import {text} from '../page';
 import {Cards, type Dealing} from './cards';
@@ -26,20 +27,32 @@ function sorted(codes: string[], {type, names}: Dealing): string[] {
   return codes.toSorted((a, b) => place(a) - place(b));
 }
 
+/** seatOf returns the seat of a hand: the first of bridge is North, and that of mahjong East. */
+const seatOf = (hand: number, isMahjong: boolean) => ((hand + (isMahjong ? 1 : 0)) % 4) as 0 | 1 | 2 | 3;
+
 /** Hands shows a deal. The hand with the number lit, from 0, is marked. */
 export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing & Deal & {lit?: number}) {
   const {family} = dealing.type,
-    taken = hands.flat().length,
     isWall = family === 'mahjong' && size <= mostTiles,
     canSort = !['roles', 'dominoes', 'set'].includes(family) && hands.some((hand) => hand.length > few - 3);
   const [isSorted, sort] = useState(family === 'french' || family === 'latin');
+  // Mahjong may deal the wall as further hands, of which the last is the dead wall.
+  const players = isWall ? hands.slice(0, 4) : hands,
+    walls = hands.slice(players.length),
+    taken = players.flat().length,
+    left = [...walls.flat(), ...rest];
   const places: Place[] = Array.from({length: size}, (_, i) => {
     if (i < taken) return 'gap';
-    const code = rest[i - taken];
+    const code = left[i - taken];
     return code === undefined ? 'down' : {code};
   });
-  const isMany = hands.every(({length}) => length < 3);
-  const isTable = hands.length === 4 && parts.length === 0 && canSort && !isWall;
+  const isMany = hands.every(({length}) => length < 3),
+    isRing = family === 'roles' && hands.length > 2 && hands.every(({length}) => length === 1),
+    isTable = players.length === 4 && (isWall || (parts.length === 0 && canSort));
+  const layout = isRing ? 'many ring-of' : isWall ? 'racks' : isMany ? 'many' : '';
+  const wall = isWall && (
+    <Wall places={places} dead={walls.at(1)?.length ?? dealing.type.dead_wall ?? 0} {...dealing} />
+  );
   let from = 0;
   return (
     <>
@@ -53,16 +66,24 @@ export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing 
           </button>
         </div>
       )}
-      {family === 'roles' && <p>{text('table.turn.hint')}</p>}
+      {family === 'roles' && !isRing && <p>{text('table.turn.hint')}</p>}
       {hands.length > 0 && (
-        <div class={`hands${isTable ? ' seats' : isWall ? ' racks' : isMany ? ' many' : ''}`}>
-          {hands.map((cards, i) => {
+        <div
+          class={`hands ${layout}${isTable ? ' seats' : ''}`}
+          style={isRing ? `--count: ${hands.length}` : undefined}
+        >
+          {isRing && <p>{text('table.turn.hint')}</p>}
+          {players.map((cards, i) => {
             from += cards.length;
             return (
-              <section key={i} class={i === lit ? 'hand lit' : 'hand'}>
-                <h3>
-                  {parts[i - hands.length + parts.length] ?? text('table.hand', i + 1)}
-                  {isTable && <span class="seat">{text(`table.seat.${(i % 4) as 0 | 1 | 2 | 3}`)}</span>}
+              <section key={i} class={i === lit ? 'hand lit' : 'hand'} style={isRing ? `--place: ${i}` : undefined}>
+                <h3
+                  aria-label={
+                    isRing ? text('table.hand', i + 1) + (i === lit ? `, ${text('table.yours')}` : '') : undefined
+                  }
+                >
+                  {isRing ? i + 1 : (parts[i - hands.length + parts.length] ?? text('table.hand', i + 1))}
+                  {isTable && <span class="seat">{text(`table.seat.${seatOf(i, isWall)}`)}</span>}
                   {i === lit && <strong>{text('table.yours')}</strong>}
                 </h3>
                 <Cards
@@ -73,10 +94,11 @@ export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing 
               </section>
             );
           })}
+          {isTable && wall}
         </div>
       )}
       {!isWall && rest.length > 0 && <Rest cards={rest} isAlone={hands.length === 0} from={from} {...dealing} />}
-      {isWall && <Wall places={places} {...dealing} />}
+      {!isTable && wall}
     </>
   );
 }

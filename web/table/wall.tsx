@@ -20,10 +20,9 @@ function wallsOf(places: Place[]): {first: number; places: Place[]}[][] {
   );
 }
 
-/** Wall shows the whole order. The last tiles may be a dead wall. */
-export function Wall({places, ...dealing}: Dealing & {places: Place[]}) {
+/** Wall shows the whole order. The last tiles may be a dead wall, of so many. */
+export function Wall({places, dead, ...dealing}: Dealing & {places: Place[]; dead: number}) {
   const walls = wallsOf(places),
-    dead = dealing.type.dead_wall ?? 0,
     alive = places.length - dead;
   return (
     <div class="wall">

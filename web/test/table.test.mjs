@@ -77,11 +77,70 @@ test('on a phone the wall is folded, and tiles are large enough to read', async 
 
 test('hands leave gaps in the wall, and the dead wall is marked', async () => {
   const {page, hands, rest, close} = await deal('riichi136', 1200, (page) => page.selectOption('#hands', 'riichi'));
-  assert.deepEqual(await codes(page, '.racks img'), hands.flat());
+  assert.deepEqual(await codes(page, '.racks .hand img'), hands.flat());
   assert.equal(await page.locator('.wall .gap').count(), 53);
   assert.deepEqual(await codes(page, '.wall img'), rest);
   assert.deepEqual(await codes(page, '.wall .dead img'), rest.slice(-14));
   await close();
+});
+
+test('mahjong players sit around the wall, and a dealt dead wall is marked', async () => {
+  for (const width of [390, 1280]) {
+    const {page, hands, wrong, close} = await deal('mahjong136', width, (page) =>
+      page.selectOption('#hands', 'mahjong-wall'),
+    );
+    for (const path of ['', await page.locator('.facts a').getAttribute('href')]) {
+      await page.goto(path ? service.base + path : page.url());
+      await page.waitForSelector('.wall img[src]');
+      assert.deepEqual(await codes(page, '.racks .hand img'), hands.slice(0, 4).flat());
+      assert.deepEqual(await codes(page, '.wall img'), hands.slice(4).flat());
+      assert.deepEqual(await codes(page, '.wall .dead img'), hands[5]);
+      assert.deepEqual(await page.locator('.seat').allTextContents(), ['East', 'South', 'West', 'North']);
+      const [east, south, west, north] = await middles(page, '.racks .hand'),
+        [wall] = await middles(page, '.wall');
+      if (width === 390) assert.ok(east.y < south.y && south.y < west.y && west.y < north.y && north.y < wall.y);
+      else {
+        assert.ok(west.y < wall.y && wall.y < east.y && north.x < wall.x && wall.x < south.x);
+        assert.ok(Math.abs(north.y - wall.y) < 60 && Math.abs(south.y - wall.y) < 60);
+      }
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    }
+    assert.deepEqual(wrong, []);
+    await close();
+  }
+});
+
+test('roles lie in a ring, face down, and none covers another', async () => {
+  for (const [width, players] of [
+    [390, 18],
+    [390, 6],
+    [1280, 12],
+  ]) {
+    const {audit_id: id} = await shuffle(service.base, {
+        deck: 'werewolf',
+        hands: 'werewolf',
+        parameters: {players},
+        reveal: 'now',
+      }),
+      {page, wrong, close} = await open(browser, `${service.base}/a/${id}?hand=2`, {viewport: {width, height: 900}});
+    await page.waitForSelector('.ring-of img[data-code=back]');
+    const cards = await boxes(page, '.ring-of .hand'),
+      [felt] = await boxes(page, '.felt');
+    assert.equal(cards.length, players);
+    cards.forEach((card, i) => {
+      assert.ok(card.x >= felt.x && card.right <= felt.right && card.y >= felt.y && card.bottom <= felt.bottom);
+      const next = cards[(i + 1) % players];
+      assert.ok(
+        next.x >= card.right || next.right <= card.x || next.y >= card.bottom || next.bottom <= card.y,
+        `${width}: ${i + 1} of ${players}`,
+      );
+    });
+    await page.getByRole('heading', {name: 'Hand 2, yours'}).waitFor();
+    await page.locator('.ring-of button').nth(1).press('Enter');
+    await page.locator('.hand.lit img:not([data-code=back])').waitFor();
+    assert.deepEqual(wrong, []);
+    await close();
+  }
 });
 
 test('tiles that were not drawn lie face down', async () => {
