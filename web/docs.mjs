@@ -32,6 +32,14 @@ export function makeDocs() {
   for (const name of ['docs/guides/', 'docs/', 'docs/operations/'].flatMap((folder) => list(folder, '.md')))
     add(name.slice('docs/'.length, -'.md'.length), read(name));
   docs.guides.sort((a, b) => journey.indexOf(a.path) - journey.indexOf(b.path));
+  // The script of the docs makes it of GET /decks. Here is what stands for it where none runs.
+  const {page: gallery, sections} = render('decks', '# All decks\n\n[Decks](guides/decks.md) has a table of them.\n');
+  docs.pages.decks = {...gallery, body: `<div id="gallery">${gallery.body}</div>`};
+  index.push({...sections[0], path: '/docs/decks', text: 'Gallery: pictures of the cards of every deck type'});
+  docs.guides.splice(docs.guides.findIndex(({path}) => path === 'guides/decks') + 1, 0, {
+    path: 'decks',
+    title: gallery.title,
+  });
   // Their licence goes where the service goes.
   add('fonts', `# The fonts of the cards\n\n\`\`\`text\n${read('internal/picture/OFL.txt')}\`\`\`\n`);
   for (const name of list('docs/', '.svg'))

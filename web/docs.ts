@@ -1,6 +1,7 @@
 // The search of the docs, and their menu, which is open where it is beside the text.
 import MiniSearch from 'minisearch';
 import {path, prefix, send, text} from './page';
+import './gallery';
 import './try';
 
 // Links to operations had their names here before each had a page.

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import {execSync} from 'node:child_process';
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {browse, open, startWith, startWithKey} from './service.mjs';
 
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 let service, browser;
 
 before(async () => {
@@ -192,6 +194,64 @@ test('every link of every document leads somewhere', async () => {
   assert.deepEqual(wrong, []);
   assert.ok(anchors.size > 20, `${anchors.size} pages`);
   await close();
+});
+
+test("a gallery shows every deck in both languages, the operator's own as well", async (t) => {
+  const decks = mkdtempSync(join(tmpdir(), 'decks-'));
+  t.after(() => rmSync(decks, {recursive: true}));
+  const cards = ['sun', 'moon'].map((code) => ({code, glyph: code[0], name: {en: code, zh: code}}));
+  const type = {type: 'sky2', name: {en: 'The sky', zh: '天空'}, family: 'sky', size: 2, cards};
+  writeFileSync(join(decks, 'sky2.json'), JSON.stringify(type));
+  const own = await startWithKey('shuffle, read', '-decks', decks);
+  t.after(own.stop);
+  for (const [locale, width] of [
+    ['en', 1280],
+    ['zh', 390],
+  ]) {
+    const {page, wrong, close} = await open(browser, `${own.base}/docs`, {
+      locale,
+      viewport: {width, height: 900},
+      bypassCSP: true,
+    });
+    await page.evaluate((token) => sessionStorage.setItem('riffle-token', token), own.token);
+    if (width === 390) await page.click('#documents > summary');
+    await page.getByRole('link', {name: 'All decks'}).click();
+    await page.waitForSelector('.gallery li:nth-child(24)');
+    for (const [type, names, size] of [
+      ['uno108', ['UNO deck of 108', '优诺牌（108张）'], 108],
+      ['sky2', ['The sky', '天空'], 2],
+    ]) {
+      const deck = page.locator('.gallery li', {has: page.getByText(type, {exact: true})});
+      await deck.scrollIntoViewIfNeeded();
+      await page.waitForFunction(
+        ([type, count]) => {
+          const item = [...document.querySelectorAll('.gallery li')].find(
+            (item) => item.querySelector('code').textContent === type,
+          );
+          const pictures = [...item.querySelectorAll('img')];
+          return pictures.length === count && pictures.every(({naturalWidth}) => naturalWidth > 0);
+        },
+        [type, Math.min(size, 5)],
+      );
+      const shown = await deck.textContent();
+      for (const part of [...names, locale === 'en' ? `${size} cards` : `${size} 张`]) assert.ok(shown.includes(part));
+      const links = await deck.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+      assert.deepEqual(links, [`/cards/${type}`, `/?deck=${type}`, '/docs/guides/decks']);
+    }
+    await page.addScriptTag({path: axe});
+    const {violations} = await page.evaluate(() => axe.run({runOnly: ['wcag2a', 'wcag2aa', 'best-practice']}));
+    assert.deepEqual(
+      violations.map(({id, nodes}) => `${id}: ${nodes[0].html.slice(0, 120)}`),
+      [],
+    );
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    assert.deepEqual(wrong, []);
+    await page.goto(`${own.base}/`);
+    await page.click('form summary');
+    await page.click('form a');
+    await page.waitForURL(`${own.base}/docs/decks`);
+    await close();
+  }
 });
 
 test('commands in the docs name the address of the page', async () => {
