@@ -1,6 +1,7 @@
 // The pages of the contract: a list of its operations, and a page for each of them.
 import {readFileSync} from 'node:fs';
 import {parse} from 'yaml';
+import {asCurl, requestOf} from './curl.mjs';
 import {plain, render} from './markdown.mjs';
 
 const {info, tags, paths, components} = parse(readFileSync(new URL('../openapi.yaml', import.meta.url), 'utf8'));
@@ -179,11 +180,12 @@ function pageOf({operationId, summary, description, method, path, call, paramete
 }
 
 /** sample is the first example of an operation as it stands before the script, and where none runs. */
-function sample({method, path, examples: [example]}) {
-  const filled = path.replace(/\{(\w+)\}/g, (name, key) => example?.values[key] ?? name),
-    body = example?.body === undefined ? '' : ` --json '${JSON.stringify(example.body)}'`,
-    verb = method === 'DELETE' ? '-X DELETE ' : '';
-  return `<pre><code>${plain(`curl ${verb}http://localhost:8080${filled}${body}`)}</code></pre>`;
+function sample({method, parameters, examples: [example], ...operation}) {
+  const {path, headers} = requestOf({...operation, parameters}, example?.values ?? {}),
+    body = example?.body === undefined ? undefined : JSON.stringify(example.body),
+    writes = parameters.some(({name}) => name === 'Idempotency-Key');
+  const call = {method, url: `http://localhost:8080${path}`, writes, headers, body};
+  return `<pre><code>${plain(asCurl(call, false))}</code></pre>`;
 }
 
 /** makeContract makes the first page of the docs, a page for each operation, their menu, and what a search finds. */

@@ -9,11 +9,25 @@ export function Programs({call, answer, title}: {call: Call; answer?: string; ti
   if (answer !== undefined) tabs.push([text('table.answer'), answer]);
   const [chosen, choose] = useState(0),
     [, program] = tabs[chosen] ?? tabs[0]!;
+  // One tab takes the focus, and arrows lead to the others.
+  const move = (event: KeyboardEvent & {currentTarget: HTMLElement}) => {
+    const last = tabs.length - 1,
+      to = {
+        ArrowRight: chosen < last ? chosen + 1 : 0,
+        ArrowLeft: chosen > 0 ? chosen - 1 : last,
+        Home: 0,
+        End: last,
+      }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    choose(to);
+    event.currentTarget.querySelectorAll('button')[to]!.focus();
+  };
   return (
     <>
       {title && <h2>{title}</h2>}
       <div class="programs">
-        <div class="tabs" role="tablist">
+        <div class="tabs" role="tablist" onKeyDown={move}>
           {tabs.map(([name], i) => (
             <button
               key={name}
@@ -22,6 +36,7 @@ export function Programs({call, answer, title}: {call: Call; answer?: string; ti
               id={`tab-${i}`}
               aria-selected={i === chosen}
               aria-controls="program"
+              tabIndex={i === chosen ? 0 : -1}
               onClick={() => choose(i)}
             >
               {name}

@@ -1,4 +1,5 @@
 // A request to the API as a stranger would send it.
+import {asCurl} from './curl.mjs';
 
 /** A Call is a request: its address with the query, its headers without those for the body and the token. */
 export interface Call {
@@ -13,22 +14,13 @@ export interface Call {
 /** A Program writes a request as a program that sends it, with the token of the environment if there is one. */
 type Program = (call: Call, token: boolean) => string;
 
-const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`,
-  lines = (parts: string[]) => parts.filter((part) => part !== '').join('\n');
+const lines = (parts: string[]) => parts.filter((part) => part !== '').join('\n');
 
 /** headersOf returns the headers as entries of a literal, each made by entry of a name and an expression. */
 function headersOf({headers = {}, body}: Call, entry: (name: string, value: string) => string): string[] {
   const all = {...(body !== undefined && {'Content-Type': 'application/json'}), ...headers};
   return Object.entries(all).map(([name, value]) => entry(name, JSON.stringify(value)));
 }
-
-const asCurl: Program = ({method, url, headers = {}, body}, token) =>
-  [
-    `curl ${/^GET$/.test(method) || body !== undefined ? '' : `-X ${method} `}${/[?&[]/.test(url) ? quote(url) : url}`,
-    ...(token ? ['-H "Authorization: Bearer $RIFFLE_TOKEN"'] : []),
-    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    ...(body !== undefined ? [`--json ${quote(body)}`] : []),
-  ].join(' \\\n  ');
 
 const asTypeScript: Program = (call, token) => {
   const {method, url, body, answersText} = call,

@@ -1,6 +1,7 @@
 // The requests to try on the page of an operation: examples, fields, the same as programs, and the answer.
 import {render} from 'preact';
 import {useState} from 'preact/hooks';
+import {requestOf} from './curl.mjs';
 import {ask, detailOf, prefix, Problem, text, type Path} from './page';
 import {Programs} from './programs';
 import {Refused} from './refused';
@@ -29,30 +30,6 @@ interface Operation {
 const automatic = 'Idempotency-Key', // each request gets a new one
   longest = 100_000; // characters of an answer that are shown
 
-/** requestOf makes the path with its query, and the headers, of the fields that are filled in. */
-function requestOf({path, parameters}: Operation, values: Record<string, string>) {
-  const query = new URLSearchParams(),
-    headers: Record<string, string> = {};
-  let filled = path;
-  for (const {name, place, isQuery} of parameters) {
-    const value = values[name]?.trim() ?? '';
-    if (place === 'path')
-      filled = filled.replace(
-        `{${name}}`,
-        value
-          .replace(/\p{Cs}/gu, '')
-          .split('/')
-          .map(encodeURIComponent)
-          .join('/'),
-      );
-    else if (value === '') continue;
-    else if (isQuery) new URLSearchParams(value).forEach((value, name) => query.append(name, value));
-    else if (place === 'query') query.append(name, value);
-    else headers[name] = value;
-  }
-  return {path: `${filled}${query.size > 0 ? `?${query}` : ''}`, headers};
-}
-
 /** laidOut lays out a value as JSON: lists of plain values in one line. */
 const laidOut = (value: unknown): string =>
   JSON.stringify(value, null, 1).replace(
@@ -64,10 +41,14 @@ const laidOut = (value: unknown): string =>
 const compact = (json: string): string =>
   json.replace(/"(?:[^"\\]|\\.)*"|[ \t\n\r]+/g, (part) => (part.startsWith('"') ? part : ''));
 
-/** laid is JSON as it is laid out, or unchanged if its numbers would change. */
+/** laid is JSON as it is laid out, or unchanged if its numbers would change or it is not whole. */
 function laid(json: string): string {
-  const value: unknown = JSON.parse(json);
-  return JSON.stringify(value) === compact(json) ? laidOut(value) : json;
+  try {
+    const value: unknown = JSON.parse(json);
+    return JSON.stringify(value) === compact(json) ? laidOut(value) : json;
+  } catch {
+    return json;
+  }
 }
 
 /** shown is an answer as text: laid out if it is JSON, and its length if it is not text. */
@@ -86,7 +67,7 @@ function Try({operation}: {operation: Operation}) {
     example = examples[chosen],
     [values, setValues] = useState(example?.values ?? {}),
     [body, setBody] = useState(bodyOf(example)),
-    [answer, setAnswer] = useState<{head: string; text: string}>(),
+    [answer, setAnswer] = useState<{head: string; text?: string}>(),
     [problem, setProblem] = useState<Problem>();
   const {path, headers} = requestOf(operation, values),
     fields = parameters.filter(({name}) => name !== automatic),
@@ -96,6 +77,7 @@ function Try({operation}: {operation: Operation}) {
     setValues(examples[i]!.values);
     setBody(bodyOf(examples[i]));
     setAnswer(undefined);
+    setProblem(undefined);
   };
   const send = async () => {
     setProblem(undefined);
@@ -110,7 +92,12 @@ function Try({operation}: {operation: Operation}) {
       got = await ask(path as Path, {method, body: body ?? null, headers: own});
     if (got.status === 401) throw new Problem(401, await detailOf(got));
     const head = `${got.status} ${got.statusText} · ${Math.round(performance.now() - began)} ms`;
-    setAnswer({head, text: await shown(got)});
+    setAnswer({head});
+    try {
+      setAnswer({head, text: await shown(got)});
+    } catch {
+      throw new Problem(0, text('try.cut'));
+    }
   };
   const submit = (event?: Event) => {
     event?.preventDefault();
@@ -151,6 +138,7 @@ function Try({operation}: {operation: Operation}) {
               <input
                 value={values[name] ?? ''}
                 required={required}
+                pattern={required ? '.*\\S.*' : undefined}
                 autocomplete="off"
                 onInput={(event) => setValues({...values, [name]: event.currentTarget.value})}
               />
@@ -178,9 +166,11 @@ function Try({operation}: {operation: Operation}) {
         {answer && (
           <>
             <h3>{answer.head}</h3>
-            <pre id="answer" tabIndex={0}>
-              {answer.text}
-            </pre>
+            {answer.text !== undefined && (
+              <pre id="answer" tabIndex={0}>
+                {answer.text}
+              </pre>
+            )}
           </>
         )}
       </div>

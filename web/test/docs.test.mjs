@@ -111,6 +111,75 @@ return err
   await close();
 });
 
+test('a request without scripts has its query and its key', async () => {
+  const {page, close} = await open(browser, `${service.base}/docs/api/listAudits`, {javaScriptEnabled: false}),
+    command = () => page.locator('#try').textContent();
+  assert.equal(await command(), "curl 'http://localhost:8080/audits?reference=club-7%2Fboard-12'");
+  await page.goto(`${service.base}/docs/api/dealDeck`);
+  assert.match(await command(), /^curl \S+ \\\n {2}-H "Idempotency-Key: \$\(openssl rand -hex 16\)"$/);
+  await close();
+});
+
+test('what is typed reaches a shell whole, blanks are no value, and the keyboard moves between programs', async () => {
+  const {page, wrong, close} = await open(browser, `${service.base}/docs/api/listCards`),
+    type = page.getByLabel('type', {exact: true}),
+    program = page.locator('#program');
+  await page.getByLabel('parameters', {exact: true}).fill('');
+  for (const given of ["it's", '$(date)', 'a;b', 'x*']) {
+    await type.fill(given);
+    assert.deepEqual(
+      execSync(`set -f; printf '%s\\n' ${await program.textContent()}`, {encoding: 'utf8'})
+        .trim()
+        .split('\n'),
+      ['curl', `${service.base}/decks/${encodeURIComponent(given)}/cards`],
+    );
+  }
+  await type.fill('   ');
+  await page.click('#try button.main');
+  assert.ok(await type.evaluate((field) => field.matches(':invalid')));
+  assert.equal(await page.locator('#try h3').count(), 0);
+
+  const tab = (name) => page.getByRole('tab', {name});
+  await tab('curl').focus();
+  for (const [key, name] of [
+    ['ArrowRight', 'TypeScript'],
+    ['End', 'Answer'],
+    ['ArrowRight', 'curl'],
+    ['ArrowLeft', 'Answer'],
+    ['Home', 'curl'],
+  ]) {
+    await page.keyboard.press(key);
+    assert.ok(await tab(name).evaluate((tab) => tab === document.activeElement && tab.ariaSelected === 'true'), name);
+  }
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'program'); // after the button that copies
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('an answer that breaks off shows its status, and another example forgets the problem', async () => {
+  const {page, close} = await open(browser, `${service.base}/docs/api/shuffle`);
+  await page.route(`${service.base}/shuffle`, (route) =>
+    route.fulfill({contentType: 'application/json', body: '{"items": [1, 2'}),
+  );
+  assert.equal((await send(page)).text, '{"items": [1, 2');
+  await page.reload();
+  await page.evaluate(() => {
+    const {text} = Response.prototype;
+    Response.prototype.text = async function () {
+      await text.call(this);
+      throw new TypeError('network error');
+    };
+  });
+  await page.click('#try button.main');
+  await page.getByRole('alert').getByText('The answer broke off.').waitFor();
+  await page.getByRole('heading', {name: /^200 /}).waitFor();
+  await page.getByLabel('Example').selectOption({label: 'Six numbers out of 49'});
+  assert.equal(await page.locator('#try [role=alert]').count(), 0);
+  await close();
+});
+
 test('with keys, requests take a token', async () => {
   const own = await startWithKey('shuffle, read'),
     {token} = own;
