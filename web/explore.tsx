@@ -86,41 +86,26 @@ interface Query {
 }
 
 /** kinds are those that the list can be narrowed to. */
-const kinds = [
-  'shuffle',
-  'commitment',
-  'void',
-  'reveal',
-  'shoe',
-  'draw',
-  'add',
-  'return',
-  'reshuffle',
-  'close',
-  'expire',
-  'log-begin',
-  'log-end',
-] as const;
+const kinds = 'shuffle commitment void reveal shoe draw add return reshuffle close expire log-begin log-end'.split(' ');
+
+/** whole and minute are the forms of a place and of a time, in UTC, in the address. */
+const whole = /^\d{1,15}$/,
+  minute = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
 
 /** fromLink returns the query in the page's address, without the parts that mean nothing. */
 function fromLink(): Query {
   const search = new URLSearchParams(location.search);
+  if (!search.has('record')) search.set('record', location.hash.slice(1));
   const given = (name: string, form: RegExp) => form.exec(search.get(name) ?? '')?.[0] ?? '';
-  const [record, before] = [
-    given('record', /^\d{1,15}$/) || /^#(\d{1,15})$/.exec(location.hash)?.[1],
-    given('before', /^\d{1,15}$/),
-  ];
+  const placed = (name: string) => (given(name, whole) === '' ? undefined : Number(given(name, whole)));
   return {
-    record: record ? Number(record) : undefined,
+    record: placed('record'),
     kind: kinds.find((kind) => kind === search.get('kind')) ?? '',
     since: given('since', minute),
     until: given('until', minute),
-    before: before ? Number(before) : undefined,
+    before: placed('before'),
   };
 }
-
-/** minute is the form of a time in the address, in UTC. */
-const minute = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
 
 function Explore() {
   const [view, setView] = useState<View>();
@@ -514,7 +499,7 @@ function Latest({view: {tiles}, query, onGo, onAsk}: Going & Asking & {view: Vie
               <option value="">{text('explore.kind.all')}</option>
               {kinds.map((kind) => (
                 <option key={kind} value={kind}>
-                  {text(`kind.${kind}`)}
+                  {named('kind', kind)}
                 </option>
               ))}
             </select>
