@@ -12,7 +12,8 @@ RUN go mod download
 COPY . .
 ARG VERSION=dev
 ARG REVISION=
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION} -X main.commit=${REVISION}" -o /out/bin/ ./cmd/server ./cmd/riffle \
+ARG DATE=
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X riffle/internal/release.version=${VERSION} -X riffle/internal/release.commit=${REVISION} -X riffle/internal/release.date=${DATE}" -o /out/bin/ ./cmd/server ./cmd/riffle \
     && install -d -m 0700 /out/root/data /out/root/keys
 
 # The image contains only the service and its offline companion, which checks the data of a stopped

@@ -23,6 +23,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"riffle/internal/fairness"
+	"riffle/internal/release"
 )
 
 // Exit codes.
@@ -52,9 +53,6 @@ func exitCode(err error) int {
 	return exitUnchecked
 }
 
-// version is set by the linker for a release.
-var version = "dev"
-
 // commands is the command line, as kong reads it.
 type commands struct {
 	Version kong.VersionFlag `help:"Print the version."`
@@ -68,11 +66,21 @@ type commands struct {
 	Key        keyCommands `cmd:"" help:"Keys of callers, and the one that encrypts seeds."`
 	Completion completion  `cmd:"" help:"Print a script that completes the commands in a shell."`
 	Suggest    suggest     `cmd:"" hidden:""`
+	ShowBuild  showBuild   `cmd:"" name:"version" help:"Print version, commit and date."`
+}
+
+// A showBuild prints the build.
+type showBuild struct{}
+
+// Run prints it.
+func (k *showBuild) Run(c *console) error {
+	_, err := fmt.Fprintln(c.out, release.Current())
+	return err
 }
 
 // run parses the command line and runs the command.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	parser, err := kong.New(&commands{}, kong.Name("riffle"), kong.Writers(stdout, stderr), kong.Vars{"version": "riffle " + version, "algorithms": algorithms()},
+	parser, err := kong.New(&commands{}, kong.Name("riffle"), kong.Writers(stdout, stderr), kong.Vars{"version": release.Current().String(), "algorithms": algorithms()},
 		kong.Description("The offline companion of the shuffle service.\n\n"+
 			"The exit code is 0 if all is well, 1 if what was checked does not add up, and 2 if it could not be checked."),
 		kong.BindTo(ctx, (*context.Context)(nil)),

@@ -12,6 +12,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
+	"riffle/internal/release"
 )
 
 // errUnchecked is for a proof that could not be checked to the end. The reason has been printed.
@@ -90,7 +91,7 @@ func writeReport(path string, f *prooffile.Findings) error {
 	values := struct {
 		*prooffile.Findings
 		Version, Time string
-	}{f, version, time.Now().UTC().Format(audit.TimeFormat)}
+	}{f, release.Current().Version, time.Now().UTC().Format(audit.TimeFormat)}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("the report: %w", err)

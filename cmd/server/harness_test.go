@@ -76,7 +76,7 @@ func run(m *testing.M) (code int, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	program = filepath.Join(folder, "server")
-	command := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-X main.version="+version, "-o", folder+"/", ".", "../riffle")
+	command := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-X riffle/internal/release.version="+version, "-o", folder+"/", ".", "../riffle")
 	if raced {
 		command.Args = slices.Insert(command.Args, 2, "-race")
 	}

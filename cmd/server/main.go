@@ -10,18 +10,12 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"riffle/internal/config"
+	"riffle/internal/release"
 	"riffle/internal/tracing"
-)
-
-// version and commit are set by the linker for a release.
-var (
-	version = "dev"
-	commit  = ""
 )
 
 func main() {
@@ -47,7 +41,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	case o.help:
 		return o.writeHelp(stderr)
 	case o.version:
-		_, err := fmt.Fprintln(stdout, "riffle", version, revision())
+		_, err := fmt.Fprintln(stdout, release.Current())
 		return err
 	case o.healthcheck:
 		return healthcheck(ctx, o)
@@ -69,7 +63,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	output := newLogOutput(stderr)
 	defer output.flush()
 	logger := output.logger(level)
-	tracer, err := tracing.New(ctx, env, version, logger)
+	tracer, err := tracing.New(ctx, env, release.Current().Version, logger)
 	if err != nil {
 		return err
 	}
@@ -95,20 +89,4 @@ func lines(err error) []string {
 // oneLine returns an error's text on one line.
 func oneLine(err error) string {
 	return strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(err.Error())
-}
-
-// revision returns the commit of the build, or "unknown".
-func revision() string {
-	if commit != "" {
-		return commit
-	}
-	info, _ := debug.ReadBuildInfo()
-	if info != nil {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				return s.Value
-			}
-		}
-	}
-	return "unknown"
 }

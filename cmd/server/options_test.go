@@ -20,7 +20,7 @@ import (
 func TestVersionAndHelp(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := runToExit(t, nil, "--version")
-	assert.Truef(t, code == 0 && strings.HasPrefix(stdout, "riffle "+version+" ") && stderr == "", "--version: %d, %q, %q", code, stdout, stderr)
+	assert.Truef(t, code == 0 && strings.HasPrefix(stdout, "riffle "+version+", commit ") && stderr == "", "--version: %d, %q, %q", code, stdout, stderr)
 	for _, help := range []string{"--help", "-help"} {
 		code, _, stderr = runToExit(t, nil, help)
 		if code != 0 || !strings.Contains(stderr, "\n  --max-items") || !strings.Contains(stderr, "RIFFLE_MAX_ITEMS") || regexp.MustCompile(`\s-\w`).MatchString(stderr) {

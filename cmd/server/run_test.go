@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"riffle/internal/release"
 )
 
 // TestRunInProcess runs the program within the test. The other tests run a binary that they build,
@@ -17,7 +19,7 @@ func TestRunInProcess(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	none := func(string) string { return "" }
 	require.NoError(t, run(t.Context(), []string{"-version"}, none, &stdout, &stderr), "-version")
-	assert.Equal(t, "riffle "+version+" "+revision()+"\n", stdout.String(), "-version")
+	assert.Equal(t, release.Current().String()+"\n", stdout.String(), "-version")
 	err := run(t.Context(), []string{"-queue", "0"}, none, &stdout, &stderr)
 	assert.Truef(t, err != nil && strings.Contains(err.Error(), "-queue"), "-queue 0: %v", err)
 }

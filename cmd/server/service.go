@@ -13,6 +13,7 @@ import (
 
 	"riffle"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
@@ -26,6 +27,7 @@ import (
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/sqlite"
 	"riffle/internal/logs"
+	"riffle/internal/release"
 	"riffle/internal/tracing"
 	"riffle/internal/web"
 )
@@ -51,7 +53,8 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	metrics := api.NewMetrics(registry, version, revision())
+	built := release.Current()
+	metrics := api.NewMetrics(registry, built.Version, built.Commit)
 	settings := o.api
 	settings.Logger, settings.Tracer, settings.Metrics, settings.Gatherer = logger, tracer, metrics, registry
 	if o.accessLog {
@@ -161,19 +164,25 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 		s.logger.Warn("anybody who can reach this address can shuffle, deal, write to the log and read the metrics: "+
 			"let in only those who have a key (riffle key new), or listen on localhost behind something that does", "addr", s.public.address())
 	}
-	s.logger.Info("listening", "addr", s.public.address(), "tls", s.certificates != nil, "admin", s.admin.address(), "data", s.options.mainLog().Folder, "version", version)
+	s.logger.Info("listening", "addr", s.public.address(), "tls", s.certificates != nil, "admin", s.admin.address(), "data", s.options.mainLog().Folder, "version", release.Current().Version)
 
+	alive := notifyReady()
 	for ctx.Err() == nil {
 		select {
+		case <-alive:
+			notify(daemon.SdNotifyWatchdog)
 		case err := <-served:
 			return err
 		case <-s.logs.Failed(): // requests in flight get a second to be answered with an error
 			return errors.Join(s.logs.Err(), s.shutdown(time.Second))
 		case <-hangups:
+			notify(daemon.SdNotifyReloading)
 			reload()
+			notify(daemon.SdNotifyReady)
 		case <-ctx.Done():
 		}
 	}
+	notify(daemon.SdNotifyStopping)
 	s.logger.Info("stopping", "reason", context.Cause(ctx))
 	s.handler.Drain()
 	select { // until load balancers see that /readyz answers 503
@@ -181,6 +190,19 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 	case <-s.logs.Failed():
 	}
 	return s.shutdown(s.options.grace)
+}
+
+// notify tells systemd what the service does, if that started it with Type=notify.
+func notify(state string) { _, _ = daemon.SdNotify(false, state) } // nobody else is there to hear of an error
+
+// notifyReady tells systemd that the service takes requests. The channel says when to tell it that it
+// still does, twice in the unit's WatchdogSec; nil if it has none.
+func notifyReady() <-chan time.Time {
+	notify(daemon.SdNotifyReady)
+	if interval, err := daemon.SdWatchdogEnabled(false); err == nil && interval > 0 {
+		return time.Tick(interval / 2)
+	}
+	return nil
 }
 
 // shutdown stops accepting connections, ends replays, and waits up to grace for other requests in

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 
 	"riffle/internal/config"
+	"riffle/internal/release"
 )
 
 // certificates are the current TLS certificates: one from files, read again when they change, or one
@@ -64,7 +65,7 @@ func newCertificates(o *options, logger *slog.Logger, registry prometheus.Regist
 			Cache:      autocert.DirCache(cmp.Or(c.acme.Cache, filepath.Join(o.mainLog().Folder, "acme"))),
 			HostPolicy: autocert.HostWhitelist(c.acme.Hosts...),
 			Email:      c.acme.Email,
-			Client:     &acme.Client{DirectoryURL: cmp.Or(c.acme.Directory, autocert.DefaultACMEDirectory), UserAgent: "riffle/" + version},
+			Client:     &acme.Client{DirectoryURL: cmp.Or(c.acme.Directory, autocert.DefaultACMEDirectory), UserAgent: "riffle/" + release.Current().Version},
 		}
 	}
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
