@@ -29,6 +29,9 @@ export function requestOf({path, parameters}, values) {
   return {path: `${filled}${query.size > 0 ? `?${query}` : ''}`, headers};
 }
 
+/** plain is what a shell takes as it stands. */
+const plain = /^[\w:/.%-]+$/;
+
 /** @param {string} text */
 const quote = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -39,7 +42,7 @@ const quote = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
  */
 export const asCurl = ({method, url, writes, headers = {}, body}, token) =>
   [
-    `curl ${method === 'GET' || body !== undefined ? '' : `-X ${method} `}${/^[\w:/.%-]+$/.test(url) ? url : quote(url)}`,
+    `curl ${method === 'GET' || body !== undefined ? '' : `-X ${method} `}${plain.test(url) ? url : quote(url)}`,
     ...(token ? ['-H "Authorization: Bearer $RIFFLE_TOKEN"'] : []),
     ...(writes ? ['-H "Idempotency-Key: $(openssl rand -hex 16)"'] : []),
     ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),

@@ -443,7 +443,7 @@ interface Listed {
   end: number;
 }
 
-/** collect reads a page of records of a kind, or of all: of those between two places, the nearest to the first place. */
+/** collect reads a page of records of a kind, or of all, between two places: those nearest to the first place. */
 async function collect(tiles: Tiles, from: number, to: number, kind: string): Promise<Listed> {
   const list: Row[] = [],
     isUp = from < to;

@@ -6,7 +6,7 @@ import {recordsOf, type Check} from './check';
 import {cardNames, deckTypes, type DeckType} from './decks';
 import {text} from './page';
 import {Back, most, type Dealing} from './table/cards';
-import {Hands, type Deal} from './table/hands';
+import {Hands, playersOf, type Deal} from './table/hands';
 import {roleOf, type Given} from './verify-given';
 
 /** mostReplayed is the largest deck that is dealt again to be shown. */
@@ -108,13 +108,14 @@ export function Shown({
   if (!laid) return null;
   const {dealing, hands, rest, size, name, isHidden} = laid;
   const {hand} = check.summary,
-    own = typeof hand === 'number' ? hand : lit;
+    own = typeof hand === 'number' ? hand : lit,
+    players = playersOf(hands, size, dealing?.type);
   return (
     <>
-      {hands.length > 1 && hands.length <= 20 && (
+      {players.length > 1 && players.length <= 20 && (
         <div class="tabs which" role="group" aria-labelledby="which">
           <span id="which">{text('verify.which')}</span>
-          {hands.map((_, i) => (
+          {players.map((_, i) => (
             <button key={i} type="button" aria-pressed={i + 1 === own} onClick={() => onLit(i + 1)}>
               {i + 1}
             </button>

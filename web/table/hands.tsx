@@ -1,6 +1,7 @@
 // Hands as they lie on a table: four around it, roles in a ring, others in rows. What mahjong deals from is a wall in
 // the middle.
 import {useState} from 'preact/hooks';
+import type {DeckType} from '../decks';
 import {text} from '../page';
 import {Cards, type Dealing} from './cards';
 import {mostTiles, Wall, type Place} from './wall';
@@ -30,14 +31,20 @@ function sorted(codes: string[], {type, names}: Dealing): string[] {
 /** seatOf returns the seat of a hand: the first of bridge is North, and that of mahjong East. */
 const seatOf = (hand: number, isMahjong: boolean) => ((hand + (isMahjong ? 1 : 0)) % 4) as 0 | 1 | 2 | 3;
 
+/** isWall reports whether a deck of so many cards lies as a wall. */
+const isWall = ({family}: DeckType, size: number) => family === 'mahjong' && size <= mostTiles;
+
+/** playersOf returns the hands of players. Mahjong that deals all tiles to six hands deals the wall and the dead wall. */
+export const playersOf = (hands: string[][], size: number, type?: DeckType) =>
+  type && isWall(type, size) && hands.length === 6 && hands.flat().length === size ? hands.slice(0, 4) : hands;
+
 /** Hands shows a deal. The hand with the number lit, from 0, is marked. */
 export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing & Deal & {lit?: number}) {
   const {family} = dealing.type,
-    isWall = family === 'mahjong' && size <= mostTiles,
+    hasWall = isWall(dealing.type, size),
     canSort = !['roles', 'dominoes', 'set'].includes(family) && hands.some((hand) => hand.length > few - 3);
   const [isSorted, sort] = useState(family === 'french' || family === 'latin');
-  // Mahjong may deal the wall as further hands, of which the last is the dead wall.
-  const players = isWall ? hands.slice(0, 4) : hands,
+  const players = playersOf(hands, size, dealing.type),
     walls = hands.slice(players.length),
     taken = players.flat().length,
     left = [...walls.flat(), ...rest];
@@ -48,9 +55,9 @@ export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing 
   });
   const isMany = hands.every(({length}) => length < 3),
     isRing = family === 'roles' && hands.length > 2 && hands.every(({length}) => length === 1),
-    isTable = players.length === 4 && (isWall || (parts.length === 0 && canSort));
-  const layout = isRing ? 'many ring-of' : isWall ? 'racks' : isMany ? 'many' : '';
-  const wall = isWall && (
+    isTable = players.length === 4 && (hasWall || (parts.length === 0 && canSort));
+  const layout = isRing ? 'many ring-of' : hasWall ? 'racks' : isMany ? 'many' : '';
+  const wall = hasWall && (
     <Wall places={places} dead={walls.at(1)?.length ?? dealing.type.dead_wall ?? 0} {...dealing} />
   );
   let from = 0;
@@ -83,7 +90,7 @@ export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing 
                   }
                 >
                   {isRing ? i + 1 : (parts[i - hands.length + parts.length] ?? text('table.hand', i + 1))}
-                  {isTable && <span class="seat">{text(`table.seat.${seatOf(i, isWall)}`)}</span>}
+                  {isTable && <span class="seat">{text(`table.seat.${seatOf(i, hasWall)}`)}</span>}
                   {i === lit && <strong>{text('table.yours')}</strong>}
                 </h3>
                 <Cards
@@ -97,7 +104,7 @@ export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing 
           {isTable && wall}
         </div>
       )}
-      {!isWall && rest.length > 0 && <Rest cards={rest} isAlone={hands.length === 0} from={from} {...dealing} />}
+      {!hasWall && rest.length > 0 && <Rest cards={rest} isAlone={hands.length === 0} from={from} {...dealing} />}
       {!isTable && wall}
     </>
   );

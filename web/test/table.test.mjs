@@ -94,6 +94,7 @@ test('mahjong players sit around the wall, and a dealt dead wall is marked', asy
       await page.waitForSelector('.wall img[src]');
       assert.deepEqual(await codes(page, '.racks .hand img'), hands.slice(0, 4).flat());
       assert.deepEqual(await codes(page, '.wall img'), hands.slice(4).flat());
+      assert.equal(await page.locator('.which button').count(), path ? 4 : 0, "a wall is nobody's hand");
       assert.deepEqual(await codes(page, '.wall .dead img'), hands[5]);
       assert.deepEqual(await page.locator('.seat').allTextContents(), ['East', 'South', 'West', 'North']);
       const [east, south, west, north] = await middles(page, '.racks .hand'),
