@@ -34,7 +34,7 @@ const seatOf = (hand: number, isMahjong: boolean) => ((hand + (isMahjong ? 1 : 0
 /** isWall reports whether a deck of so many cards lies as a wall. */
 const isWall = ({family}: DeckType, size: number) => family === 'mahjong' && size <= mostTiles;
 
-/** playersOf returns the hands of players. Mahjong that deals all tiles to six hands deals the wall and the dead wall. */
+/** playersOf returns the hands of players. Mahjong that deals all tiles to six hands deals its two walls as well. */
 export const playersOf = (hands: string[][], size: number, type?: DeckType) =>
   type && isWall(type, size) && hands.length === 6 && hands.flat().length === size ? hands.slice(0, 4) : hands;
 

@@ -380,7 +380,7 @@ const links = [
   ...['..', '../decks/standard52#', '..%2fdecks%2fstandard52%3f', '?'].flatMap((id) => [
     `/#${id}`,
     `/fairness#shuffle=own&n=${id}&code=${id}`,
-    `/explore?id=${id}#${id}`,
+    `/explore?id=${id}&kind=${id}&since=${id}&until=${id}&before=${id}#${id}`,
     `/docs#/${id}/${id}`,
     `/docs?x=${id}#/shuffles/${id}`,
   ]),
@@ -395,6 +395,7 @@ const expected = [
   /^GET \/cards\/[a-z]+\d+\/[\dA-Za-z]+\.svg$/, // of the games that the table offers
   /^GET \/log\/(key|checkpoint)$/,
   /^GET \/commitments\?status=(void|late|open)$/,
+  /^GET \/commitments\?status=void&limit=1000&after=[\da-f]{8}-[\da-f]{4}-7000-8000-0{12}$/, // of the last day
   new RegExp(`^GET /(shoes/${id}|shoes/${id}/proof|audits/${id}/proof)$`),
 ];
 
