@@ -92,10 +92,10 @@ const kinds = 'shuffle commitment void reveal shoe draw add return reshuffle clo
 const whole = /^\d{1,15}$/,
   minute = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
 
-/** fromLink returns the query in the page's address, without the parts that mean nothing. */
-function fromLink(): Query {
-  const search = new URLSearchParams(location.search);
-  if (!search.has('record')) search.set('record', location.hash.slice(1));
+/** fromLink returns the query in an address of the page, without the parts that mean nothing. */
+function fromLink({search: asked, hash}: {search: string; hash: string} = location): Query {
+  const search = new URLSearchParams(asked);
+  if (!search.has('record')) search.set('record', hash.slice(1));
   const given = (name: string, form: RegExp) => form.exec(search.get(name) ?? '')?.[0] ?? '';
   const placed = (name: string) => (given(name, whole) === '' ? undefined : Number(given(name, whole)));
   return {
@@ -189,7 +189,7 @@ function Explore() {
               <Place key={index} view={view} index={index} onGo={go} />
             ) : (
               <p class="panel problem" role="alert">
-                {text('explore.beyond', index, view.checkpoint.size)}
+                {text('explore.beyond', index, view.checkpoint.size.toLocaleString(language))}
               </p>
             ))}
           <div class="columns">
@@ -336,7 +336,10 @@ function Search({onFound}: {onFound: (index: number) => void}) {
     setFound(undefined);
     setWanted(wanted);
     run(async () => {
-      if (/^\d{1,15}$/.test(wanted)) return onFound(Number(wanted));
+      const here = `${location.origin}${prefix}${path(['explore'])}`,
+        isHere = URL.canParse(wanted) && wanted.split(/[?#]/)[0] === here,
+        {record} = fromLink(isHere ? new URL(wanted) : {search: '', hash: `#${wanted}`});
+      if (record !== undefined) return onFound(record);
       const id = idIn(wanted);
       if (id) return onFound(((await (await send(path(['audits', id]))).json()) as Audit).log_index);
       setFound(await page(wanted, 0));
@@ -680,6 +683,12 @@ function Unused({onGo}: Going) {
 function Place({view, index, onGo}: Going & {view: View; index: number}) {
   const [found, setFound] = useState<{record: string; path: Branch[]; holds: boolean}>();
   const [problem, setProblem] = useState('');
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // The reader may have asked from far below, and on a phone all of it is below the first screen.
+    const top = panel.current?.getBoundingClientRect().top ?? 0;
+    if (top < 0 || top > innerHeight / 2) panel.current?.scrollIntoView();
+  }, [found === undefined]);
   useEffect(() => {
     void (async () => {
       const bytes = await view.tiles.record(index),
@@ -700,7 +709,7 @@ function Place({view, index, onGo}: Going & {view: View; index: number}) {
   if (!found) return <p class="panel">…</p>;
   const record = JSON.parse(found.record) as {id: string};
   return (
-    <section class="panel">
+    <section class="panel" ref={panel}>
       <h2>{text('explore.record', index)}</h2>
       <div class="columns">
         <div>

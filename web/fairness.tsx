@@ -86,9 +86,9 @@ function ordersOf(sent: unknown, n: number, most: number): Uint8Array | undefine
 
 /** messageOf says why the frame has sent no orders. */
 function messageOf(sent: unknown): string {
-  const {error, mistake, runs} = (sent ?? {}) as {error?: unknown; mistake?: unknown; runs?: unknown};
-  for (const known of ['unchanged', 'same'] satisfies Mistake[])
-    if (mistake === known) return text(`lab.${known}`, Number(runs));
+  const {error, mistake, shown} = (sent ?? {}) as {error?: unknown; mistake?: unknown; shown?: unknown};
+  for (const known of ['unchanged', 'same', 'disorder', 'promise'] satisfies Mistake[])
+    if (mistake === known) return text(`lab.${known}`, String(shown).slice(0, 200));
   return typeof error === 'string' ? text('lab.threw', error.slice(0, 300)) : text('lab.broken');
 }
 

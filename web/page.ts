@@ -41,17 +41,20 @@ const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
 export const isId = (given: string) => idForm.test(given);
 
 /**
- * idIn returns the id that a reader has given, also as a link to its check, or undefined for anything else.
+ * idIn returns the id that a reader has given, also as a link to its check or audit, or undefined for anything else.
  * It throws for a link to another log, in which the id may mean nothing or something else.
  */
 export function idIn(given: string): string | undefined {
   if (isId(given)) return given.toLowerCase();
-  if (given.length > 2000 || !URL.canParse(given)) return undefined;
-  const url = new URL(given),
+  const link = given.startsWith(`${location.host}/`) ? `${location.protocol}//${given}` : given;
+  if (link.length > 2000 || !/^https?:/i.test(link) || !URL.canParse(link)) return undefined;
+  const url = new URL(link),
     {origin, pathname} = url,
     id = idOfPage(url) ?? '';
   if (!isId(id)) return undefined;
-  const here = [path(['verify']), path(['a', id])].map((path) => location.origin + prefix + path);
+  const here = [path(['verify']), path(['a', id]), path(['audits', id]), path(['audits', id, 'proof'])].map(
+    (path) => location.origin + prefix + path,
+  );
   if (!here.includes(origin + pathname))
     throw new Problem(0, text('problem.elsewhere', (origin + pathname).slice(0, 200)));
   return id.toLowerCase();
@@ -98,7 +101,7 @@ export function verifyLink(id: string, hand?: number): string {
 
 /** idOfPage returns what an address of the check has in the place of an id; undefined for none. */
 export function idOfPage({pathname, search}: {pathname: string; search: string}): string | undefined {
-  const [, id] = /\/a\/([^/]*)$/.exec(pathname) ?? [];
+  const [, id] = /\/(?:a|audits)\/([^/]*)(?:\/proof)?$/.exec(pathname) ?? [];
   return id ?? new URLSearchParams(search).get('id') ?? undefined;
 }
 

@@ -27,7 +27,7 @@ export function Chart({options, label, id}: {options: Plot.PlotOptions; label: s
       .querySelectorAll('g')
       // Groups have no names.
       .forEach((group) => ['aria-label', 'aria-description'].forEach((name) => group.removeAttribute(name)));
-    place.current!.replaceChildren(plot);
+    place.current?.replaceChildren(plot); // unless the measurement has gone
   };
   useEffect(() => {
     const timer = setTimeout(draw); // each in a task of its own, so that the page answers between them

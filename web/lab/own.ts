@@ -13,18 +13,41 @@ export interface OwnJob {
   batch: number;
 }
 
-/** A Mistake is one that makes a verdict pointless: the list as it was, or the same other order, each time. */
-export type Mistake = 'unchanged' | 'same';
+/**
+ * A Mistake leaves nothing to measure: the list as it was, or the same other order, each time; what is no
+ * order of the cards; or a promise.
+ */
+export type Mistake = 'unchanged' | 'same' | 'disorder' | 'promise';
 
-/** A Sent is an answer: orders of n cards, one after the other, or an error, or a mistake in so many runs. */
-export type Sent = {orders: Uint8Array} | {error: string} | {mistake: Mistake; runs: number};
+/** A Sent is an answer: orders of n cards, one after the other, or an error, or a mistake with its runs or result. */
+export type Sent = {orders: Uint8Array} | {error: string} | {mistake: Mistake; shown: number | string};
 
-type Shuffle = (a: number[]) => unknown;
+class Mistaken extends Error {
+  constructor(
+    readonly mistake: Mistake,
+    readonly shown: number | string,
+  ) {
+    super();
+  }
+}
 
-/** functionOf returns the function that an expression is, or undefined for all other code. */
-function functionOf(code: string): Shuffle | undefined {
+type Shuffle = (this: unknown, a: number[]) => unknown;
+
+/** returning returns a body that returns the value of code, or undefined if that is not an expression. */
+function returning(code: string): string | undefined {
+  const body = `return (\n${code.replace(/;\s*$/, '')}\n)`;
   try {
-    const value: unknown = new Function(`return (\n${code.replace(/;\s*$/, '')}\n)`)();
+    new Function(body);
+    return body;
+  } catch {
+    return undefined;
+  }
+}
+
+/** functionOf returns the function that a body returns without a list, or undefined for all others. */
+function functionOf(body: string): Shuffle | undefined {
+  try {
+    const value: unknown = new Function(body)();
     return typeof value === 'function' ? (value as Shuffle) : undefined;
   } catch {
     return undefined;
@@ -32,17 +55,18 @@ function functionOf(code: string): Shuffle | undefined {
 }
 
 /**
- * compile returns a shuffle, written as a function, as a program that declares one, or as the body of one
- * that gets the array a. A program that touches a itself is a body, whatever it declares.
+ * compile returns a shuffle, written as a function, as a program that declares one, or as the body of one or
+ * an expression, which get the array a. A program that touches a itself is a body, whatever it declares.
  */
 function compile(code: string, n: number): Shuffle {
-  const source = code.replace(/^\s*export\s+(default\s+)?/gm, ''),
-    whole = functionOf(source);
-  if (whole) return whole;
+  const source = code.replace(/^\s*(?:export\s+(?:default\s+)?|(?:module\.)?exports(?:\.\w+)?\s*=\s*)/gm, ''),
+    expression = returning(source),
+    whole = expression && functionOf(expression);
+  if (whole) return (a) => whole.call(a, a); // a method has the list as this
   const declarations = source.matchAll(/(?:^|[;}])\s*(?:async\s+)?(?:function|const|let|var)\s+([A-Za-z_$][\w$]*)/gm),
     names = new Set([...declarations].map(([, name]) => name!)),
     known = [...names].map((name) => `${name}: typeof ${name} === 'function' ? ${name} : undefined`),
-    body = new Function('a', 'declared$', `${source}\n;declared$({${known.join()}});`) as (
+    body = new Function('a', 'declared$', `${expression ?? source}\n;declared$({${known.join()}});`) as (
       a: number[],
       declared: (functions: Record<string, Shuffle | undefined>) => void,
     ) => unknown;
@@ -72,14 +96,14 @@ function leastSame(n: number): number {
 function orderOf(shuffle: Shuffle, n: number): number[] {
   const a = Array.from({length: n}, (_, card) => card),
     result = shuffle(a);
-  if (result instanceof Promise) throw new Error('it returns a promise; write it without async');
+  if (result instanceof Promise) throw new Mistaken('promise', '');
   const order = Array.isArray(result) || ArrayBuffer.isView(result) ? Array.from(result as number[]) : a;
   if (
     order.length !== n ||
     new Set(order).size !== n ||
     order.some((card) => !Number.isInteger(card) || card < 0 || card >= n)
   )
-    throw new Error(`${JSON.stringify(order).slice(0, 200)} is not an order of the ${n} cards`);
+    throw new Mistaken('disorder', JSON.stringify(order).slice(0, 200));
   return order;
 }
 
@@ -100,13 +124,12 @@ function run({code, n, runs, batch}: OwnJob, port: MessagePort): void {
       }
       if (!differs && count >= leastSame(n)) {
         const mistake = orders.subarray(0, n).every((card, i) => card === i) ? 'unchanged' : 'same';
-        send({mistake, runs: count});
-        return;
+        throw new Mistaken(mistake, count);
       }
       send({orders});
     }
   } catch (error) {
-    send({error: String(error)});
+    send(error instanceof Mistaken ? {mistake: error.mistake, shown: error.shown} : {error: String(error)});
   }
 }
 

@@ -271,6 +271,24 @@ test('/explore lists all hits of a reference, page by page', async () => {
   await page.getByRole('heading', {name: 'Record 101'}).waitFor();
   await page.goBack();
   await page.getByRole('heading', {name: 'Record 100'}).waitFor();
+  for (const [link, record] of [
+    [`${service.base}/audits/${id}/proof`, 101],
+    [`${service.base}/explore?record=7`, 7],
+    [`${service.base.replace('http://', '')}/a/${id}`, 101],
+    [`${service.base}/explore#8`, 8],
+  ]) {
+    await find(link);
+    await page.getByRole('heading', {name: `Record ${record}`, exact: true}).waitFor();
+  }
+  // The record is shown where the reader sees it, wherever it was asked for.
+  await page.locator('.records button', {hasText: '83'}).click();
+  await page.getByText('The record is in the tree.').waitFor();
+  await page.waitForFunction(() => {
+    const heading = [...document.querySelectorAll('h2')].find(({textContent}) => textContent === 'Record 83');
+    return heading && heading.getBoundingClientRect().top >= 0 && heading.getBoundingClientRect().bottom < innerHeight;
+  });
+  await page.goto(`${service.base}/explore?record=100`);
+  await page.getByRole('heading', {name: 'Record 100'}).waitFor();
   await page.reload();
   await page.getByRole('heading', {name: 'Record 100'}).waitFor();
   await find(`https://elsewhere.example/verify?id=${id}`);

@@ -413,11 +413,16 @@ test("a function of the reader's own is taken in every usual form", async () => 
     [`const shuffle = (a) => ${sorted};\nfunction helper() {}`, '.verdict.verified'],
     [`function mix(list) { return ${sorted.replace('a.', 'list.')}; }\nreturn mix(a);`, '.verdict.verified'],
     [`return Uint8Array.from(${sorted});`, '.verdict.verified'],
+    [`module.exports = function shuffle(a) { ${body} return a; };`, '.verdict.verified'],
+    [`function shuffle(a) { ${body} return a; }\nmodule.exports = { shuffle };`, '.verdict.verified'],
+    [`Array.prototype.shuffle = function () { const a = this; ${body} };`, '.verdict.verified'],
+    [sorted, '.verdict.verified'],
     ['function shuffle(a) { a.sort(() => Math.random() - 0.5); }', '.verdict.failed'],
     ['return a;', /as it was in 500 of 500 runs/],
     [`function shuffle(a) { a = ${sorted}; }`, /as it was in 500 of 500 runs/],
     ['const shuffle = (a) => a.reverse();', /the same order in 500 of 500 runs/],
     [`const shuffle = async (a) => ${sorted};`, /returns a promise/],
+    ['const shuffle = (a) => a.slice(1);', /gave \[1,2,3,4\], which is not an order/],
     ['const shuffle = (a: number[]) => a;', /SyntaxError/],
   ]) {
     await page.goto('about:blank'); // what is shown is never of the case before
