@@ -18,12 +18,12 @@ import {
   type Relation,
 } from './tree';
 
-/** A Seen is a checkpoint that this browser saw before. A log of another key has replaced the log. */
+/** A Seen is a checkpoint that this browser saw before. A log of another key has followed that log or replaced it. */
 interface Seen {
   earlier: Checkpoint;
   key: string;
   at: number;
-  relation: Relation | 'replaced';
+  relation: Relation | 'followed' | 'replaced';
 }
 
 /** A View is the log at a checkpoint, and the one that this browser saw last time. */
@@ -40,8 +40,34 @@ const storedName = `checkpoint ${prefix}`;
 const often = 2_000,
   seldom = 30_000;
 
-const fetchBytes = async (tile: string) =>
-  new Uint8Array(await (await send(path(['log', ...tile.split('/')]))).arrayBuffer());
+/** readerOf reads the tiles of a log by its name: the browser may have those of one that this log follows. */
+const readerOf = (origin: string) => async (tile: string) =>
+  new Uint8Array(await (await send(path(['log', ...tile.split('/')], {origin}))).arrayBuffer());
+
+/** isHeld reports whether a record leads to the root of a checkpoint. */
+async function isHeld(tiles: Tiles, root: string, index: number): Promise<boolean> {
+  let hash = leafHash(await tiles.record(index));
+  for (const {start, sibling} of await pathOf(tiles, index))
+    hash = sibling.start < start ? join(sibling.hash, hash) : join(hash, sibling.hash);
+  return bytesToHex(hash) === root;
+}
+
+/**
+ * succeed compares a log with a checkpoint of another key. A log follows another one if its first record has the
+ * last checkpoint of that one, whose last record names it.
+ */
+async function succeed(tiles: Tiles, key: string, kept: {earlier: Checkpoint; key: string}): Promise<Seen['relation']> {
+  if (tiles.size === 0) return 'replaced';
+  const {predecessor, checkpoint} = JSON.parse(decode(await tiles.record(0))) as Record<string, string>;
+  if (!predecessor || !checkpoint) return 'replaced';
+  const last = await openCheckpoint(checkpoint, predecessor),
+    before = new Tiles(last.size, readerOf(last.origin)),
+    {successor} = JSON.parse(decode(await before.record(last.size - 1))) as Record<string, string>;
+  if (successor !== key.trim() || !(await isHeld(before, last.root, last.size - 1))) return 'replaced';
+  if (predecessor !== kept.key.trim()) return succeed(before, predecessor, kept);
+  const relation = await relate(before, kept.earlier, last);
+  return relation === 'grew' ? 'followed' : relation;
+}
 
 /** recall returns the checkpoint that this browser kept, if it did. */
 async function recall(): Promise<{earlier: Checkpoint; key: string; at: number} | undefined> {
@@ -63,18 +89,19 @@ async function look(current?: View): Promise<View> {
   if (current && current.checkpoint.text === note && !alarms(current)) return current;
   const key = await fetchText('key'), // again, for the log may be another one
     checkpoint = await openCheckpoint(note, key),
-    tiles = new Tiles(checkpoint.size, fetchBytes),
+    tiles = new Tiles(checkpoint.size, readerOf(checkpoint.origin)),
     kept = await recall();
   const seen: Seen | undefined = kept && {
     ...kept,
-    relation: kept.key === key ? await relate(tiles, kept.earlier, checkpoint) : 'replaced',
+    relation: await (kept.key === key ? relate(tiles, kept.earlier, checkpoint) : succeed(tiles, key, kept)),
   };
-  if (seen && seen.relation !== 'grew') return {checkpoint, tiles, key, seen}; // the evidence is kept
+  if (seen && alarms({seen})) return {checkpoint, tiles, key, seen}; // the evidence is kept
   localStorage.setItem(storedName, JSON.stringify({note, key, at: Date.now()}));
-  return {checkpoint, tiles, key, seen: current && !alarms(current) ? (current.seen ?? seen) : seen};
+  return {checkpoint, tiles, key, seen: current?.key === key && !alarms(current) ? (current.seen ?? seen) : seen};
 }
 
-const alarms = ({seen}: View) => seen !== undefined && seen.relation !== 'grew';
+const alarms = ({seen}: Pick<View, 'seen'>) =>
+  seen !== undefined && seen.relation !== 'grew' && seen.relation !== 'followed';
 
 /** A Query is what the page's address asks for: a record, and the records to list. */
 interface Query {
@@ -182,7 +209,7 @@ function Explore() {
                 </button>
               </div>
             </section>
-            <Search onFound={go} />
+            <Search tiles={view.tiles} onFound={go} />
           </div>
           {index !== undefined &&
             (index < view.checkpoint.size ? (
@@ -217,6 +244,12 @@ function Grown({view: {checkpoint, key, seen}, onForget}: {view: View; onForget:
     return (
       <p class="panel good" role="status">
         ✓ {counted('explore.grew', checkpoint.size - earlier.size, when)}
+      </p>
+    );
+  if (relation === 'followed')
+    return (
+      <p class="panel good" role="status">
+        ✓ {text('explore.followed', when)}
       </p>
     );
   const why = text(`explore.alarm.${relation}.why`, when, ...sizes);
@@ -318,7 +351,7 @@ interface Page {
 }
 
 /** Search finds records by audit id, by place or by reference. */
-function Search({onFound}: {onFound: (index: number) => void}) {
+function Search({tiles, onFound}: {tiles: Tiles; onFound: (index: number) => void}) {
   const [found, setFound] = useState<Page>();
   const [problem, setProblem] = useState<Problem>();
   const last = useRef<() => void>(() => undefined);
@@ -341,7 +374,11 @@ function Search({onFound}: {onFound: (index: number) => void}) {
         {record} = fromLink(isHere ? new URL(wanted) : {search: '', hash: `#${wanted}`});
       if (record !== undefined) return onFound(record);
       const id = idIn(wanted);
-      if (id) return onFound(((await (await send(path(['audits', id]))).json()) as Audit).log_index);
+      if (id) {
+        const {log_index: index} = (await (await send(path(['audits', id]))).json()) as Audit,
+          isEarlier = index < tiles.size && (await rowOf(tiles, index)).id !== id; // the record is in an earlier log
+        return isEarlier ? location.assign(verifyLink(id)) : onFound(index);
+      }
       setFound(await page(wanted, 0));
     });
   };
@@ -379,6 +416,7 @@ function Search({onFound}: {onFound: (index: number) => void}) {
 }
 
 interface Row {
+  id?: string;
   index: number;
   kind: string;
   time: string;
@@ -691,12 +729,9 @@ function Place({view, index, onGo}: Going & {view: View; index: number}) {
   }, [found === undefined]);
   useEffect(() => {
     void (async () => {
-      const bytes = await view.tiles.record(index),
-        path = await pathOf(view.tiles, index);
-      let hash = leafHash(bytes);
-      for (const {start, sibling} of path)
-        hash = sibling.start < start ? join(sibling.hash, hash) : join(hash, sibling.hash);
-      setFound({record: decode(bytes), path, holds: bytesToHex(hash) === view.checkpoint.root});
+      const record = decode(await view.tiles.record(index)),
+        holds = await isHeld(view.tiles, view.checkpoint.root, index);
+      setFound({record, path: await pathOf(view.tiles, index), holds});
       setProblem('');
     })().catch((error: unknown) => setProblem((error as Error).message));
   }, [view]);
