@@ -30,6 +30,19 @@ export async function deckTypes(): Promise<DeckType[]> {
   return ((await (await send(path(['decks']))).json()) as {decks: DeckType[]}).decks;
 }
 
+/**
+ * partsOf returns the parts after the players' hands of the first game that deals these sizes. A part as large as a hand
+ * may be one, as at a blackjack table, unless the game has all sizes fixed.
+ */
+export function partsOf({hands: presets = []}: DeckType, sizes: number[]): {name: string; size: number}[] {
+  const fits = ({sizes: own, then = []}: Preset) => {
+    const players = own ?? Array<number>(Math.max(sizes.length - then.length, 0)).fill(sizes[0]!),
+      isGuess = !own && then.at(-1)?.size === sizes[0];
+    return !isGuess && [...players, ...then.map(({size}) => size)].join() === sizes.join();
+  };
+  return presets.find(fits)?.then ?? [];
+}
+
 /** cardNames returns the names of the cards of a type by their codes. */
 export async function cardNames(type: string): Promise<Map<string, string>> {
   const list: {code: string; name: {en: string; zh: string}}[] = (

@@ -3,10 +3,10 @@
 import {useEffect, useState} from 'preact/hooks';
 import {traceText} from '../verifiers/riffle.mjs';
 import {recordsOf, type Check} from './check';
-import {cardNames, deckTypes, type DeckType} from './decks';
-import {text} from './page';
+import {cardNames, deckTypes, partsOf, type DeckType} from './decks';
+import {named, text} from './page';
 import {Back, most, type Dealing} from './table/cards';
-import {Hands, playersOf, type Deal} from './table/hands';
+import {Hands, type Deal} from './table/hands';
 import {roleOf, type Given} from './verify-given';
 
 /** mostReplayed is the largest deck that is dealt again to be shown. */
@@ -53,16 +53,24 @@ async function laidOf(check: Check, texts: Given[], itemsSalt?: string): Promise
   const {kind, input, size, hands: sizes = [], repeat = 1} = record,
     deck = deckOf(input);
   if (!orders) return {deck, hands: [], rest: [], size, isHidden: true};
-  if (!cards) return undefined;
-  const codes = orders[0]!.map((number) => shownOf(cards.text(number)));
+  // Of a list the record has only a digest: where the drawn entries stand in it is all that the proof says.
+  const codes = orders[0]!.map((number) =>
+    cards ? shownOf(cards.text(number)) : text('verify.cards.place', number + 1),
+  );
   const starts = sizes.map((_, i) => sizes.slice(0, i).reduce((sum, size) => sum + size, 0)),
     hands = sizes.map((count, i) => codes.slice(starts[i], starts[i]! + count));
   return {
-    deck,
+    deck: cards && deck,
     hands,
     rest: codes.slice(hands.flat().length),
     size,
-    name: kind === 'shoe' ? text('verify.cards.shoe') : repeat > 1 ? text('verify.cards.first', repeat) : undefined,
+    name: !cards
+      ? text('verify.cards.places')
+      : kind === 'shoe'
+        ? text('verify.cards.shoe')
+        : repeat > 1
+          ? text('verify.cards.first', repeat)
+          : undefined,
   };
 }
 
@@ -108,8 +116,14 @@ export function Shown({
   if (!laid) return null;
   const {dealing, hands, rest, size, name, isHidden} = laid;
   const {hand} = check.summary,
-    own = typeof hand === 'number' ? hand : lit,
-    players = playersOf(hands, size, dealing?.type);
+    parts = dealing
+      ? partsOf(
+          dealing.type,
+          hands.map(({length}) => length),
+        )
+      : [],
+    players = hands.slice(0, hands.length - parts.length),
+    own = typeof hand === 'number' ? hand : lit;
   return (
     <>
       {players.length > 1 && players.length <= 20 && (
@@ -138,7 +152,14 @@ export function Shown({
         ) : isHidden ? (
           <p>{text('verify.hidden')}</p>
         ) : dealing ? (
-          <Hands {...dealing} hands={hands} rest={rest} size={size} lit={own && own - 1} />
+          <Hands
+            {...dealing}
+            hands={hands}
+            parts={parts.map(({name}) => named('part', name))}
+            rest={rest}
+            size={size}
+            lit={own && own - 1}
+          />
         ) : (
           [...hands, rest].map((entries, i) => <Entries key={i} entries={entries} isLit={i + 1 === own} />)
         )}

@@ -312,7 +312,8 @@ function Report({
   const ofRole = (role: string) => texts.filter((given) => roleOf(given) === role),
     keys = ofRole('key'),
     proofs = ofRole('proof');
-  const reference = proofs.flatMap(recordsOf)[0]?.reference,
+  const about = proofs.flatMap(recordsOf)[0],
+    reference = about?.reference,
     how = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     const unfold = () => {
@@ -328,6 +329,7 @@ function Report({
         <Line check={check} texts={texts} />
       </div>
       {reference !== undefined && <p class="quiet">{text('verify.about', String(reference))}</p>}
+      {about && about.id === subject.id && <Next key={about.id} record={about} />}
       <Cards check={check} texts={texts} salt={salt} lit={lit} onLit={onLit} />
       <details class="how" ref={how}>
         <summary>{text('verify.how')}</summary>
@@ -368,6 +370,24 @@ function Report({
       </div>
     </section>
   );
+}
+
+/** Next leads from a record that deals nothing to the one that it is about. */
+function Next({record}: {record: Shown}) {
+  const {id, kind, commitment_id: made, audit_id: revealed} = record;
+  const [next, setNext] = useState<{state: string; to?: string}>();
+  useEffect(() => {
+    if (kind === 'void') setNext({state: 'ran-out', to: made});
+    else if (kind === 'reveal') setNext({state: 'reveal', to: revealed});
+    else if (kind === 'commitment')
+      void send(path(['commitments', id]))
+        .then((answer) => answer.json())
+        .then(({status, audit_id}: {status: string; audit_id?: string}) => setNext({state: status, to: audit_id}))
+        .catch(() => {}); // the verdict stands without it
+  }, []);
+  if (!next) return null;
+  const said = named('next', next.state);
+  return <p>{next.to ? <a href={verifyLink(next.to)}>{said}</a> : said}</p>;
 }
 
 function Facts({record}: {record: Shown}) {

@@ -35,7 +35,7 @@ const seatOf = (hand: number, isMahjong: boolean) => ((hand + (isMahjong ? 1 : 0
 const isWall = ({family}: DeckType, size: number) => family === 'mahjong' && size <= mostTiles;
 
 /** playersOf returns the hands of players. Mahjong that deals all tiles to six hands deals its two walls as well. */
-export const playersOf = (hands: string[][], size: number, type?: DeckType) =>
+const playersOf = (hands: string[][], size: number, type?: DeckType) =>
   type && isWall(type, size) && hands.length === 6 && hands.flat().length === size ? hands.slice(0, 4) : hands;
 
 /** Hands shows a deal. The hand with the number lit, from 0, is marked. */
@@ -53,7 +53,7 @@ export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing 
     const code = left[i - taken];
     return code === undefined ? 'down' : {code};
   });
-  const isMany = hands.every(({length}) => length < 3),
+  const isMany = hands.every(({length}) => length < 4),
     isRing = family === 'roles' && hands.length > 2 && hands.every(({length}) => length === 1),
     isTable = players.length === 4 && (hasWall || (parts.length === 0 && canSort));
   const layout = isRing ? 'many ring-of' : hasWall ? 'racks' : isMany ? 'many' : '';

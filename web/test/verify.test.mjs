@@ -433,3 +433,64 @@ test('in Chinese the page says everything in Chinese', async () => {
   assert.deepEqual(await english(), []);
   await close();
 });
+
+test("the link to a deal tells the players' hands from the board and the walls, and asks only for those", async () => {
+  for (const [deck, hands, players, parts] of [
+    ['standard52', 'holdem:6', 6, ['Burnt card', 'Flop', 'Burnt card', 'Turn', 'Burnt card', 'River']],
+    ['mahjong136', 'mahjong-wall', 4, []],
+    ['standard52', [2, 2, 2], 3, []],
+  ]) {
+    const {audit_id: id} = await shuffle(service.base, {deck, hands, reveal: 'now'});
+    const {page, wrong, close} = await open(browser, `${service.base}/a/${id}`);
+    await page.locator('.hands').waitFor();
+    assert.equal(await page.locator('.which button').count(), players, deck);
+    assert.deepEqual((await page.locator('.hand h3').allInnerTexts()).slice(players), parts);
+    assert.deepEqual(wrong, []);
+    await close();
+  }
+});
+
+test('the link to a raffle shows which entries were drawn, and their names once the list is given', async () => {
+  const items = ['ann', 'bob', 'cyn', 'dan'],
+    {audit_id: id, items: drawn} = await shuffle(service.base, {items, draw: 2, reveal: 'now'});
+  const {page, wrong, close} = await open(browser, `${service.base}/a/${id}`);
+  const entries = page.locator('.entries li');
+  await entries.first().waitFor();
+  assert.deepEqual(
+    await entries.allInnerTexts(),
+    drawn.map((item) => `Entry ${items.indexOf(item) + 1}`),
+  );
+  await give(page, JSON.stringify(items));
+  await entries.getByText(drawn[0]).waitFor();
+  assert.deepEqual(await entries.allInnerTexts(), drawn);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('the link to a commitment says whether anything used it, and leads to that', async () => {
+  const quick = await start('-deadline', '1s');
+  const commit = async () =>
+    (
+      await (
+        await fetch(`${quick.base}/commitments`, {
+          method: 'POST',
+          body: '{"size": 5}',
+          headers: {'Content-Type': 'application/json'},
+        })
+      ).json()
+    ).commitment_id;
+  const used = await commit(),
+    {audit_id: id} = await shuffle(quick.base, {commitment_id: used, client_seed: 'x'}),
+    lost = await commit();
+  const {page, wrong, close} = await open(browser, `${quick.base}/a/${used}`);
+  assert.ok((await page.getByText('See the deal').getAttribute('href')).endsWith(`/a/${id}`));
+  while (!(await get(quick.base, `/commitments/${lost}`)).includes('"void"'))
+    await new Promise((done) => setTimeout(done, 50));
+  await page.goto(`${quick.base}/a/${lost}`);
+  await page.getByText('This commitment is void').click();
+  await page.getByText('See the commitment').click();
+  await page.waitForURL(`${quick.base}/a/${lost}`);
+  assert.deepEqual(wrong, []);
+  await close();
+  await quick.stop();
+});
