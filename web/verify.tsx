@@ -117,6 +117,11 @@ async function readFile(file: File): Promise<Text> {
   }
 }
 
+/** unknown says that the log has no such record, in the language of the page. */
+function unknown(error: unknown): never {
+  throw error instanceof Problem && error.status === 404 ? new Problem(404, text('verify.unknown')) : error;
+}
+
 function Verify() {
   const [all, setAll] = useState(nothing);
   const [problem, setProblem] = useState<Problem>();
@@ -163,7 +168,7 @@ function Verify() {
     run(async (all) => add(all, await Promise.all(chosen.map(readFile))));
   };
   const find = async (all: Everything, id: string) =>
-    isShoeId(id) ? checkShoe(all, id) : lookUp(all, await proofsOf(id), {id});
+    isShoeId(id) ? checkShoe(all, id) : lookUp(all, await proofsOf(id).catch(unknown), {id});
   useEffect(() => {
     const id = idOfPage(location)?.trim().toLowerCase();
     if (id) run((all) => find(all, id));

@@ -408,6 +408,14 @@ test('a shuffle with the proof of another commitment says that its own is missin
   await close();
 });
 
+test('in Chinese the link to no record says so in Chinese', async () => {
+  const {page, close} = await open(browser, `${service.base}/a/${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`, {
+    locale: 'zh-CN',
+  });
+  await page.getByText('没有这个编号的记录').waitFor();
+  await close();
+});
+
 test('in Chinese the page says everything in Chinese', async () => {
   const {audit_id: id, hands} = await shuffle(service.base, {deck: 'standard52', hands: 'bridge', reveal: 'now'}),
     [proof, key] = await proven(id);
