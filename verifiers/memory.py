@@ -7,7 +7,7 @@ in few bytes, or in a part of them where a verifier takes long.
 """
 import json, os, subprocess, sys, tempfile
 
-ORDERS = {  # how an order begins, one of its elements and how it goes on, how many of them, and its end
+ORDERS = {  # how an order begins, an element, what is between two, how many of them, and its end
     "short strings": ("[", '"c00001"', ",", 1_200_000, "]"), "digits": ("[", "0", ",", 6_000_000, "]"),
     "empty arrays": ("[", "[]", ",", 2_000_000, "]"), "objects": ("[", '{"id":123,"name":"a player"}', ",", 200_000, "]"),
     "a string of escapes": ('["', r"\n", "", 3_000_000, '"]'),

@@ -46,8 +46,9 @@ class Value { // value is a string, Map, List, boolean or null; undefined for a 
   get kind() { return this.source.text[this.start]; } // of a number 0
   get isNumber() { return this.value === undefined; }
 }
-// The elements of an array. They are read when they are asked for, from places in the text, since millions of objects would take
-// many times its memory. The first elements with parts of their own in a text are held: a proof and its lists are read but once.
+// The elements of an array. They are read when they are asked for, from places in the text, since
+// millions of objects would take many times its memory. The first elements with parts of their own
+// in a text are held: a proof and its lists are read but once.
 class List {
   length = 0;
   #source;
@@ -85,7 +86,8 @@ const isList = (node) => node?.value instanceof List;
 const TOKEN = new RegExp('[ \\t\\n\\r]*(?:(")' +
   '|(-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][-+]?\\d+)?)|(true|false|null)|([{}[\\]:,])|$)', 'y');
 
-// Parses JSON texts one after the other, of more only the first. Members that an object has twice are in the duplicates.
+// Parses JSON texts one after the other, of more only the first. Members that an object has twice
+// are in the duplicates.
 function parseAll(text, most = Infinity) {
   const values = [], pieces = [];
   let at = 0, length = 0, joined = '', token, source;

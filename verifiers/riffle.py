@@ -70,7 +70,8 @@ class List(collections.abc.Sequence):
 
     def __init__(self, source, start):
         self.source, self.start = source, start
-        self.ends = self.nodes = None  # of each element, where the next begins after a comma; those that are held, by their index
+        self.ends = None  # of each element; the next begins after a comma
+        self.nodes = None  # those that are held, by their index
 
     def append(self, node):
         if self.ends is None:

@@ -31,8 +31,8 @@ export async function deckTypes(): Promise<DeckType[]> {
 }
 
 /**
- * partsOf returns the parts after the players' hands of the first game that deals these sizes. A part as large as a hand
- * may be one, as at a blackjack table, unless the game has all sizes fixed.
+ * partsOf returns the parts after the players' hands of the first game that deals these sizes. A part as large as
+ * a hand may be one, as at a blackjack table, unless the game has all sizes fixed.
  */
 export function partsOf({hands: presets = []}: DeckType, sizes: number[]): {name: string; size: number}[] {
   const fits = ({sizes: own, then = []}: Preset) => {

@@ -192,8 +192,9 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 	return s.shutdown(s.options.grace)
 }
 
-// notify tells systemd what the service does, if that started it with Type=notify.
-func notify(state string) { _, _ = daemon.SdNotify(false, state) } // nobody else is there to hear of an error
+// notify tells systemd what the service does, if that started it with Type=notify. Nobody else is
+// there to hear of an error.
+func notify(state string) { _, _ = daemon.SdNotify(false, state) }
 
 // notifyReady tells systemd that the service takes requests. The channel says when to tell it that it
 // still does, twice in the unit's WatchdogSec; nil if it has none.

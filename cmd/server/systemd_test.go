@@ -43,8 +43,8 @@ func TestSystemdIsTold(t *testing.T) {
 	require.Zero(t, s.wait())
 }
 
-// TestUnit lets systemd judge the unit: its form, and how much of the system the service could reach, by
-// a number up to 10.
+// TestUnit lets systemd judge the unit: its form, and how much of the system the service could reach,
+// by a number up to 10.
 func TestUnit(t *testing.T) {
 	t.Parallel()
 	analyze := requireTool(t, "systemd-analyze")

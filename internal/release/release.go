@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// version, commit and date are set by the linker for a release and for an image, whose build has no Git
-// repository. Any other build from a clone takes them from what Go recorded.
+// version, commit and date are set by the linker for a release and for an image, whose build has no
+// Git repository. Any other build from a clone takes them from what Go recorded.
 var version, commit, date string
 
 // A Build is a version with its commit and the time of that commit, in RFC 3339. What is not known is

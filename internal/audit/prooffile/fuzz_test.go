@@ -228,8 +228,8 @@ func (v *vector) given() []textVector {
 	return append([]textVector{{"--key", v.Key, "key"}}, v.Texts...)
 }
 
-// TestVerifiersAgreeOnManyElements gives orders of more arrays and objects than a verifier keeps parsed:
-// the true one with other layouts of its elements, and one with another element near its end.
+// TestVerifiersAgreeOnManyElements gives orders of more arrays and objects than a verifier keeps
+// parsed: the true one with other layouts of its elements, and one with another element near its end.
 func TestVerifiersAgreeOnManyElements(t *testing.T) {
 	const n = 10_100
 	var elements []string
