@@ -4,12 +4,11 @@ BIN := $(CURDIR)/.bin
 export GOBIN := $(BIN)
 
 GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
-STATICCHECK   := $(BIN)/staticcheck-v0.8.1
 DEADCODE      := $(BIN)/deadcode-v0.50.0
 VALE          := $(BIN)/vale-v3.19.0
 BIOME         := web/node_modules/.bin/biome
 
-.PHONY: help run tools test race lint contract clients module container bench cost profile statistics stream flips failover verifiers fuzz generate picture pages page-speed
+.PHONY: help run tools test race lint lint-packages lint-rest contract clients module container bench cost profile statistics stream flips failover verifiers fuzz generate picture pages page-speed
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -43,17 +42,21 @@ race: ## look for data races, in the tests of packages and in the program under 
 	$(if $(CI),CGO_ENABLED=0 go test -vet=off -run '$(REPETITIVE)' ./internal/api ./internal/httpjson ./internal/ledger/...)
 	go test -race -vet=off -run '$(CONCURRENT)' ./cmd/server
 
-lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) $(VALE) $(BIOME) ## check style, imports between packages, formatting, dead code, prose and generated pages
+lint: $(GOLANGCI_LINT) $(DEADCODE) $(VALE) $(BIOME) ## check style, imports between packages, formatting, dead code, prose and generated pages
 	bash .ci/generated
+	$(MAKE) --no-print-directory -j2 -O lint-packages lint-rest
+
+lint-packages:
 	$(GOLANGCI_LINT) run ./...
 	$(GOLANGCI_LINT) fmt --diff ./...
-	$(STATICCHECK) ./...
-	out="$$($(DEADCODE) -test ./...)" && if [ -n "$$out" ]; then echo "$$out"; exit 1; fi
+
+lint-rest:
 	$(VALE) --output=line $$(git ls-files '*.go' '*.md' | grep -v -e testdata/ -e generated)
-	go mod verify
-	go mod tidy -diff
 	$(BIOME) ci --error-on-warnings
 	! git ls-files 'web/*.ts' 'web/*.tsx' 'web/*.mjs' 'clients/typescript/*.mjs' 'clients/typescript/src/*.ts' ':!*/contract.ts' | LC_ALL=C.UTF-8 xargs grep -nE '^.{121}'
+	go mod verify
+	go mod tidy -diff
+	out="$$($(DEADCODE) -test ./...)" && if [ -n "$$out" ]; then echo "$$out"; exit 1; fi
 
 contract: ## check openapi.yaml, the generated client, and the service against both
 	bash .ci/contract
@@ -120,16 +123,12 @@ $(GOLANGCI_LINT):
 	go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 	mv $(BIN)/golangci-lint $@
 
-$(STATICCHECK):
-	go install honnef.co/go/tools/cmd/staticcheck@v0.8.1
-	mv $(BIN)/staticcheck $@
-
 $(VALE):
 	go install github.com/errata-ai/vale/v3/cmd/vale@v3.19.0
 	mv $(BIN)/vale $@
 
 $(BIOME): web/package-lock.json
-	cd web && npm ci --ignore-scripts
+	cd web && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund
 	touch $@
 
 $(DEADCODE):

@@ -115,11 +115,11 @@ func TestBackupFollows(t *testing.T) {
 		require.NoError(t, follower.Process.Kill())
 		_ = follower.Wait()
 	}
-	s.proceeds()
+	proceed(t, s)
 	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", s.data) // while it grows
 	follower, output := follow(t, s.data, folder)
 	until(t, "the follower reads", func() bool { return strings.Contains(output.String(), "following") })
-	s.proceeds()
+	proceed(t, s)
 	load.stop()
 	until(t, "the backup has all records", func() bool { return sizeOf(t, folder) == sizeOf(t, s.data) })
 	wantRiffle(t, 2, "another process is writing to this store", "backup", "--data", s.data, "--to", folder)

@@ -242,7 +242,7 @@ func TestReconnectsAreCounted(t *testing.T) {
 	s := limited(1024).start(t)
 	var group sync.WaitGroup
 	var answered, unanswered atomic.Int64
-	until := time.Now().Add(5 * time.Second)
+	until := time.Now().Add(2 * time.Second)
 	for range clients {
 		group.Go(func() {
 			for time.Now().Before(until) {

@@ -160,7 +160,7 @@ func TestHTTP2StaysWithinMemory(t *testing.T) {
 			t.Parallel()
 			l, promised := attacked()
 			s := l.overTLS(t)
-			open := s.attackHTTP2(attackSize(16, 60), 0, attack.send)
+			open := s.attackHTTP2(attackSize(8, 60), 0, attack.send)
 			s.withstands(fmt.Sprintf("%d connections", open), promised)
 			still, most := s.metric("riffle_http2_connections", ""), s.metric("riffle_connections_capacity", "")/16
 			assert.Truef(t, still <= most, "%v connections may use HTTP/2, want at most %v", still, most)

@@ -105,18 +105,12 @@ func TestReconcilesLostDatabase(t *testing.T) {
 	db := databaseOn(t, postgrestest.For(t))
 	servers := []*server{db.replica().start(t), db.replica().start(t)}
 	load := loadSteadily(t, 4, servers...)
-	recovered := func() {
-		t.Helper()
-		for _, s := range servers {
-			s.proceeds()
-		}
-	}
 	faults := 4
 	if everyFault {
 		faults = 12
 	}
 	for n := range faults {
-		recovered()
+		proceed(t, servers...)
 		if n%4 < 3 {
 			db.cutConnections(t)
 			continue
@@ -124,7 +118,7 @@ func TestReconcilesLostDatabase(t *testing.T) {
 		assert.NoError(t, db.Stop(postgrestest.Immediate))
 		assert.NoError(t, db.Restart())
 	}
-	recovered()
+	proceed(t, servers...)
 	load.stop()
 	for _, s := range servers {
 		size := s.checkLog("fault", load.answered[""])

@@ -235,7 +235,7 @@ func loadSteadily(t *testing.T, clients int, servers ...*server) *steadyLoad {
 				select {
 				case <-l.end:
 					return
-				default:
+				case <-time.After(50 * time.Millisecond): // rejections would come by the thousand
 				}
 				got := s.load(clients, 5, smallShuffle)
 				l.mu.Lock()
@@ -263,13 +263,19 @@ func (l *steadyLoad) stop() {
 	l.loading.Wait()
 }
 
-// proceeds waits until the server has answered many shuffles more in its log.
-func (s *server) proceeds() {
-	s.t.Helper()
-	log := cmp.Or(strings.TrimPrefix(s.prefix, "/logs/"), "main")
-	items := func() float64 { return s.in("main").metric("riffle_items_shuffled_total", fmt.Sprintf("log=%q", log)) }
-	before := items()
-	until(s.t, "shuffles in "+log+" are answered", func() bool { return items() > before+20*20 })
+// proceed waits until each of the servers has answered many shuffles more in its log.
+func proceed(t *testing.T, servers ...*server) {
+	t.Helper()
+	shuffled := func(s *server) float64 {
+		return s.in("main").metric("riffle_items_shuffled_total", fmt.Sprintf("log=%q", cmp.Or(strings.TrimPrefix(s.prefix, "/logs/"), "main")))
+	}
+	wanted := make([]float64, len(servers))
+	for i, s := range servers {
+		wanted[i] = shuffled(s) + 20*20
+	}
+	for i, s := range servers {
+		until(t, "shuffles in "+s.prefix+" are answered", func() bool { return shuffled(s) > wanted[i] })
+	}
 }
 
 // add adds an answer, and the record of a shuffle, and reports whether the answer was complete.
