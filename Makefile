@@ -50,10 +50,14 @@ lint-packages:
 	$(GOLANGCI_LINT) run ./...
 	$(GOLANGCI_LINT) fmt --diff ./...
 
+# The pure packages run in tools of others, and the programs on other systems: here they are compiled.
+PURE := /(audit|deck|fairness|picture|plan|rng|shoe|shuffle|suggest|ledger/proof)(/|$$)
 lint-rest:
 	$(VALE) --output=line $$(git ls-files '*.go' '*.md' | grep -v -e testdata/ -e generated)
 	$(BIOME) ci --error-on-warnings
 	! git ls-files 'web/*.ts' 'web/*.tsx' 'web/*.mjs' 'clients/typescript/*.mjs' 'clients/typescript/src/*.ts' ':!*/contract.ts' | LC_ALL=C.UTF-8 xargs grep -nE '^.{121}'
+	GOOS=windows CGO_ENABLED=0 go vet $$(go list ./internal/... | grep -E '$(PURE)')
+	for os in windows freebsd darwin; do GOOS=$$os CGO_ENABLED=0 go list -export ./cmd/... >/dev/null || exit 1; done
 	go mod verify
 	go mod tidy -diff
 	out="$$($(DEADCODE) -test ./...)" && if [ -n "$$out" ]; then echo "$$out"; exit 1; fi

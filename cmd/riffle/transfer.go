@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
@@ -21,6 +20,7 @@ import (
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/ledger/sqlite"
+	"riffle/internal/system"
 )
 
 // checkedName is the file in a copy's folder that tells how far its check came. See [checkState].
@@ -119,7 +119,7 @@ func (t *transfer) run(ctx context.Context, to ledger.Store, ahead bool) error {
 func (t *transfer) resume(ctx context.Context, store ledger.Reader, folder, location string) error {
 	name := identityOf(folder, location)
 	if info, err := os.Stat(name); err == nil {
-		name += fmt.Sprint(" ", info.Sys().(*syscall.Stat_t).Ino) //nolint:forcetypeassert // of the same package
+		name += fmt.Sprint(" ", system.Number(info))
 	}
 	t.checked = checkState{path: filepath.Join(folder, checkedName), Origin: t.verifier.Name() + " in " + name, Seeds: true}
 	_ = t.checked.read() // of another copy, or damaged: the check begins anew

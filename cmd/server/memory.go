@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
-	"syscall"
 
 	"riffle/internal/httpserver"
 	"riffle/internal/ledger"
+	"riffle/internal/system"
 )
 
 // gcPercent is the service's GOGC. The live heap of short requests is about 5 MB, which Go's default
@@ -33,11 +33,10 @@ func (o *options) peakMemory() int64 { return 2*o.memory + 256<<20 }
 // connections returns the limit on open connections: --max-connections, or less if peakMemory or the
 // limit on open files requires it.
 func (o *options) connections() (int, error) {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+	files, err := system.OpenFiles()
+	if err != nil {
 		return 0, fmt.Errorf("reading the limit on open files: %w", err)
 	}
-	files := int64(min(limit.Cur, 1<<30)) // it may be unlimited
 	others := httpserver.ExtraConnections
 	if o.adminAddr != "" {
 		others += adminConnections + httpserver.ExtraConnections

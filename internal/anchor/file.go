@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"riffle/internal/ledger"
+	"riffle/internal/system"
 )
 
 // A file is a path. Its folder must exist, as a volume that is not mounted must not look empty.
@@ -40,7 +40,7 @@ func (f file) Replace(ctx context.Context, note []byte, tag string) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := system.Lock(lock); err != nil {
 		return ErrReplaced
 	}
 	if _, have, err := f.Read(ctx); err != nil || have != tag {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"riffle/internal/quota"
+	"riffle/internal/system"
 )
 
 // connections bounds the open connections, in total and by peer. A new connection beyond the bound
@@ -173,24 +174,11 @@ func (c *connections) idle(peer netip.Addr) *connection {
 	held := c.places.Held(peer)
 	for e := c.queue.Front(); e != c.active; e = e.Next() {
 		found := e.Value.(*connection)
-		if found.keptFor() <= 0 && c.places.Held(found.peer) >= held && !found.unread() && found.keptFor() <= 0 {
+		if found.keptFor() <= 0 && c.places.Held(found.peer) >= held && !system.Unread(found) && found.keptFor() <= 0 {
 			return found
 		}
 	}
 	return nil
-}
-
-// unread reports whether bytes have arrived that net/http has not read yet.
-func (c *connection) unread() bool {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return false
-	}
-	n := 0
-	err = raw.Control(func(fd uintptr) {
-		n, _, _ = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT) // negative for nothing
-	})
-	return err == nil && n > 0
 }
 
 // pause waits until a connection closes, at most for a time. It returns false immediately if that

@@ -9,8 +9,9 @@ import (
 	"io"
 	"os/exec"
 	"strings"
-	"syscall"
 	"time"
+
+	"riffle/internal/system"
 )
 
 // Placeholder is replaced with the name of the key in a command.
@@ -32,8 +33,7 @@ func Run(ctx context.Context, command, name string) (string, error) {
 	}
 	words := strings.Fields(strings.ReplaceAll(command, Placeholder, name))
 	c := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // the operator's own command
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	kill := func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	kill := system.Group(c)
 	c.Cancel, c.WaitDelay = kill, time.Second
 	var key, messages output
 	c.Stdout, c.Stderr = &key, &messages

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/ledger/proof"
+	"riffle/internal/system"
 )
 
 // A checkpointFile holds, outside of the store, the last checkpoint that this process signed or
@@ -37,7 +38,7 @@ func openCheckpointFile(path string) (*checkpointFile, []byte, error) {
 	c := &checkpointFile{file: f}
 	text, err := io.ReadAll(f)
 	if err == nil {
-		err = SyncFolder(path)
+		err = system.SyncFolder(path)
 	}
 	if err == nil {
 		c.files, err = NewOpenFiles(path)

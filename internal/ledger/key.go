@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode"
 
+	"riffle/internal/system"
+
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -120,7 +122,7 @@ func makeKeyFile(path, line string) (err error) {
 	if err := os.Link(draft.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("making the key file: %w", err)
 	}
-	if err := SyncFolder(path); err != nil {
+	if err := system.SyncFolder(path); err != nil {
 		return fmt.Errorf("syncing the folder of the key file: %w", err)
 	}
 	return nil

@@ -8,21 +8,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"riffle/internal/system"
 )
 
 // LockFile opens or creates the file at path and locks it for this process, or returns [ErrInUse].
-// It uses flock(2): the kernel releases the lock when the process ends, and the file may stay.
+// The kernel releases the lock when the process ends, and the file may stay.
 func LockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	if err = system.Lock(f); errors.Is(err, system.ErrLocked) {
 		err = fmt.Errorf("%w (it holds %s): stop it, or give this one a data folder of its own", ErrInUse, path)
 	}
 	if err != nil {
@@ -33,19 +31,18 @@ func LockFile(path string) (*os.File, error) {
 
 // ReplaceFile replaces a file that only its owner can read. It is durable, and never there in part.
 func ReplaceFile(path string, text []byte) error {
-	if err := renameio.WriteFile(path, text, 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
-		return err
-	}
-	return SyncFolder(path)
-}
-
-// SyncFolder fsyncs the folder of a file, so that the file's name survives power loss.
-func SyncFolder(path string) error {
-	folder, err := os.Open(filepath.Dir(path))
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)) // with mode 0600
 	if err != nil {
 		return err
 	}
-	return errors.Join(folder.Sync(), folder.Close())
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return system.SyncFolder(path)
 }
 
 // OpenFiles are files that this process has open, and their folders. A process can still write an
@@ -88,7 +85,7 @@ func (o OpenFiles) Check() error {
 			return fmt.Errorf("%s was deleted or moved while the service had it open. %s", f.path, restoreHint)
 		case err != nil:
 			return fmt.Errorf("%s can no longer be read: %w", f.path, err)
-		case !os.SameFile(info, f.info):
+		case system.Replaced(info, f.info):
 			return fmt.Errorf("%s was replaced while the service had it open. %s", f.path, restoreHint)
 		}
 		if err := writable(f.path, info); f.writable && err != nil {
@@ -108,8 +105,7 @@ func writable(path string, info fs.FileInfo) error {
 	if info.Mode().Perm()&0o200 == 0 {
 		return fmt.Errorf("it has mode %#o", info.Mode().Perm())
 	}
-	const wOK = 2
-	return syscall.Access(path, wOK)
+	return system.Writable(path)
 }
 
 // guardInterval is the interval at which the log checks its files.

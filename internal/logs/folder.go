@@ -15,6 +15,7 @@ import (
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
+	"riffle/internal/system"
 )
 
 // checkUnnamed looks for logs in the main log's folder that the configuration does not name. It
@@ -74,7 +75,7 @@ func checkPermissions(s *Settings, logger *slog.Logger) {
 		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 			continue // the service creates no links
 		}
-		mode := permissions(path)
+		mode := system.Permissions(path)
 		if mode&othersMode == 0 {
 			continue
 		}
@@ -85,17 +86,8 @@ func checkPermissions(s *Settings, logger *slog.Logger) {
 		logger.Warn("others could read a file with secrets; its mode was changed", "file", path, "from", mode.String(), "to", (mode &^ othersMode).String())
 	}
 	for _, path := range []string{s.Folder, s.Key, s.SeedKeyFile} {
-		if mode := permissions(path); mode&othersMode != 0 {
+		if mode := system.Permissions(path); mode&othersMode != 0 {
 			logger.Warn("others may read the data folder or a key: remove that permission with chmod go= if they need none", "path", path, "mode", mode.String())
 		}
 	}
-}
-
-// permissions returns a file's permission bits, or 0 if it cannot be found.
-func permissions(path string) fs.FileMode {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	return info.Mode().Perm()
 }

@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/ledger/sqlite"
+	"riffle/internal/system"
 )
 
 // A Store is the [ledger.Store] of an archive. A whole one takes no more entries.
@@ -133,14 +133,14 @@ func Copy(from, to string) error {
 		return nil
 	}
 	part := to + ".new"
-	defer syscall.Umask(syscall.Umask(0o077)) // CopyFS gives what it creates to all
+	defer system.Private()() // CopyFS gives what it creates to all
 	err := errors.Join(os.RemoveAll(part), os.RemoveAll(to), os.CopyFS(part, os.DirFS(from)))
 	if err != nil {
 		return err
 	}
-	syscall.Sync()
+	system.SyncAll()
 	if err := os.Rename(part, to); err != nil {
 		return err
 	}
-	return ledger.SyncFolder(to)
+	return system.SyncFolder(to)
 }

@@ -23,6 +23,7 @@ import (
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlread"
+	"riffle/internal/system"
 )
 
 // A Store is a [ledger.Store] in one SQLite file.
@@ -119,7 +120,7 @@ func (s *Store) open(ctx context.Context, path string, cache int) error {
 		return err
 	}
 	// The new files' names must survive power loss too.
-	if err := ledger.SyncFolder(path); err != nil {
+	if err := system.SyncFolder(path); err != nil {
 		return err
 	}
 	limit := fmt.Sprintf("cache_size(-%d)", cache)

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"syscall"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlread"
+	"riffle/internal/system"
 )
 
 // measureEvery is the number of written entries and commits between measurements of the write-ahead
@@ -306,11 +306,7 @@ func room(batch *ledger.Batch) uint64 {
 // checkRoom returns [ledger.ErrNoSpace] if the path's file system has less space. It takes
 // microseconds. A file system that cannot tell has space until a commit fails.
 func checkRoom(path string, room uint64) error {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(path, &fs); err != nil || fs.Blocks == 0 {
-		return nil //nolint:nilerr // the commit finds out
-	}
-	if free := fs.Bavail * uint64(fs.Bsize); free < room {
+	if free, ok := system.Free(path); ok && free < room {
 		return fmt.Errorf("%w: %d bytes are free, and a commit takes up to %d", ledger.ErrNoSpace, free, room)
 	}
 	return nil
