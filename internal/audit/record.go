@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
 	"time"
@@ -108,9 +109,10 @@ func (r *Record) Deals() bool {
 	return r.Kind == KindShuffle || r.Kind == KindShoe || r.Kind == KindReshuffle || r.Kind == KindDraw && r.Taken == shoe.Random
 }
 
-func (r *Record) takesClientSeed() bool {
-	return r.Kind == KindShuffle || r.Kind == KindShoe || r.Kind == KindReshuffle
-}
+// seals reports whether the record may seal the cards of a shoe in an order.
+func (r *Record) seals() bool { return r.Kind == KindShoe || r.Kind == KindReshuffle }
+
+func (r *Record) takesClientSeed() bool { return r.Kind == KindShuffle || r.seals() }
 
 // takesItems reports whether a record of the kind may be of a caller's items.
 func (r *Record) takesItems() bool {
@@ -131,144 +133,97 @@ func (r *Record) UsesCommitment() bool {
 	return (r.Kind == KindShuffle || r.Kind == KindShoe) && r.CommitmentID != uuid.Nil
 }
 
+// A member is one of the JSON of a record.
+type member struct {
+	name  string
+	has   func(r *Record) bool
+	value func(r *Record) any // a pointer, except for a map
+}
+
+// members are all members, in their order.
+var members = []member{
+	{"id", always, func(r *Record) any { return &r.ID }},
+	{"time", always, func(r *Record) any { return &r.Time }},
+	{"kind", always, func(r *Record) any { return (*string)(&r.Kind) }},
+	{"spec", always, func(*Record) any { return &spec }},
+	{"audit_id", (*Record).namesAnother, func(r *Record) any { return &r.AuditID }},
+	{"version", func(r *Record) bool { return r.Kind.ChangesShoe() }, func(r *Record) any { return &r.Version }},
+	{"from", func(r *Record) bool { return (r.Kind.moves() || r.Kind == KindReshuffle) && r.From != "" }, func(r *Record) any { return (*string)(&r.From) }},
+	{"taken", func(r *Record) bool { return r.Kind.moves() && r.Taken != "" }, func(r *Record) any { return (*string)(&r.Taken) }},
+	{"cards", func(r *Record) bool { return r.Kind.moves() && r.Cards.Len() > 0 }, func(r *Record) any { return &r.Cards }},
+	{"to", func(r *Record) bool { return r.Kind.moves() && r.To != "" }, func(r *Record) any { return (*string)(&r.To) }},
+	{"put", func(r *Record) bool { return r.Kind.moves() && r.Put != "" }, func(r *Record) any { return (*string)(&r.Put) }},
+	{"algorithm", (*Record).States, func(r *Record) any { return (*string)(&r.Statement.Algorithm) }},
+	{"size", (*Record).States, func(r *Record) any { return &r.Statement.Size }},
+	{"draw", (*Record).States, func(r *Record) any { return &r.Statement.Draw }},
+	{"repeat", (*Record).States, func(r *Record) any { return &r.Statement.Repeat }},
+	{"hands", func(r *Record) bool {
+		return (r.Kind == KindShuffle || r.Kind == KindCommitment) && len(r.Statement.Hands) > 0
+	}, func(r *Record) any { return &r.Statement.Hands }},
+	{"input", (*Record).States, func(r *Record) any { return &r.Statement.Input }},
+	{"items_digest", func(r *Record) bool { return r.takesItems() && r.ItemsDigest != "" }, func(r *Record) any { return &r.ItemsDigest }},
+	{"parameters", func(r *Record) bool { return r.takesItems() && len(r.Parameters) > 0 }, func(r *Record) any { return r.Parameters }},
+	{"reference", func(r *Record) bool { return r.States() && r.Statement.Reference != "" }, func(r *Record) any { return &r.Statement.Reference }},
+	{"client_seed", func(r *Record) bool { return r.takesClientSeed() && r.ClientSeed != "" }, func(r *Record) any { return &r.ClientSeed }},
+	{"reveal", func(r *Record) bool { return r.Kind == KindShuffle && r.RevealNow }, func(*Record) any { return &now }},
+	{"deadline", func(r *Record) bool { return r.Kind == KindCommitment }, func(r *Record) any { return &r.Deadline }},
+	{"commitment_id", func(r *Record) bool { return r.Kind == KindVoid || r.UsesCommitment() }, func(r *Record) any { return &r.CommitmentID }},
+	{"cut", func(r *Record) bool { return r.seals() && r.Cut != nil }, func(r *Record) any { return &r.Cut.At }},
+	{"cut_range", func(r *Record) bool { return r.seals() && r.Cut != nil && r.Cut.IsDrawn() }, func(r *Record) any { return &[]uint64{r.Cut.From, r.Cut.To} }},
+	{"expires", func(r *Record) bool { return (r.Kind == KindShoe || r.Kind.ChangesShoe()) && !r.Expires.IsZero() }, func(r *Record) any { return &r.Expires }},
+	{"root", func(r *Record) bool { return r.seals() && r.Root != nil }, func(r *Record) any { return (*[sha256.Size]byte)(r.Root) }},
+	{"successor", func(r *Record) bool { return r.Kind == KindLogEnd && r.Successor != "" }, func(r *Record) any { return &r.Successor }},
+	{"predecessor", func(r *Record) bool { return r.Kind == KindLogBegin }, func(r *Record) any { return &r.Predecessor }},
+	{"checkpoint", func(r *Record) bool { return r.Kind == KindLogBegin }, func(r *Record) any { return &r.Checkpoint }},
+	{"commitment", func(r *Record) bool { return r.Kind != KindLogBegin && r.Kind != KindLogEnd }, func(r *Record) any { return (*[sha256.Size]byte)(&r.Commitment) }},
+}
+
+var spec, now = Spec, "now"
+
+func always(*Record) bool { return true }
+
+// namesAnother reports whether AuditID is of another record than the first of a log or a shoe.
+func (r *Record) namesAnother() bool {
+	return r.Kind == KindReveal || r.Kind.ChangesShoe() || r.Kind == KindShoe && r.AuditID != uuid.Nil
+}
+
 // Append appends the record as a JSON object without white space. Empty members are omitted.
 func (r *Record) Append(b []byte) []byte {
-	b = append(b, `{"id":"`...)
-	b = appendUUID(b, r.ID)
-	b = append(b, `","time":"`...)
-	b = r.Time.UTC().AppendFormat(b, TimeFormat)
-	b = append(b, `","kind":"`...)
-	b = append(b, r.Kind...)
-	b = append(b, `","spec":"`+Spec+`"`...)
-	if r.Kind == KindReveal || r.Kind.ChangesShoe() || r.Kind == KindShoe && r.AuditID != uuid.Nil {
-		b = appendID(b, "audit_id", r.AuditID)
-	}
-	b = r.appendChange(b)
-	if r.States() {
-		b = r.appendStatement(b)
-	}
-	if r.ClientSeed != "" && r.takesClientSeed() {
-		b = appendString(append(b, `,"client_seed":`...), r.ClientSeed)
-	}
-	if r.RevealNow && r.Kind == KindShuffle {
-		b = append(b, `,"reveal":"now"`...)
-	}
-	if r.Kind == KindCommitment {
-		b = appendTime(b, "deadline", r.Deadline)
-	}
-	if r.Kind == KindVoid || r.UsesCommitment() {
-		b = appendID(b, "commitment_id", r.CommitmentID)
-	}
-	if r.Cut != nil && (r.Kind == KindShoe || r.Kind == KindReshuffle) {
-		b = appendCut(b, r.Cut)
-	}
-	if !r.Expires.IsZero() && (r.Kind == KindShoe || r.Kind.ChangesShoe()) {
-		b = appendTime(b, "expires", r.Expires)
-	}
-	if r.Root != nil && (r.Kind == KindShoe || r.Kind == KindReshuffle) {
-		b = append(b, `,"root":"`...)
-		b = append(hex.AppendEncode(b, r.Root[:]), '"')
-	}
-	switch {
-	case r.Kind == KindLogBegin:
-		b = appendString(append(b, `,"predecessor":`...), r.Predecessor)
-		b = appendString(append(b, `,"checkpoint":`...), r.Checkpoint)
-	case r.Kind == KindLogEnd && r.Successor != "":
-		b = appendString(append(b, `,"successor":`...), r.Successor)
-	case r.Kind != KindLogEnd:
-		b = append(b, `,"commitment":"`...)
-		b = append(hex.AppendEncode(b, r.Commitment[:]), '"')
+	separator := byte('{')
+	for i := range members {
+		if m := &members[i]; m.has(r) {
+			b = append(append(append(b, separator, '"'), m.name...), `":`...)
+			b = appendValue(b, m.value(r))
+			separator = ','
+		}
 	}
 	return append(b, '}')
 }
 
-// appendChange appends the members of a change of a shoe.
-func (r *Record) appendChange(b []byte) []byte {
-	if !r.Kind.ChangesShoe() {
-		return b
+// appendValue appends a value of a record.
+func appendValue(b []byte, value any) []byte {
+	var err error
+	switch v := value.(type) {
+	case *uint64:
+		return strconv.AppendUint(b, *v, 10)
+	case *[]uint64:
+		return append(appendUints(append(b, '['), *v), ']')
+	case *uuid.UUID:
+		text, _ := v.MarshalText() // never fails
+		return append(append(append(b, '"'), text...), '"')
+	case *time.Time:
+		return append(v.UTC().AppendFormat(append(b, '"'), TimeFormat), '"')
+	case *[sha256.Size]byte:
+		return append(hex.AppendEncode(append(b, '"'), v[:]), '"')
+	case *shoe.Cards:
+		return append(v.Append(append(b, '"')), '"')
+	case *string:
+		b, err = jsontext.AppendQuote(b, *v)
+	case map[string]int:
+		var text []byte
+		text, err = json.Marshal(v, json.Deterministic(true))
+		b = append(b, text...)
 	}
-	b = append(b, `,"version":`...)
-	b = strconv.AppendUint(b, r.Version, 10)
-	moves := r.Kind.moves()
-	for _, m := range [...]struct {
-		name, value string
-		belongs     bool
-	}{
-		{"from", string(r.From), moves || r.Kind == KindReshuffle},
-		{"taken", string(r.Taken), moves},
-		{"cards", r.Cards.String(), moves},
-		{"to", string(r.To), moves},
-		{"put", string(r.Put), moves},
-	} {
-		if m.belongs && m.value != "" {
-			b = append(append(append(append(append(b, `,"`...), m.name...), `":"`...), m.value...), '"')
-		}
-	}
-	return b
-}
-
-// appendCut appends where the cut card lies, and the range that this was drawn from.
-func appendCut(b []byte, c *shoe.Cut) []byte {
-	b = strconv.AppendUint(append(b, `,"cut":`...), c.At, 10)
-	if c.IsDrawn() {
-		b = append(appendUints(append(b, `,"cut_range":[`...), []uint64{c.From, c.To}), ']')
-	}
-	return b
-}
-
-// appendTime appends a member that is a time.
-func appendTime(b []byte, name string, at time.Time) []byte {
-	b = append(append(append(b, `,"`...), name...), `":"`...)
-	return append(at.UTC().AppendFormat(b, TimeFormat), '"')
-}
-
-// appendStatement appends the members of the statement, without its seed.
-func (r *Record) appendStatement(b []byte) []byte {
-	s := &r.Statement
-	b = append(b, `,"algorithm":"`...)
-	b = append(b, s.Algorithm...)
-	b = append(b, `","size":`...)
-	b = strconv.AppendUint(b, s.Size, 10)
-	b = append(b, `,"draw":`...)
-	b = strconv.AppendUint(b, s.Draw, 10)
-	b = append(b, `,"repeat":`...)
-	b = strconv.AppendUint(b, s.Repeat, 10)
-	if len(s.Hands) > 0 && (r.Kind == KindShuffle || r.Kind == KindCommitment) {
-		b = append(appendUints(append(b, `,"hands":[`...), s.Hands), ']')
-	}
-	b = append(b, `,"input":`...)
-	b = appendString(b, s.Input)
-	if r.ItemsDigest != "" && r.takesItems() {
-		b = appendString(append(b, `,"items_digest":`...), r.ItemsDigest)
-	}
-	if len(r.Parameters) > 0 && !r.Kind.ChangesShoe() {
-		parameters, err := json.Marshal(r.Parameters, json.Deterministic(true))
-		if err != nil {
-			panic("audit: integers do not marshal: " + err.Error())
-		}
-		b = append(append(b, `,"parameters":`...), parameters...)
-	}
-	if s.Reference != "" {
-		b = appendString(append(b, `,"reference":`...), s.Reference)
-	}
-	return b
-}
-
-// appendID appends a member that names another record.
-func appendID(b []byte, name string, id uuid.UUID) []byte {
-	b = append(append(append(b, `,"`...), name...), `":"`...)
-	return append(appendUUID(b, id), '"')
-}
-
-// appendUUID appends the id in its text form of 36 characters.
-func appendUUID(b []byte, id uuid.UUID) []byte {
-	text, _ := id.MarshalText() // never fails
-	return append(b, text...)
-}
-
-// appendString appends s, which must be UTF-8, as a JSON string.
-func appendString(b []byte, s string) []byte {
-	b, err := jsontext.AppendQuote(b, s)
 	if err != nil {
 		panic("audit: unchecked text in a record: " + err.Error())
 	}
