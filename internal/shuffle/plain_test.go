@@ -3,7 +3,6 @@ package shuffle_test
 import (
 	"crypto/sha256"
 	"fmt"
-	"math/big"
 	"slices"
 	"testing"
 
@@ -35,72 +34,27 @@ func testStream(t testing.TB, k int, label string) *rng.Stream {
 	return s
 }
 
-// The functions named plain are the table of riffle/1 once more, as an independent reference: all
-// bounds of an algorithm, all integers for them, then the steps with one integer each.
-
-// plainBounds returns the bounds that the algorithm asks for, in order.
-func plainBounds(alg shuffle.Algorithm, n uint64) (bounds []uint64) {
-	switch alg {
-	case shuffle.AlgorithmInsideOut:
-		for b := uint64(2); b <= n; b++ {
-			bounds = append(bounds, b)
-		}
-	case shuffle.AlgorithmSattolo:
-		for b := n; b > 2; b-- {
-			bounds = append(bounds, b-1)
-		}
-	default:
-		for b := n; b > 1; b-- {
-			bounds = append(bounds, b)
-		}
-	}
-	return bounds
-}
-
-// plainIntegers makes an integer below each bound from 64-bit words, group by group.
-func plainIntegers(word func() uint64, bounds []uint64) (integers []uint64) {
-	number := func(x uint64) *big.Int { return new(big.Int).SetUint64(x) }
-	limit, wordSize := number(1<<56), new(big.Int).Lsh(number(1), 64)
-	for len(bounds) > 0 {
-		product, length := number(bounds[0]), 1
-		for ; length < len(bounds); length++ {
-			wider := new(big.Int).Mul(product, number(bounds[length]))
-			if wider.Cmp(limit) > 0 {
-				break
-			}
-			product = wider
-		}
-		threshold := new(big.Int).Mod(wordSize, product)
-		for accepted := false; !accepted; {
-			x := number(word())
-			var group []uint64
-			for _, b := range bounds[:length] {
-				high, low := new(big.Int).DivMod(x.Mul(x, number(b)), wordSize, new(big.Int))
-				group, x = append(group, high.Uint64()), low
-			}
-			if accepted = x.Cmp(threshold) >= 0; accepted {
-				integers = append(integers, group...)
-			}
-		}
-		bounds = bounds[length:]
-	}
-	return integers
-}
-
-// plainOrder returns the order of 0, 1, ..., n-1 that the algorithm makes of the integers.
-func plainOrder(alg shuffle.Algorithm, n int, integers []uint64) []int {
+// plain returns an order as the table of riffle/1 has it, from the integers of the reference: an
+// independent one, with one integer for each step.
+func plain(t testing.TB, alg shuffle.Algorithm, n int, keys []byte, r uint64) []int {
+	t.Helper()
+	ref, err := rng.NewReference(keys, r)
+	require.NoError(t, err)
+	var group []uint64
 	below := func(bound int) int { // U
-		if bound == 1 {
+		switch {
+		case bound == 1:
 			return 0
+		case len(group) == 0 && alg == shuffle.AlgorithmInsideOut:
+			group = ref.Ascend(uint64(bound), uint64(n))
+		case len(group) == 0:
+			group = ref.Descend(uint64(bound))
 		}
-		integer := int(integers[0])
-		integers = integers[1:]
+		integer := int(group[0])
+		group = group[1:]
 		return integer
 	}
-	a := make([]int, n)
-	for i := range a {
-		a[i] = i
-	}
+	a := ascending(n)
 	switch alg {
 	case shuffle.AlgorithmFisherYates:
 		for i := 0; i <= n-2; i++ {
@@ -135,13 +89,6 @@ func plainOrder(alg shuffle.Algorithm, n int, integers []uint64) []int {
 		}
 	}
 	return a
-}
-
-func plain(t testing.TB, alg shuffle.Algorithm, n int, keys []byte, r uint64) []int {
-	t.Helper()
-	ref, err := rng.NewReference(keys, r)
-	require.NoError(t, err)
-	return plainOrder(alg, n, plainIntegers(ref.Word, plainBounds(alg, uint64(n))))
 }
 
 func ascending(n int) []int {
@@ -182,60 +129,40 @@ func TestAlgorithmsMatchTheSpecifiedTable(t *testing.T) {
 // head is what an error message shows of a long order.
 func head(a []int) []int { return a[:min(60, len(a))] }
 
-// oneByOne is a source of given integers, one for each call.
-type oneByOne struct {
-	t        testing.TB
-	integers []uint64
+// A run is a source of the integers of one of all runs, which its number has as digits, one for each
+// call.
+type run struct {
+	rest, runs uint64 // of the number; of the calls until now
 }
 
-func (o *oneByOne) take(b uint64) []uint64 {
-	assert.Truef(o.t, b >= 2, "asked for an integer below %d", b)
-	require.NotEmptyf(o.t, o.integers, "asked for an integer too many, below %d", b)
-	one := o.integers[:1]
-	o.integers = o.integers[1:]
-	assert.Truef(o.t, one[0] < b, "asked for an integer below %d where the table does not", b)
-	return one
-}
+func (r *run) Descend(from uint64) []uint64 { return r.Ascend(from, from) }
 
-func (o *oneByOne) Descend(from uint64) []uint64 { return o.take(from) }
-
-func (o *oneByOne) Ascend(from, last uint64) []uint64 {
-	assert.Truef(o.t, from <= last, "asked for an integer below %d, beyond %d", from, last)
-	return o.take(from)
+func (r *run) Ascend(from, _ uint64) []uint64 {
+	integer := r.rest % from
+	r.rest, r.runs = r.rest/from, r.runs*from
+	return []uint64{integer}
 }
 
 // A fair algorithm makes each order in exactly one run, so that equally likely integers make
 // equally likely orders.
 func TestEveryOrderHasExactlyOneRun(t *testing.T) {
 	for _, alg := range shuffle.Algorithms() {
+		runs := uint64(1) // n!, or (n-1)! cycles
 		for n := 0; n <= 7; n++ {
-			runs, orders := 0, map[string]int{}
-			var next func(integers, bounds []uint64)
-			next = func(integers, bounds []uint64) {
-				if len(bounds) == 0 {
-					src := &oneByOne{t, integers}
-					order := shuffle.Order(alg, pack(n), n, src)
-					require.Emptyf(t, src.integers, "%s, n = %d: left %d unused", alg, n, src.integers)
-					runs++
-					orders[string(order)]++
-					return
-				}
-				for integer := range bounds[0] {
-					next(append(slices.Clip(integers), integer), bounds[1:])
-				}
-			}
-			next(nil, plainBounds(alg, uint64(n)))
-			want := 1 // n!, or (n-1)! cycles
-			for i := 2; i <= n; i++ {
-				want *= i
-			}
 			if alg == shuffle.AlgorithmSattolo {
-				want /= max(1, n)
+				runs *= uint64(max(1, n-1))
+			} else {
+				runs *= uint64(max(1, n))
 			}
-			assert.Truef(t, runs == want && len(orders) == want, "%s, n = %d: %d runs make %d orders, want %d", alg, n, runs, len(orders), want)
-			for order := range orders {
-				if alg == shuffle.AlgorithmSattolo && n > 0 && fairness.Cycles([]uint8(order)) != 1 {
-					t.Errorf("%s makes %d, which is more than one cycle", alg, []uint8(order))
+			orders := map[string]bool{}
+			for number := range runs {
+				src := &run{number, 1}
+				order := shuffle.Order(alg, pack(n), n, src)
+				require.Equalf(t, run{0, runs}, *src, "%s, n = %d: run %d", alg, n, number)
+				require.Falsef(t, orders[string(order)], "%s, n = %d: run %d makes %d again", alg, n, number, order)
+				orders[string(order)] = true
+				if alg == shuffle.AlgorithmSattolo && n > 0 && fairness.Cycles(order) != 1 {
+					t.Errorf("%s makes %d, which is more than one cycle", alg, order)
 				}
 			}
 		}
@@ -265,7 +192,7 @@ func TestDrawIsAPrefixOfTheWholeOrder(t *testing.T) {
 
 func TestNothingDrawnMovesNothing(t *testing.T) {
 	for n := range 5 {
-		a, none := ascending(n), &oneByOne{t: t}
+		a, none := ascending(n), shuffle.Source(nil)
 		shuffle.FisherYates(a, 0, none)
 		shuffle.Sattolo(a, 0, none)
 		drawn := shuffle.StrikeOut(a, 0, none)
@@ -342,11 +269,10 @@ func TestSparseOfVeryMany(t *testing.T) {
 		require.NoError(t, err)
 		ref, err := rng.NewReference(keys, 0)
 		require.NoError(t, err)
-		var bounds []uint64
-		for i := range uint64(m) {
-			bounds = append(bounds, size-i)
+		var integers []uint64
+		for len(integers) < m {
+			integers = append(integers, ref.Descend(size-uint64(len(integers)))...)
 		}
-		integers := plainIntegers(ref.Word, bounds)
 		seen := map[uint64]bool{}
 		for i, got := range shuffle.Sparse(size, m, s) {
 			want := uint64(i)
