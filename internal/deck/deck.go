@@ -168,7 +168,7 @@ func (t *Type) Face(code string) (Card, bool) {
 	if !ok {
 		return Card{}, false
 	}
-	return t.faces[i].card(), true
+	return t.faces[i].Card, true
 }
 
 // Faces returns every card of the type once, in catalogue order, even if the default deck has none
@@ -176,7 +176,7 @@ func (t *Type) Face(code string) (Card, bool) {
 func (t *Type) Faces() []Card {
 	cards := make([]Card, len(t.faces))
 	for i := range t.faces {
-		cards[i] = t.faces[i].card()
+		cards[i] = t.faces[i].Card
 	}
 	return cards
 }
@@ -210,10 +210,9 @@ func (t *Type) build(parameters map[string]int) (_ *Deck, reason string) {
 			d.first[i] = len(d.cards)
 		}
 		for instance := 1; instance <= counts[i]; instance++ {
-			c := f.card()
-			c.Instance = instance
-			d.cards = append(d.cards, c)
-			d.codes = append(d.codes, c.Code)
+			f.Instance = instance
+			d.cards = append(d.cards, f.Card)
+			d.codes = append(d.codes, f.Code)
 		}
 	}
 	return d, ""
@@ -271,9 +270,4 @@ func (d *Deck) Find(code string) (Card, bool) {
 		return Card{}, false
 	}
 	return d.cards[d.first[i]], true
-}
-
-// card returns the card. Its instance is 0.
-func (f *face) card() Card {
-	return Card{Code: f.Code, Name: f.Name, Glyph: f.Glyph, Attributes: f.Attributes}
 }

@@ -45,25 +45,18 @@ var schema = sync.OnceValues(func() (*jsonschema.Schema, any) {
 
 // A file is a decoded file in the format of the package comment.
 type file struct {
-	Name       string      `json:"type"`
-	Title      Text        `json:"name"`
-	Family     string      `json:"family"`
-	Size       amount      `json:"size"`
-	Parameters []Parameter `json:"parameters"`
-	Cards      []face      `json:"cards"`
-	Hands      []hand      `json:"hands"`
-	DeadWall   int         `json:"dead_wall"`
+	*Type
+	Size  amount `json:"size"`
+	Cards []face `json:"cards"`
+	Hands []hand `json:"hands"` // in place of the type's
 }
 
-// A face is a card as the file lists it: once, with the number of its copies.
+// A face is a card as the file lists it: once, with the number of its copies. Its instance is 0.
 type face struct {
-	Code       string            `json:"code"`
-	Aliases    []string          `json:"aliases"`
-	Name       Text              `json:"name"`
-	Glyph      string            `json:"glyph"`
-	Attributes map[string]string `json:"attributes"`
-	Count      amount            `json:"count"`
-	Majority   bool              `json:"majority"` // the count must be more than half of the deck
+	Card
+	Aliases  []string `json:"aliases"`
+	Count    amount   `json:"count"`
+	Majority bool     `json:"majority"` // the count must be more than half of the deck
 }
 
 // A hand is a preset as the file lists it.
@@ -109,7 +102,7 @@ type parser struct {
 // parse returns the type that a file defines, and the line that names it. Its errors start with
 // name:line: and wrap no other. The form of Riffle's own files was tested.
 func parse(name string, text []byte, isTested bool) (*Type, int, error) {
-	p := &parser{name: name, text: text}
+	p := &parser{name: name, text: text, file: file{Type: &Type{index: map[string]int{}}}}
 	err := json.Unmarshal(text, &p.value)
 	if err == nil && !isTested {
 		form, _ := schema()
@@ -122,34 +115,31 @@ func parse(name string, text []byte, isTested bool) (*Type, int, error) {
 		p.reject(err)
 		return nil, 0, p.err
 	}
-	t := p.convert()
-	for _, check := range []func(*Type){p.checkParameters, p.checkCards, p.checkDeck, p.checkHands} {
-		if check(t); p.err != nil {
+	p.convert()
+	for _, check := range []func(){p.checkParameters, p.checkCards, p.checkDeck, p.checkHands} {
+		if check(); p.err != nil {
 			return nil, 0, p.err
 		}
 	}
-	return t, p.line("/type"), nil
+	return p.Type, p.line("/type"), nil
 }
 
-// convert returns the type without its deck.
-func (p *parser) convert() *Type {
-	t := &Type{
-		Name: p.Name, Title: p.Title, Family: p.Family, Parameters: p.Parameters, DeadWall: p.DeadWall,
-		size: p.Size, faces: p.Cards, index: make(map[string]int),
-	}
+// convert completes the type, but for its deck.
+func (p *parser) convert() {
 	for i := range p.Cards {
-		if c := &p.Cards[i]; c.Count == (amount{}) {
+		c := &p.Cards[i]
+		if c.Count == (amount{}) {
 			c.Count.number = 1
 		}
-		if p.Cards[i].Attributes == nil {
-			p.Cards[i].Attributes = map[string]string{}
+		if c.Attributes == nil {
+			c.Attributes = map[string]string{}
 		}
 	}
 	for _, h := range p.Hands {
 		h.PlayersFrom = h.Players.parameter
-		t.Presets = append(t.Presets, h.Preset)
+		p.Presets = append(p.Presets, h.Preset)
 	}
-	return t
+	p.size, p.faces = p.Size, p.Cards
 }
 
 // amount checks that there is the parameter of an amount.
@@ -169,7 +159,7 @@ func (p *parser) parameter(name string) (Parameter, bool) {
 
 // checkParameters checks parameters against the earlier ones, and sets defaults that depend on
 // those.
-func (p *parser) checkParameters(*Type) {
+func (p *parser) checkParameters() {
 	defaults := map[string]int{}
 	for i := range p.Parameters {
 		q, at := &p.Parameters[i], pointer("/parameters", i)
@@ -206,14 +196,14 @@ func (p *parser) steps(at jsontext.Pointer, q *Parameter) (values []int) {
 	return values
 }
 
-// checkCards enters codes and aliases in the type's index.
-func (p *parser) checkCards(t *Type) {
+// checkCards enters codes and aliases in the index.
+func (p *parser) checkCards() {
 	places := map[string]jsontext.Pointer{}
 	enter := func(i int, at jsontext.Pointer, code string) {
 		if other, taken := places[code]; taken {
 			p.fail(at, "the code %q is taken by line %d", code, p.line(other))
 		}
-		places[code], t.index[code] = at, i
+		places[code], p.index[code] = at, i
 	}
 	var rest jsontext.Pointer
 	for i, c := range p.Cards {
@@ -234,19 +224,19 @@ func (p *parser) checkCards(t *Type) {
 }
 
 // checkDeck sets the deck with default parameters.
-func (p *parser) checkDeck(t *Type) {
-	defaults, _ := t.resolve(nil) // which are in range
-	d, reason := t.build(defaults)
+func (p *parser) checkDeck() {
+	defaults, _ := p.resolve(nil) // which are in range
+	d, reason := p.build(defaults)
 	if reason != "" {
 		p.fail("/size", `"size" %s`, reason)
 		return
 	}
-	t.deck = d
-	p.must(t.DeadWall <= d.Size(), "/type", "a dead wall of %d cards is more than the %d of the deck", t.DeadWall, d.Size())
+	p.deck = d
+	p.must(p.DeadWall <= d.Size(), "/type", "a dead wall of %d cards is more than the %d of the deck", p.DeadWall, d.Size())
 }
 
 // checkHands checks that the deck has enough cards for every preset.
-func (p *parser) checkHands(t *Type) {
+func (p *parser) checkHands() {
 	seen := map[string]bool{}
 	for i, h := range p.Hands {
 		at := pointer("/hands", i)
@@ -255,12 +245,12 @@ func (p *parser) checkHands(t *Type) {
 		p.must(len(h.Sizes) == 0 || h.Players == amount{}, at, `the preset %q has "players", which is for "each"`, h.Name)
 		p.amount(at+"/players", h.Players)
 		seen[h.Name] = true
-		t.Presets[i].Players = h.Players.in(t.deck.parameters)
+		p.Presets[i].Players = h.Players.in(p.deck.parameters)
 		asked := h.Name
-		if len(h.Sizes) == 0 && t.Presets[i].Players == 0 {
+		if len(h.Sizes) == 0 && p.Presets[i].Players == 0 {
 			asked += ":1"
 		}
-		_, err := t.deck.Hands(1, asked)
+		_, err := p.deck.Hands(1, asked)
 		p.must(err == nil, at, "%v", err)
 	}
 }
