@@ -124,27 +124,12 @@ func Open(ctx context.Context, url string) (*Store, error) {
 
 // Holders implements [ledger.Store].
 func (r *Reader) Holders(ctx context.Context, claims []string) (map[string]ledger.Holder, error) {
-	holders := map[string]ledger.Holder{}
-	err := r.read(ctx, func(row sqlread.Row) (err error) {
-		var name string
-		var h ledger.Holder
-		h.Place, err = scanPlace(row, &name, &h.Status, &h.Due)
-		holders[name] = h
-		return err
-	}, selectHolders, planAnew, claims)
-	return holders, err
+	return r.FindHolders(ctx, selectHolders, planAnew, claims)
 }
 
 // Firsts implements [ledger.Store].
 func (r *Reader) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
-	firsts := map[string][]ledger.Place{}
-	err := r.read(ctx, func(row sqlread.Row) error {
-		var name string
-		p, err := scanPlace(row, &name)
-		firsts[name] = append(firsts[name], p)
-		return err
-	}, selectFirsts, planAnew, references)
-	return firsts, err
+	return r.FindPlaces(ctx, selectFirsts, planAnew, references)
 }
 
 // ByIDs implements [ledger.Store].
@@ -161,14 +146,6 @@ const selectFirsts = "SELECT e.idx, e.id, r.name FROM unnest($1::text[]) AS r (n
 // planAnew has the server plan a query for many keys each time, since a plan from when the log was short
 // would scan it all while the log's writer waits.
 const planAnew = pgx.QueryExecModeCacheDescribe
-
-// scanPlace scans an index, an id, and more columns.
-func scanPlace(row sqlread.Row, more ...any) (p ledger.Place, err error) {
-	var index int64
-	var id [16]byte
-	err = row.Scan(append([]any{&index, &id}, more...)...)
-	return ledger.Place{Index: uint64(index), ID: id}, err
-}
 
 // read implements [sqlread.Reader]. After an error, rows may come from a former primary.
 func (r *Reader) read(ctx context.Context, each func(sqlread.Row) error, query string, args ...any) error {

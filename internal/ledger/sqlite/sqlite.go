@@ -161,73 +161,43 @@ func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.
 
 // Holders implements [ledger.Store].
 func (r *Reader) Holders(ctx context.Context, claims []string) (map[string]ledger.Holder, error) {
-	holders := map[string]ledger.Holder{}
-	const query = "SELECT c.idx, e.id, coalesce(c.status, ''), coalesce(c.due, 0) FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = ?"
-	err := forEach(ctx, r, query, claims, func(name string, row sqlread.Row) (err error) {
-		var h ledger.Holder
-		h.Place, err = scanPlace(row, &h.Status, &h.Due)
-		holders[name] = h
-		return err
-	})
-	return holders, err
+	return forEach(r, claims).FindHolders(ctx, "SELECT e.idx, e.id, c.name, coalesce(c.status, ''), coalesce(c.due, 0) "+
+		"FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = ?")
 }
 
 // Firsts implements [ledger.Store].
 func (r *Reader) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
-	firsts := map[string][]ledger.Place{}
-	const query = "SELECT idx, id FROM entries WHERE reference = ? ORDER BY idx LIMIT 2"
-	err := forEach(ctx, r, query, references, func(name string, row sqlread.Row) error {
-		p, err := scanPlace(row)
-		firsts[name] = append(firsts[name], p)
-		return err
-	})
-	return firsts, err
+	return forEach(r, references).FindPlaces(ctx, "SELECT idx, id, reference FROM entries WHERE reference = ? ORDER BY idx LIMIT 2")
 }
 
 // ByIDs implements [ledger.Store].
-func (r *Reader) ByIDs(ctx context.Context, ids []uuid.UUID) (list []ledger.Stored, err error) {
-	err = forEach(ctx, r, sqlread.SelectEntries+"WHERE id = ?", ids, func(_ uuid.UUID, row sqlread.Row) error {
-		e, err := sqlread.ScanEntry(row)
-		list = append(list, e)
-		return err
-	})
-	return list, err
+func (r *Reader) ByIDs(ctx context.Context, ids []uuid.UUID) ([]ledger.Stored, error) {
+	return forEach(r, ids).List(ctx, sqlread.SelectEntries+"WHERE id = ?")
 }
 
-// scanPlace scans an index, an id, and more columns.
-func scanPlace(row sqlread.Row, more ...any) (p ledger.Place, err error) {
-	var index int64
-	var id []byte
-	if err := row.Scan(append([]any{&index, &id}, more...)...); err != nil {
-		return p, err
-	}
-	if len(id) != len(p.ID) {
-		return p, fmt.Errorf("%w: record %d has an id of %d bytes", ledger.ErrCorrupt, index, len(id))
-	}
-	return ledger.Place{Index: uint64(index), ID: uuid.UUID(id)}, nil
-}
-
-// forEach executes a query for each key, and calls each for every row. The log's writer waits for it: a
-// key takes a few microseconds.
-func forEach[K string | uuid.UUID](ctx context.Context, r *Reader, query string, keys []K, each func(K, sqlread.Row) error) error {
-	return r.withConn(ctx, func(conn driver.Conn) (err error) {
-		stmt, err := conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, stmt.Close()) }()
-		for _, key := range keys {
-			var value any = key
-			if id, ok := value.(uuid.UUID); ok {
-				value = id[:]
-			}
-			rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, named(nil, value))
-			if err := eachRow(rows, err, func(row sqlread.Row) error { return each(key, row) }); err != nil {
+// forEach executes a query once for each key. The log's writer waits for it: a key takes a few
+// microseconds.
+func forEach[K string | uuid.UUID](r *Reader, keys []K) sqlread.Reader {
+	return func(ctx context.Context, each func(sqlread.Row) error, query string, _ ...any) error {
+		return r.withConn(ctx, func(conn driver.Conn) (err error) {
+			stmt, err := conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+			if err != nil {
 				return err
 			}
-		}
-		return nil
-	})
+			defer func() { err = errors.Join(err, stmt.Close()) }()
+			for _, key := range keys {
+				var value any = key
+				if id, ok := value.(uuid.UUID); ok {
+					value = id[:]
+				}
+				rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, named(nil, value))
+				if err := eachRow(rows, err, each); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
 }
 
 // Close checkpoints the write-ahead log, closes all connections and releases the lock.

@@ -209,6 +209,44 @@ func ScanEntry(row Row, more ...any) (e ledger.Stored, err error) {
 	return e, nil
 }
 
+// FindHolders returns the holders of the claims that a query selects, by name: index, id, name, status
+// and due time, without NULL.
+func (read Reader) FindHolders(ctx context.Context, query string, args ...any) (map[string]ledger.Holder, error) {
+	holders := map[string]ledger.Holder{}
+	err := read(ctx, func(row Row) (err error) {
+		var h ledger.Holder
+		var name string
+		h.Place, name, err = scanPlace(row, &h.Status, &h.Due)
+		holders[name] = h
+		return err
+	}, query, args...)
+	return holders, err
+}
+
+// FindPlaces returns the places of the entries that a query selects, by name: index, id and name.
+func (read Reader) FindPlaces(ctx context.Context, query string, args ...any) (map[string][]ledger.Place, error) {
+	places := map[string][]ledger.Place{}
+	err := read(ctx, func(row Row) error {
+		p, name, err := scanPlace(row)
+		places[name] = append(places[name], p)
+		return err
+	}, query, args...)
+	return places, err
+}
+
+// scanPlace scans an index, an id, a name, and more columns.
+func scanPlace(row Row, more ...any) (p ledger.Place, name string, err error) {
+	var index int64
+	var id []byte
+	if err := row.Scan(append([]any{&index, &id, &name}, more...)...); err != nil {
+		return p, "", err
+	}
+	if len(id) != len(p.ID) {
+		return p, "", fmt.Errorf("%w: record %d has an id of %d bytes", ledger.ErrCorrupt, index, len(id))
+	}
+	return ledger.Place{Index: uint64(index), ID: uuid.UUID(id)}, name, nil
+}
+
 // Claims implements [ledger.Store].
 func (read Reader) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
 	where, args := condition(q)
