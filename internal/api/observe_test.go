@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -140,28 +139,10 @@ func TestRecordsAreLogged(t *testing.T) {
 	}
 }
 
-// A lockedBuffer is a buffer that a server may write to while a test reads it.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
 // TestCallerLeavesDuringCommit has callers leave while their records wait for a commit. The records
 // are committed, charged and logged all the same.
 func TestCallerLeavesDuringCommit(t *testing.T) {
-	var output lockedBuffer
+	var output logBuffer
 	token := access.NewToken()
 	committing, left := make(chan struct{}), make(chan struct{})
 	s := start(t, setup{
@@ -187,7 +168,7 @@ func TestCallerLeavesDuringCommit(t *testing.T) {
 		t.Errorf("a caller who left is answered %d", answer.StatusCode)
 	}
 	<-answered
-	line := lastLogged(t, output.String())
+	line := lastLogged(t, string(output.bytes()))
 	assert.Truef(t, line.Status == 499 && line.AuditID != "" && s.logSize() == 1, "the log has %d records, and the request is logged as %+v", s.logSize(), line)
 	assert.Equal(t, http.StatusTooManyRequests, s.send(t, authorized(post(t, "/shuffle", `{"size":5}`), token)).status,
 		"the next record of the caller")

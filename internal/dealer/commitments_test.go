@@ -15,6 +15,7 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/disclosure"
 	"riffle/internal/journal"
+	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
 	"riffle/internal/plan"
 )
@@ -317,7 +318,7 @@ func TestRetryOfACommitmentIsReplayed(t *testing.T) {
 		assert.ErrorIs(t, err, journal.ErrKeyReused, "another request with the key")
 	}
 	var won *Commitment
-	overtake(d, func() { won = commit(t, other, journal.NewKey("at once", []byte("request"))) })
+	journaltest.Overtake(d.journal, func() { won = commit(t, other, journal.NewKey("at once", []byte("request"))) })
 	lost := commit(t, d, journal.NewKey("at once", []byte("request")))
 	assert.Equalf(t, fmt.Sprintf("%+v", won), fmt.Sprintf("%+v", lost),
 		"at the same moment in another process it is %+v, want %+v", lost, won)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 	"testing"
 	"testing/fstest"
 	"testing/iotest"
@@ -51,20 +50,6 @@ func mustShuffle(t *testing.T, d *Dealer, r *Request) *Shuffle {
 	require.NoError(t, err)
 	return made
 }
-
-// interrupted is a source of randomness that calls by before its first read.
-type interrupted struct {
-	once sync.Once
-	by   func()
-}
-
-func (r *interrupted) Read(p []byte) (int, error) {
-	r.once.Do(r.by)
-	return rand.Read(p)
-}
-
-// overtake runs by when the next request is about to draw a seed.
-func overtake(d *Dealer, by func()) { d.journal.Random = &interrupted{by: by} }
 
 // The reference implementation replays the stored record, with the returned seed, to the same
 // order.
@@ -149,7 +134,7 @@ func TestNoRandomnessNoShuffle(t *testing.T) {
 
 func TestReserveComesBeforeTheDraw(t *testing.T) {
 	d, s := newDealer(t, Options{})
-	overtake(d, func() { t.Error("randomness was drawn") })
+	journaltest.Overtake(d.journal, func() { t.Error("randomness was drawn") })
 	full := errors.New("the memory is used up")
 	for want, r := range map[uint64]plan.Request{
 		52:      {Deck: "standard52", Draw: ptr(5)},
@@ -220,10 +205,10 @@ func TestRetryOfAShuffleIsReplayed(t *testing.T) {
 			r.Reference = "contested"
 		}
 		var won *Shuffle
-		overtake(d, func() { won = mustShuffle(t, other, keyed(name+" at once", r)) })
+		journaltest.Overtake(d.journal, func() { won = mustShuffle(t, other, keyed(name+" at once", r)) })
 		lost := mustShuffle(t, d, keyed(name+" at once", r))
 		checkSame(t, name+" at the same moment", lost, won)
-		overtake(d, func() { mustShuffle(t, other, keyed(name+" reused", plan.Request{Size: ptr(3)})) })
+		journaltest.Overtake(d.journal, func() { mustShuffle(t, other, keyed(name+" reused", plan.Request{Size: ptr(3)})) })
 		reused := &Request{Request: plan.Request{Size: ptr(3)}, Key: journal.NewKey(name+" reused", []byte("another request"))}
 		_, err := d.Shuffle(t.Context(), reused)
 		assert.ErrorIsf(t, err, journal.ErrKeyReused, "%s: another request with the key at the same moment", name)

@@ -1,9 +1,7 @@
 package deckofcards
 
 import (
-	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -26,69 +23,34 @@ import (
 
 	"riffle/internal/budget"
 	"riffle/internal/dealer"
-	"riffle/internal/deck"
 	"riffle/internal/journal"
+	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
-	"riffle/internal/ledger/sqlite"
 	"riffle/internal/liveshoes"
 	"riffle/internal/plan"
 )
 
-// A site is the API over a store in a folder of the test.
+// A site is the API as one of several processes over a store serves it.
 type site struct {
 	*API
 	http.Handler
+	store *journaltest.Store
 	log   *ledger.Log
-	decks *deck.Catalogue
-	now   time.Time // of the service's clock; zero for the real time
 }
 
-func newSite(t *testing.T) *site {
+func newSite(t *testing.T) *site { return newSiteOn(t, journaltest.New(t)) }
+
+func newSiteOn(t *testing.T, store *journaltest.Store) *site {
 	t.Helper()
-	folder := t.TempDir()
-	store, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
-	require.NoError(t, err)
-	log, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		if err := log.Close(); err != nil && !errors.Is(err, ledger.ErrClosed) {
-			t.Error(err)
-		}
-	})
-	decks, err := deck.Builtin()
-	require.NoError(t, err)
-	s := &site{log: log, decks: decks}
-	s.startProcess()
-	return s
-}
-
-// startProcess gives the site a new API over its log, which has nothing cached.
-func (s *site) startProcess() {
-	j := journal.New(s.log, rand.Reader, func() time.Time {
-		if s.now.IsZero() {
-			return time.Now()
-		}
-		return s.now
-	})
-	rules := &plan.Rules{Decks: s.decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}
+	j, rules := store.Journal(t), journaltest.Rules(t)
+	s := &site{store: store, log: j.Log}
 	dealt := liveshoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, liveshoes.Options{})
-	s.API = New(Options{Budget: budget.New(512 << 20), Log: func(http.ResponseWriter) Log { return Log{Shoes: dealt, Decks: s.decks} }, Cache: func(http.ResponseWriter, string) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	s.API = New(Options{Budget: budget.New(512 << 20), Log: func(http.ResponseWriter) Log { return Log{Shoes: dealt, Decks: rules.Decks} }, Cache: func(http.ResponseWriter, string) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	router := chi.NewRouter()
 	s.Routes(router)
 	s.Pictures(router)
 	s.Handler = router
-}
-
-// other returns the site as a second process serves it. The two share no caches.
-func (s *site) other() *site {
-	o := &site{log: s.log, decks: s.decks, now: s.now}
-	o.startProcess()
-	return o
-}
-
-func (s *site) size() uint64 {
-	committed, _ := s.log.Sizes()
-	return committed
+	return s
 }
 
 // send sends a request to the host deckofcardsapi.com over HTTPS. Headers are names and values in
@@ -327,7 +289,7 @@ func TestAnswers(t *testing.T) {
 			contentType = "application/x-www-form-urlencoded"
 		}
 		path = strings.Replace(path, "/D", "/"+id, 1)
-		before := s.size()
+		before := s.store.Size(t)
 		w := s.send(t, method, path, contentType, body)
 		got := w.Body.String()
 		if found := idOfDeck.FindStringSubmatch(got); found != nil {
@@ -337,12 +299,12 @@ func TestAnswers(t *testing.T) {
 		}
 		if found := idOfRecord.FindStringSubmatch(got); found != nil {
 			got = strings.Replace(got, found[0], "+", 1)
-			_, err := s.log.ByID(t.Context(), uuid.MustParse(found[1]))
+			_, err := s.store.ByID(t.Context(), uuid.MustParse(found[1]))
 			assert.NoErrorf(t, err, "%s: the audit_id %s", row.request, found[1])
-			assert.NotEqualf(t, seen[found[1]], s.size() > before,
-				"%s: %d records were made, and the audit_id was seen before", row.request, s.size()-before)
+			assert.NotEqualf(t, seen[found[1]], s.store.Size(t) > before,
+				"%s: %d records were made, and the audit_id was seen before", row.request, s.store.Size(t)-before)
 			seen[found[1]] = true
-		} else if s.size() > before {
+		} else if s.store.Size(t) > before {
 			t.Errorf("%s: there is a record that is not answered", row.request)
 		} else {
 			got = strings.TrimSuffix(got, "}") + "-"
@@ -434,7 +396,7 @@ func TestUnknownParametersTakeNoMemory(t *testing.T) {
 func TestMethods(t *testing.T) {
 	s := newSite(t)
 	made := s.get(t, "/api/deck/new/")
-	before := s.size()
+	before := s.store.Size(t)
 	for path, status := range map[string]int{"/": 200, "/draw/": 405, "/shuffle": 405, "/return/": 405, "/pile/x/add/": 405, "/pile/x/list/": 200, "/draw/bottom/": 405} {
 		w := s.send(t, "HEAD", "/api/deck/"+made.DeckID+path, "", "")
 		if w.Code != status || status == 405 && w.Header().Get("Allow") == "" {
@@ -449,7 +411,7 @@ func TestMethods(t *testing.T) {
 			t.Errorf("OPTIONS %s: %d %v", path, w.Code, h)
 		}
 	}
-	assert.Equal(t, before, s.size(), "something was drawn")
+	assert.Equal(t, before, s.store.Size(t), "something was drawn")
 }
 
 // The addresses of pictures have the host that the client used.
@@ -468,16 +430,17 @@ func TestPictureAddressesHaveTheHost(t *testing.T) {
 // hyphens.
 func TestDecksExpire(t *testing.T) {
 	s := newSite(t)
-	s.now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s.store.Now = func() time.Time { return now }
 	made := s.get(t, "/api/deck/new/")
-	s.now = s.now.Add(lifetime - time.Second)
+	now = now.Add(lifetime - time.Second)
 	s.get(t, "/api/deck/%s/draw/", uuid.MustParse(made.DeckID))
-	s.now = s.now.Add(lifetime - time.Second)
+	now = now.Add(lifetime - time.Second)
 	s.get(t, "/api/deck/%s/", made.DeckID)
 	if w := s.send(t, "GET", "/api/deck/"+strings.ToUpper(made.DeckID)+"/", "", ""); w.Code != 404 {
 		t.Error(w.Code, w.Body)
 	}
-	s.now = s.now.Add(time.Second + lifetime/100)
+	now = now.Add(time.Second + lifetime/100)
 	for _, path := range []string{"/", "/draw/", "/shuffle/", "/return/", "/pile/a/list/", "/pile/a/add/?cards=AS"} {
 		if w := s.send(t, "GET", "/api/deck/"+made.DeckID+path, "", ""); w.Code != 404 || w.Body.String() != `{"success": false, "error": "Deck ID does not exist."}` {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
@@ -516,7 +479,7 @@ func TestRetries(t *testing.T) {
 	s := newSite(t)
 	key := []string{"Idempotency-Key", `"` + uuid.NewString() + `"`}
 	first := s.send(t, "GET", "/api/deck/new/draw/?count=5", "", "", key...)
-	before := s.size()
+	before := s.store.Size(t)
 	if again := s.send(t, "GET", "/api/deck/new/draw/?count=5", "", "", key...); again.Body.String() != first.Body.String() || again.Code != 200 {
 		t.Errorf("%s is not %s", again.Body, first.Body)
 	}
@@ -526,7 +489,7 @@ func TestRetries(t *testing.T) {
 	id := idOfDeck.FindStringSubmatch(first.Body.String())[1]
 	var drawn reply
 	require.NoError(t, json.Unmarshal(first.Body.Bytes(), &drawn))
-	assert.Truef(t, s.size() == before && len(drawn.Cards) == 5 && drawn.Remaining == 47, "%d records are %d, for %+v", before, s.size(), drawn)
+	assert.Truef(t, s.store.Size(t) == before && len(drawn.Cards) == 5 && drawn.Remaining == 47, "%d records are %d, for %+v", before, s.store.Size(t), drawn)
 	for i, path := range []string{
 		"/draw/?count=3", "/draw/?count=50", "/pile/empty/add/?cards=", "/pile/a/add/?cards=" + strings.Join(drawn.codes(), ","), "/pile/a/draw/?count=2", "/pile/a/shuffle/",
 		"/return/", "/shuffle/?jokers_enabled=true", "/shuffle/",
@@ -534,9 +497,9 @@ func TestRetries(t *testing.T) {
 		path = "/api/deck/" + id + path
 		key := []string{"Idempotency-Key", fmt.Sprint("key-", i)}
 		first := s.send(t, "POST", path, "", "", key...)
-		before := s.size()
+		before := s.store.Size(t)
 		again := s.send(t, "POST", path, "", "", key...)
-		if again.Body.String() != first.Body.String() || again.Code != first.Code || s.size() != before {
+		if again.Body.String() != first.Body.String() || again.Code != first.Code || s.store.Size(t) != before {
 			t.Errorf("%s: %s is not %s", path, again.Body, first.Body)
 		}
 	}

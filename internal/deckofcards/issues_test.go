@@ -14,7 +14,7 @@ import (
 func TestIssue80ConcurrentDraws(t *testing.T) {
 	s := newSite(t)
 	made := s.get(t, "/api/deck/new/shuffle/?deck_count=2")
-	processes := []*site{s, s.other()}
+	processes := []*site{s, newSiteOn(t, s.store)}
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	drawn := map[string]int{}
@@ -43,7 +43,7 @@ func TestConcurrentChanges(t *testing.T) {
 	s := newSite(t)
 	made := s.get(t, "/api/deck/new/draw/?count=20")
 	cards := made.codes()
-	processes := []*site{s, s.other()}
+	processes := []*site{s, newSiteOn(t, s.store)}
 	var wait sync.WaitGroup
 	for client := range 8 {
 		wait.Go(func() {
@@ -74,7 +74,7 @@ func TestConcurrentChanges(t *testing.T) {
 func TestIssue119ShuffleIsAtomic(t *testing.T) {
 	s := newSite(t)
 	made := s.get(t, "/api/deck/new/")
-	processes := []*site{s, s.other()}
+	processes := []*site{s, newSiteOn(t, s.store)}
 	var wait sync.WaitGroup
 	s.get(t, "/api/deck/%s/shuffle/", made.DeckID)
 	for client := range 6 {
@@ -144,10 +144,10 @@ func TestEmptyPilesStay(t *testing.T) {
 	s := newSite(t)
 	made := s.get(t, "/api/deck/new/shuffle/")
 	s.get(t, "/api/deck/%s/pile/discard/add/?cards=", made.DeckID)
-	before := s.size()
+	before := s.store.Size(t)
 	s.get(t, "/api/deck/%s/pile/discard/add/?cards=AS", made.DeckID) // which was not drawn
-	assert.Equal(t, before, s.size(), "adding nothing to a pile that exists made a record")
-	for _, site := range []*site{s, s.other()} {
+	assert.Equal(t, before, s.store.Size(t), "adding nothing to a pile that exists made a record")
+	for _, site := range []*site{s, newSiteOn(t, s.store)} {
 		list := site.get(t, "/api/deck/%s/pile/discard/list/", made.DeckID)
 		if p, found := list.Piles["discard"]; !found || p.Remaining != 0 || p.Cards == nil || list.Remaining != 52 {
 			t.Errorf("%+v", list)

@@ -2,7 +2,6 @@ package liveshoes
 
 import (
 	"bytes"
-	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -117,20 +116,6 @@ func numbersOf(cards []Card) (numbers []uint64) {
 	return numbers
 }
 
-// interrupted is a source of randomness that calls by before its first read.
-type interrupted struct {
-	once sync.Once
-	by   func()
-}
-
-func (r *interrupted) Read(b []byte) (int, error) {
-	r.once.Do(r.by)
-	return rand.Read(b)
-}
-
-// overtake runs by when the process is about to make its next record.
-func overtake(p *process, by func()) { p.journal.Random = &interrupted{by: by} }
-
 // Neither records nor disclosures leak the order of undrawn cards. A drawn card is proven alone;
 // closing the shoe proves all of them.
 func TestShoeIsSealed(t *testing.T) {
@@ -233,23 +218,23 @@ func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
 	var won *Result
-	overtake(p, func() { won = create(t, other, keyed("shoe", plan.Request{Deck: "standard52"})) })
+	journaltest.Overtake(p.journal, func() { won = create(t, other, keyed("shoe", plan.Request{Deck: "standard52"})) })
 	if lost := create(t, p, keyed("shoe", plan.Request{Deck: "standard52"})); lost.AuditID != won.AuditID || lost.Shoe.ID != won.Shoe.ID {
 		t.Errorf("created are %s and %s", lost.AuditID, won.AuditID)
 	}
 	id := won.Shoe.ID
 	all := drawing(52)
 	all.Key = journal.NewKey("draw")
-	overtake(p, func() { won = apply(t, other, id, all) })
+	journaltest.Overtake(p.journal, func() { won = apply(t, other, id, all) })
 	if lost := apply(t, p, id, all); lost.AuditID != won.AuditID || !slices.Equal(numbersOf(lost.Cards), numbersOf(won.Cards)) {
 		t.Errorf("drawn by %s and %s", lost.AuditID, won.AuditID)
 	}
 	closing := Change{Kind: audit.KindClose, Key: journal.NewKey("close")}
-	overtake(p, func() { won = apply(t, other, id, closing) })
+	journaltest.Overtake(p.journal, func() { won = apply(t, other, id, closing) })
 	if lost := apply(t, p, id, closing); lost.AuditID != won.AuditID || lost.Shoe.Status != shoe.Closed {
 		t.Errorf("closed by %s and %s", lost.AuditID, won.AuditID)
 	}
-	overtake(p, func() {
+	journaltest.Overtake(p.journal, func() {
 		var err error
 		won, err = other.Replace(t.Context(), id, keyed("replace", plan.Request{Deck: "standard54"}))
 		assert.NoError(t, err)
@@ -375,7 +360,7 @@ func TestReserveComesBeforeTheShoe(t *testing.T) {
 	// It is called once, even if the shoe changes meanwhile.
 	other := p.other(t)
 	full, calls = nil, 0
-	overtake(p, func() { apply(t, other, made.Shoe.ID, drawing(1)) })
+	journaltest.Overtake(p.journal, func() { apply(t, other, made.Shoe.ID, drawing(1)) })
 	_, err := p.Replace(t.Context(), made.Shoe.ID, request)
 	assert.Truef(t, err == nil && calls == 1, "%v after %d calls", err, calls)
 }

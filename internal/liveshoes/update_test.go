@@ -14,6 +14,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/journal"
+	"riffle/internal/journal/journaltest"
 	"riffle/internal/plan"
 	"riffle/internal/shoe"
 )
@@ -207,12 +208,12 @@ func TestReplaceAfterAnotherProcessChangedTheShoe(t *testing.T) {
 	other := p.other(t)
 	made := create(t, p, ask(plan.Request{Deck: "standard52"}))
 	id := made.Shoe.ID
-	overtake(p, func() { apply(t, other, id, drawing(7)) })
+	journaltest.Overtake(p.journal, func() { apply(t, other, id, drawing(7)) })
 	next, err := p.Replace(t.Context(), id, ask(plan.Request{Deck: "standard54"}))
 	require.NoErrorf(t, err, "after a draw: %+v", next)
 	require.Equalf(t, made.AuditID, next.Record.AuditID, "after a draw: %+v", next)
 	var theirs *Result
-	overtake(p, func() {
+	journaltest.Overtake(p.journal, func() {
 		theirs, err = other.Replace(t.Context(), id, ask(plan.Request{Size: ptr(3)}))
 		assert.NoError(t, err)
 	})
@@ -220,7 +221,7 @@ func TestReplaceAfterAnotherProcessChangedTheShoe(t *testing.T) {
 		t.Fatalf("after a replacement: %+v, %v", next, err)
 	}
 	// A change that races with a replacement changes the new shoe.
-	overtake(other, func() {
+	journaltest.Overtake(other.journal, func() {
 		next, err = p.Replace(t.Context(), id, ask(plan.Request{Size: ptr(5)}))
 		assert.NoError(t, err)
 	})

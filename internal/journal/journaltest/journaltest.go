@@ -4,6 +4,7 @@ package journaltest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"path/filepath"
 	"sync"
@@ -65,10 +66,26 @@ func (s *Store) Journal(t *testing.T) *journal.Journal {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		assert.NoError(t, log.Close())
+		if err := log.Close(); !errors.Is(err, ledger.ErrClosed) { // the test may have closed it
+			assert.NoError(t, err)
+		}
 	})
 	return journal.New(log, s.Random, func() time.Time { return s.Now() })
 }
+
+// interrupted is a source of randomness that calls by before its first read.
+type interrupted struct {
+	once sync.Once
+	by   func()
+}
+
+func (r *interrupted) Read(p []byte) (int, error) {
+	r.once.Do(r.by)
+	return rand.Read(p)
+}
+
+// Overtake runs by when the journal is about to make its next record.
+func Overtake(j *journal.Journal, by func()) { j.Random = &interrupted{by: by} }
 
 // Rules returns rules over the built-in decks with limits of 1,000,000 items and 10,000,000
 // results.
