@@ -92,31 +92,27 @@ func NewMeter(n int) *Meter {
 		N: n, Positions: NewPositions(n), Neighbours: NewNeighbours(n), FixedPoints: NewFixedPoints(n), Cycles: NewCycles(n),
 		RisingSequences: NewRisingSequences(n), Inversions: NewInversions(n), Successive: NewSuccessive(n),
 	}
-	m.statistics = []Statistic{m.Positions}
-	if n <= mostRanked {
-		m.Orders = NewOrders(n)
-		m.statistics = append(m.statistics, m.Orders)
-	}
-	m.statistics = append(m.statistics, m.Neighbours, m.FixedPoints, m.Cycles, m.RisingSequences, m.Inversions, m.Successive)
-	if n >= leastRepeated {
-		m.Repeats = NewRepeats(n)
-		m.statistics = append(m.statistics, m.Repeats)
-	}
-	return m
+	return m.with(n, NewOrders, m.Neighbours, m.FixedPoints, m.Cycles, m.RisingSequences, m.Inversions, m.Successive)
 }
 
 // NewCyclicMeter returns a meter for orders of n items, from 3 to [MostItems], that should be
 // uniform among the single cycles through all items, like the orders of Sattolo's algorithm.
 func NewCyclicMeter(n int) *Meter {
 	m := &Meter{N: n, Positions: NewSuccessors(n), Cycles: newSingleCycle(n)}
+	return m.with(n-1, NewSingleCycles, m.Cycles)
+}
+
+// with completes a meter of free! orders, which has the other statistics between those of positions
+// and orders, and of repeats.
+func (m *Meter) with(free int, orders func(n int) *Orders, others ...Statistic) *Meter {
 	m.statistics = []Statistic{m.Positions}
-	if n <= mostRanked+1 {
-		m.Orders = NewSingleCycles(n)
+	if free <= mostRanked {
+		m.Orders = orders(m.N)
 		m.statistics = append(m.statistics, m.Orders)
 	}
-	m.statistics = append(m.statistics, m.Cycles)
-	if n > leastRepeated {
-		m.Repeats = NewRepeats(n - 1)
+	m.statistics = append(m.statistics, others...)
+	if free >= leastRepeated {
+		m.Repeats = NewRepeats(free)
 		m.statistics = append(m.statistics, m.Repeats)
 	}
 	return m
