@@ -50,9 +50,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 	reveal := "/audits/" + id + "/reveal"
 	long := `{"items":["` + strings.Repeat("a", 16<<20) + `"]}`
 
-	first := func(ask func(shuffleResult) *http.Request) func(*service) *http.Request {
-		return func(s *service) *http.Request { return ask(s.first) }
-	}
+	verifyFirst := func(s *service) *http.Request { return get(t, "/audits/"+s.first.AuditID+"/verify") }
 
 	postOwnDeck := func(t testing.TB) *http.Request { return keyed(post(t, "/shuffle", `{"deck":"own"}`), "a") }
 	getOwnDeck := func(t testing.TB) *http.Request { return keyed(get(t, "/decks/own"), "a") }
@@ -114,15 +112,9 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"listCommitments", 400, `after must be the commitment_id that the last page ended with; got "1".`, fixed(get(t, "/commitments?after=1")), healthy},
 		{"listCommitments", 422, `status must be open, late, used or void; got "lost".`, fixed(get(t, "/commitments?status=lost")), healthy},
 		{"listCommitments", 422, "", fixed(get(t, "/commitments?limit=1001")), healthy},
-		{"listCommitments", 500, "failed", fixed(get(t, "/commitments")), unreadableStore},
-		{"listCommitments", 503, "unreachable", fixed(get(t, "/commitments")), unavailableStore},
 
-		{"getCommitment", 400, "noParameters", fixed(get(t, "/commitments/"+commitment+"?page=2")), healthy},
 		{"getCommitment", 404, "noSuchCommitment", fixed(get(t, "/commitments/"+id)), healthy}, // the record of a shuffle
-		{"getCommitment", 500, "failed", fixed(get(t, "/commitments/"+commitment)), unreadableStore},
-		{"getCommitment", 503, "unreachable", fixed(get(t, "/commitments/"+commitment)), unavailableStore},
 
-		{"listDecks", 400, "noParameters", fixed(get(t, "/decks?page=2")), healthy},
 		{"listDecks", 400, "The query is malformed. Send name=value pairs joined by &, with other characters escaped as %XX.", fixed(get(t, "/decks?%zz")), healthy},
 
 		{"dealDeck", 200, "", fixed(get(t, "/decks/mahjong136?decks=2&hands=mahjong&details=true&algorithm=strike-out&client_seed=%C3%A9&reference=b")), healthy},
@@ -141,13 +133,11 @@ func responseProbes(t *testing.T, c *contract) []probe {
 
 		{"getDeckPicture", 200, "", with(get(t, "/cards/standard52"), browser), healthy},
 		{"getDeckPicture", 304, "", with(get(t, "/cards/standard52"), known), healthy},
-		{"getDeckPicture", 400, "noParameters", fixed(get(t, "/cards/standard52?page=2")), healthy},
 		{"getDeckPicture", 404, "noSuchDeck", fixed(get(t, "/cards/standard53")), healthy},
 		{"getDeckPicture", 503, "Too many long requests are in flight. Nothing was done; retry in a second, or split the request.", fixed(get(t, "/cards/sanguosha160")), noMemory},
 
 		{"getCardPicture", 200, "", fixed(get(t, "/cards/standard52/AS.svg")), healthy},
 		{"getCardPicture", 304, "", with(get(t, "/cards/standard52/AS.svg"), known), healthy},
-		{"getCardPicture", 400, "noParameters", fixed(get(t, "/cards/standard52/AS.svg?page=2")), healthy},
 		{"getCardPicture", 404, "noSuchPicture", fixed(get(t, "/cards/standard52/10S.svg")), healthy}, // which is TS.svg
 		{"getCardPicture", 404, "noSuchPicture", fixed(get(t, "/cards/standard52/AS")), healthy},
 
@@ -158,54 +148,37 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"listAudits", 404, "noSuchOrigin", fixed(get(t, "/audits?reference=a&origin=example.com/other")), healthy},
 		{"listAudits", 400, "from must be an integer, written with digits only, such as 52; got last.", fixed(get(t, "/audits?reference=a&from=last")), healthy},
 		{"listAudits", 422, "limit must be from 1 to 1000; got 0.", fixed(get(t, "/audits?reference=a&limit=0")), healthy},
-		{"listAudits", 500, "failed", fixed(get(t, "/audits?reference=a")), unreadableStore},
 
-		{"getAudit", 400, "noParameters", fixed(get(t, "/audits/"+id+"?page=2")), healthy},
 		{"getAudit", 200, "", fixed(get(t, "/audits/"+strings.ToUpper(id))), healthy},
 		{"getAudit", 404, "noSuchAudit", fixed(get(t, "/audits/1")), healthy},
-		{"getAudit", 500, "failed", fixed(get(t, "/audits/"+id)), unreadableStore},
 
 		{"verifyAudit", 400, "The query is malformed. Send name=value pairs joined by &, with other characters escaped as %XX.", fixed(get(t, "/audits/"+id+"/verify?%zz")), healthy},
 		{"verifyAudit", 422, "noSeed", fixed(get(t, "/audits/"+commitment+"/verify")), healthy},
-		{"verifyAudit", 500, "failed", fixed(get(t, "/audits/"+id+"/verify")), unreadableStore},
 
-		{"verifyAudit", 410, "forgotten", first(func(r shuffleResult) *http.Request { return get(t, "/audits/"+r.AuditID+"/verify") }), forgottenLog},
-		{"revealAudit", 410, "forgotten", first(func(r shuffleResult) *http.Request {
-			return post(t, "/audits/"+r.AuditID+"/reveal", `{"seed":"`+r.Seed+`"}`)
-		}), forgottenLog},
+		{"verifyAudit", 410, "forgotten", verifyFirst, forgottenLog},
+		{"revealAudit", 410, "forgotten", func(s *service) *http.Request {
+			return post(t, "/audits/"+s.first.AuditID+"/reveal", `{"seed":"`+s.first.Seed+`"}`)
+		}, forgottenLog},
 		{"revealAudit", 400, `"key" is not a member of this request; it takes seed.`, fixed(post(t, reveal, `{"key":"x"}`)), healthy},
 		{"revealAudit", 400, "seed must be the seed of an answer, copied exactly: lower-case hex digits.", fixed(post(t, reveal, `{"seed":"ace of spades"}`)), healthy},
 		{"revealAudit", 404, "noSuchAudit", fixed(post(t, "/audits/1/reveal", `{"seed":"`+audit.Seed+`"}`)), healthy},
 		{"revealAudit", 415, "compressed", with(post(t, reveal, `{}`), compressed), healthy},
 		{"revealAudit", 422, "noSeed", fixed(post(t, "/audits/"+commitment+"/reveal", `{"seed":"`+audit.Seed+`"}`)), healthy},
-		{"revealAudit", 500, "failed", fixed(post(t, reveal, `{"seed":"`+audit.Seed+`"}`)), unreadableStore},
 		{"revealAudit", 503, "stopping", func(s *service) *http.Request {
 			made := mustShuffle(t, s, `{"size":3}`)
 			require.NoError(t, s.log.Close())
 			return post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`)
 		}, readableAfterClose},
-
-		{"revealAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request {
-			return post(t, "/audits/"+a.AuditID+"/reveal", `{"seed":"`+a.Seed+`"}`)
-		}), unavailableStore},
-
-		{"listAudits", 503, "unreachable", fixed(get(t, "/audits?reference=a")), unavailableStore},
-		{"getAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID) }), unavailableStore},
-		{"verifyAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), unavailableStore},
-
-		{"verifyAudit", 503, "Too many long requests are in flight. Nothing was done; retry in a second.", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), fullOfReplays},
-		{"verifyAudit", 503, "stopping", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), stopping},
-		{"verifyAudit", 503, "The service is too busy to finish this in time. Retry later, or check the record's proof offline with riffle verify.", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), hurried},
+		{"verifyAudit", 503, "Too many long requests are in flight. Nothing was done; retry in a second.", verifyFirst, fullOfReplays},
+		{"verifyAudit", 503, "stopping", verifyFirst, stopping},
+		{"verifyAudit", 503, "The service is too busy to finish this in time. Retry later, or check the record's proof offline with riffle verify.", verifyFirst, hurried},
 		{"verifyAudit", 422, "tooExpensive", func(s *service) *http.Request {
 			return get(t, "/audits/"+mustShuffle(t, s, `{"size":3}`).AuditID+"/verify")
 		}, noMemory},
 
-		{"proveAudit", 400, "noParameters", fixed(get(t, "/audits/"+id+"/proof?page=2")), healthy},
 		{"proveAudit", 400, "The query is malformed. Send name=value pairs joined by &, with other characters escaped as %XX.", fixed(get(t, "/audits/"+id+"/proof?%zz")), healthy},
 		{"proveAudit", 200, "", fixed(get(t, "/audits/"+strings.ToUpper(id)+"/proof")), healthy},
 		{"proveAudit", 404, "noSuchAudit", fixed(get(t, "/audits/1/proof")), healthy},
-		{"proveAudit", 500, "failed", fixed(get(t, "/audits/"+id+"/proof")), unreadableStore},
-		{"proveAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/proof") }), unavailableStore},
 		{"proveAudit", 503, "notPublished", func(s *service) *http.Request {
 			// The log waits for the checkpoint until the deadline of the request.
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -247,40 +220,48 @@ func responseProbes(t *testing.T, c *contract) []probe {
 	list = append(list, keyProbes(t, healthy, "dealDeck", func() *http.Request { return get(t, "/decks/standard52?draw=5") }, get(t, "/decks/standard52?draw=6"))...)
 	seed := `{"seed":"` + audit.Seed + `"}`
 	list = append(list, keyProbes(t, healthy, "revealAudit", func() *http.Request { return post(t, reveal, seed) }, post(t, "/shuffle", `{"size":2}`))...)
-	// On loopback, a foreign Host is refused by every operation but the health checks.
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
-		op := c.operations[operation]
-		r := onLoopback(request(t, op.Method, fillPath(op.Path, id)), "evil.example:8080")
-		if operation == "healthz" || operation == "readyz" {
-			list = append(list, probe{operation, 200, "", fixed(r), healthy})
-			continue
-		}
-		list = append(list, probe{operation, 421, "otherHost", fixed(r), healthy})
-	}
-	// A panic in any handler has the same response.
-	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
-		op := c.operations[operation]
+		op, examples := c.operations[operation], c.examples(operation, http.StatusBadRequest)
 		target := fillPath(op.Path, id)
-		request := get(t, target)
-		if op.Method != http.MethodGet {
-			request = post(t, target, `{}`)
-			request.Method = op.Method
+		valid := func() func(*service) *http.Request {
+			switch operation {
+			case "shuffle", "createCommitment":
+				return fixed(post(t, target, `{"size":2}`))
+			case "getCommitment":
+				return fixed(get(t, "/commitments/"+commitment))
+			case "revealAudit":
+				return fixed(post(t, target, seed))
+			case "listAudits":
+				return fixed(get(t, target+"?reference=a"))
+			}
+			if op.Method == http.MethodGet {
+				return fixed(get(t, target))
+			}
+			r := post(t, target, `{}`)
+			r.Method = op.Method
+			return fixed(r)
 		}
-		switch operation {
-		case "shuffle", "createCommitment":
-			request = post(t, target, `{"size":2}`)
-		case "getCommitment":
-			request = get(t, "/commitments/"+commitment)
-		case "revealAudit":
-			request = post(t, target, `{"seed":"`+audit.Seed+`"}`)
-		case "listAudits":
-			request = get(t, target+"?reference=a")
+		// On loopback, a foreign Host is refused by every operation but the health checks.
+		foreign := fixed(onLoopback(request(t, op.Method, target), "evil.example:8080"))
+		if operation == "healthz" || operation == "readyz" {
+			list = append(list, probe{operation, 200, "", foreign, healthy})
+		} else {
+			list = append(list, probe{operation, 421, "otherHost", foreign, healthy})
 		}
+		// A panic in any handler has the same response.
 		example := "failed"
 		if operation == "metrics" {
 			example = "" // the example of its 500 is plain text
 		}
-		list = append(list, probe{operation, 500, example, fixed(request), func(testing.TB) *service { return shared.panicking() }})
+		list = append(list, probe{operation, 500, example, valid(), func(testing.TB) *service { return shared.panicking() }})
+		switch operation {
+		case "listCommitments", "getCommitment", "listAudits", "getAudit", "verifyAudit", "proveAudit", "revealAudit":
+			list = append(list, probe{operation, 500, "failed", valid(), unreadableStore}, probe{operation, 503, "unreachable", valid(), unavailableStore})
+		}
+		takesAny := slices.ContainsFunc(c.parameters(operation), func(p *openapi3.Parameter) bool { return p.In == "query" })
+		if op.Method == http.MethodGet && !takesAny && examples["noParameters"] != nil {
+			list = append(list, probe{operation, 400, "noParameters", fixed(request(t, op.Method, target+"?page=2")), healthy})
+		}
 	}
 	return list
 }
@@ -392,12 +373,6 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 			probe{operation, 503, "unreachable", fixed(ask(noShoe)), unavailableStore},
 		)
 		if !changes {
-			takesParameters := slices.ContainsFunc(c.parameters(operation), func(p *openapi3.Parameter) bool { return p.In == "query" })
-			if !takesParameters {
-				r := ask(open)
-				r.URL.RawQuery = "page=2"
-				list = append(list, probe{operation, 400, "noParameters", fixed(r), healthy})
-			}
 			continue
 		}
 		list = append(
