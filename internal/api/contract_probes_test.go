@@ -68,22 +68,18 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"shuffle", 400, "", body(`{"items":["\ud800"]}`), healthy}, // a lone surrogate
 		{"shuffle", 400, "items.0 is nested too deep: a body has at most 100 levels.", body(`{"items":[` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `]}`), healthy},
 		{"shuffle", 400, "The JSON ends before it is complete.", body(`{"items":[1,2`), healthy},
-		{"shuffle", 400, "", body(``), healthy},
 		{"shuffle", 400, "The body must be a JSON object; got an array.", body(`[1,2,3]`), healthy},
 		{"shuffle", 400, `"deck" is not a parameter of this path; it takes none.`, fixed(post(t, "/shuffle?deck=standard52", `{}`)), healthy},
 		{"shuffle", 400, "unique_reference must be true or false; got a string.", body(`{"size":37,"unique_reference":"yes"}`), healthy},
 		{"shuffle", 409, "deckChanged", fixed(postOwnDeck(t)), deckTypeChanged(postOwnDeck)},
 		{"shuffle", 413, "tooLarge", with(post(t, "/shuffle", long), func(r *http.Request) { r.ContentLength = -1 }), healthy},
 		{"shuffle", 415, "compressed", with(post(t, "/shuffle", "\x1f\x8b"), compressed), healthy},
-		{"shuffle", 422, `There is no algorithm "quicksort"; there are fisher-yates, durstenfeld, inside-out, strike-out, sattolo.`, body(`{"deck":"standard52","algorithm":"quicksort"}`), healthy},
 		{"shuffle", 422, "Give exactly one of items, deck and size.", body(`{"items":[1,2],"deck":"standard52"}`), healthy},
-		{"shuffle", 422, "Give exactly one of items, deck and size.", body(`{"draw":5}`), healthy},
 		{"shuffle", 422, "decks counts copies of a deck; name one in deck.", body(`{"items":[1,2],"decks":2}`), healthy},
 		{"shuffle", 422, "hands must have at least one size, as in [13,13,13,13], or be left out; got [].", body(`{"deck":"standard52","hands":[]}`), healthy},
 		{"shuffle", 422, "size must be an integer from 0 to 9007199254740991; got -1.", body(`{"size":-1}`), healthy},
 		{"shuffle", 422, "items has 1000001 elements, and at most 1000000 can be shuffled; to draw a few of many, send size and draw instead.", body(`{"items":[0` + strings.Repeat(",0", 1_000_000) + `]}`), healthy},
 		{"shuffle", 422, "size is 1000001, but at most 1000000 can be drawn; set draw to the number you need.", body(`{"size":1000001}`), healthy},
-		{"shuffle", 422, "decks must be from 1 to 19230 for a deck of 52; got 20000.", body(`{"deck":"standard52","decks":20000}`), healthy},
 		{"shuffle", 422, "repeat must be at most 49 here; got 161, which takes 3461511431 steps to replay, and verifiers replay at most 1073741824.", body(`{"size":1000000,"draw":1,"repeat":161,"algorithm":"durstenfeld"}`), healthy},
 		{"shuffle", 422, "client_seed is required with commitment_id; use one that was not known when the commitment was made.", body(`{"commitment_id":"` + commitment + `"}`), healthy},
 		{"shuffle", 422, "items is required: the service stores only the digest of the committed items.", body(`{"commitment_id":"` + commitment + `","client_seed":"x"}`), healthy},
@@ -101,7 +97,6 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"shuffle", 503, "stopping", body(`{"size":2}`), closedLog},
 
 		{"createCommitment", 200, "", fixed(post(t, "/commitments", `{"items":[1,2],"algorithm":"sattolo","repeat":2,"hands":[1],"reference":"é"}`)), healthy},
-		{"createCommitment", 400, `"deck" is not a parameter of this path; it takes none.`, fixed(post(t, "/commitments?deck=standard52", `{}`)), healthy},
 		{"createCommitment", 422, "client_seed belongs to the shuffle that uses the commitment, not to the commitment. Leave it out here.", fixed(post(t, "/commitments", `{"size":37,"client_seed":"Ines"}`)), healthy},
 		{"createCommitment", 500, "failed", fixed(post(t, "/commitments", `{"size":2}`)), noRandomness},
 		{"createCommitment", 503, "queueFull", fixed(post(t, "/commitments", `{"size":2}`)), fullQueue},
@@ -152,7 +147,6 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"getAudit", 200, "", fixed(get(t, "/audits/"+strings.ToUpper(id))), healthy},
 		{"getAudit", 404, "noSuchAudit", fixed(get(t, "/audits/1")), healthy},
 
-		{"verifyAudit", 400, "The query is malformed. Send name=value pairs joined by &, with other characters escaped as %XX.", fixed(get(t, "/audits/"+id+"/verify?%zz")), healthy},
 		{"verifyAudit", 422, "noSeed", fixed(get(t, "/audits/"+commitment+"/verify")), healthy},
 
 		{"verifyAudit", 410, "forgotten", verifyFirst, forgottenLog},
@@ -176,7 +170,6 @@ func responseProbes(t *testing.T, c *contract) []probe {
 			return get(t, "/audits/"+mustShuffle(t, s, `{"size":3}`).AuditID+"/verify")
 		}, noMemory},
 
-		{"proveAudit", 400, "The query is malformed. Send name=value pairs joined by &, with other characters escaped as %XX.", fixed(get(t, "/audits/"+id+"/proof?%zz")), healthy},
 		{"proveAudit", 200, "", fixed(get(t, "/audits/"+strings.ToUpper(id)+"/proof")), healthy},
 		{"proveAudit", 404, "noSuchAudit", fixed(get(t, "/audits/1/proof")), healthy},
 		{"proveAudit", 503, "notPublished", func(s *service) *http.Request {
@@ -297,7 +290,6 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 		{"createShoe", 200, "", create(`{"size":4096,"algorithm":"sattolo","client_seed":"é"}`), healthy},
 		{"createShoe", 422, "hands is not for shoes: the whole deck is shuffled once, dealt later, and revealed when the shoe is closed. Leave it out.", create(`{"deck":"standard52","hands":"bridge"}`), healthy},
 		{"createShoe", 422, "expires_in must be from 1 to 31622400 seconds, or left out for a shoe that does not expire.", create(`{"deck":"standard52","expires_in":0}`), healthy},
-		{"createShoe", 422, "expires_in must be from 1 to 31622400 seconds, or left out for a shoe that does not expire.", create(`{"deck":"standard52","expires_in":31622401}`), healthy},
 		{"createShoe", 422, "cut must be how many cards lie before the cut card, such as 234, or a range to draw that from, such as [220,250]; got [80,70].", create(`{"deck":"standard52","cut":[80,70]}`), healthy},
 		{"createShoe", 422, "cut must be the number of cards before the cut card, from 1 to 51, or a range such as [1,51]; got 52.", create(`{"deck":"standard52","cut":52}`), healthy},
 		{"createShoe", 422, "A shoe must have 1 to 4096 cards; this one would have 4097.", create(`{"size":4097}`), healthy},
@@ -319,13 +311,10 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 		}, healthy},
 		{"returnCards", 422, "notThere", fixed(post(t, dealt+"/return", `{"cards":[6]}`)), healthy},
 		{"returnCards", 422, `put must be "top" or "bottom"; got "random".`, fixed(post(t, dealt+"/return", `{"put":"random"}`)), healthy},
-		{"reshuffleShoe", 422, `There is no algorithm "quicksort"; there are fisher-yates, durstenfeld, inside-out, strike-out, sattolo.`, fixed(post(t, dealt+"/reshuffle", `{"algorithm":"quicksort"}`)), healthy},
 		{"addToPile", 422, `cards must name the cards to add, by number or by code, as in [0,"AS"].`, fixed(post(t, dealt+"/piles/alice/add", `{}`)), healthy},
 		{"addToPile", 422, "badPileInPath", fixed(post(t, dealt+"/piles/my%20pile/add", `{"cards":[1]}`)), healthy},
 		{"drawFromPile", 422, "cards cannot be combined with count or from: name the cards, or say how many to take from which end.", fixed(post(t, twins+"/piles/alice/draw", `{"cards":[1],"count":1}`)), healthy},
 		{"drawFromPile", 422, "Several cards there have this code. Nothing was moved; name the card by its number, the member card of an answer.", fixed(post(t, twins+"/piles/alice/draw", `{"cards":["a"]}`)), healthy},
-		{"shufflePile", 422, `There is no algorithm "quicksort"; there are fisher-yates, durstenfeld, inside-out, strike-out, sattolo.`, fixed(post(t, twins+"/piles/alice/shuffle", `{"algorithm":"quicksort"}`)), healthy},
-		{"returnFromPile", 422, "badPileInPath", fixed(post(t, dealt+"/piles/my%20pile/return", `{}`)), healthy},
 
 		{"listDealt", 400, "proof must be true or false.", fixed(get(t, open+"/dealt?proof=1")), healthy},
 		{"listDealt", 400, `"limit" is not a parameter of this path; it takes proof.`, fixed(get(t, open+"/dealt?limit=1")), healthy},
