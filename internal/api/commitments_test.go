@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
 )
 
@@ -126,7 +127,7 @@ func TestCommitmentsArePaged(t *testing.T) {
 func TestCommitmentMetrics(t *testing.T) {
 	c := &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	unavailable := false
-	s := start(t, setup{now: c.Now, faults: &faultyStore{beforeRead: func() error {
+	s := start(t, setup{now: c.Now, faults: &journaltest.Faults{Looking: func() error {
 		if unavailable {
 			return ledger.ErrUnavailable
 		}

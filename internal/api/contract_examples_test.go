@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/dealer"
+	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
 )
 
@@ -71,7 +72,7 @@ func replayExamples(t *testing.T, c *contract, cover func(operation string, stat
 	var random bytes.Buffer
 	var now time.Time
 	var damaged string
-	s := start(t, setup{random: &random, now: func() time.Time { return now }, faults: &faultyStore{afterRead: func(stored *ledger.Stored) {
+	s := start(t, setup{random: &random, now: func() time.Time { return now }, faults: &journaltest.Faults{Tamper: func(stored *ledger.Stored) {
 		if stored.ID.String() == damaged {
 			clear(stored.Sidecar)
 		}

@@ -15,92 +15,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/disclosure"
+	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
 )
 
-// A faultyStore calls hooks before it uses the store, and returns a hook's error in place of the store's.
-// Nil hooks do nothing.
-type faultyStore struct {
-	ledger.Store
-	beforeAppend   func() error
-	beforeRead     func() error         // before records, hashes and claims are read for a request
-	beforeReadBack func() error         // before records are read back to be published
-	afterRead      func(*ledger.Stored) // may change the record
-}
-
-// after reads by read, unless the hook fails.
-func after[T any](hook func() error, read func() (T, error)) (found T, err error) {
-	if hook != nil {
-		if err := hook(); err != nil {
-			return found, err
-		}
-	}
-	return read()
-}
-
-func (s *faultyStore) Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error) {
-	return after(s.beforeRead, func() ([]tlog.Hash, error) { return s.Store.Hashes(ctx, level, from, n) })
-}
-
-func (s *faultyStore) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
-	_, err := after(s.beforeReadBack, func() (any, error) { return nil, s.Store.Records(ctx, from, n, each) })
-	return err
-}
-
-func (s *faultyStore) Append(ctx context.Context, batch ledger.Batch) error {
-	if len(batch.Entries) == 0 { // it creates the log
-		return s.Store.Append(ctx, batch)
-	}
-	_, err := after(s.beforeAppend, func() (any, error) { return nil, s.Store.Append(ctx, batch) })
-	return err
-}
-
-// AppendNext appends by Append, so that its hook is called.
-func (s *faultyStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	return ledger.AppendFromHead(ctx, s, next)
-}
-
-func (s *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	stored, err := after(s.beforeRead, func() (*ledger.Stored, error) { return s.Store.ByID(ctx, id) })
-	if err == nil && s.afterRead != nil {
-		s.afterRead(stored)
-	}
-	return stored, err
-}
-
-func (s *faultyStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	return after(s.beforeRead, func() ([]ledger.Stored, error) { return s.Store.ByReference(ctx, reference, from, limit) })
-}
-
-func (s *faultyStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	stored, err := after(s.beforeRead, func() (*ledger.Stored, error) { return s.Store.ByClaim(ctx, claim) })
-	if err == nil && s.afterRead != nil {
-		s.afterRead(stored)
-	}
-	return stored, err
-}
-
-func (s *faultyStore) Claims(ctx context.Context, q ledger.ClaimQuery) ([]ledger.Claim, error) {
-	return after(s.beforeRead, func() ([]ledger.Claim, error) { return s.Store.Claims(ctx, q) })
-}
-
-func (s *faultyStore) CountClaims(ctx context.Context, q ledger.ClaimQuery) (uint64, error) {
-	return after(s.beforeRead, func() (uint64, error) { return s.Store.CountClaims(ctx, q) })
-}
-
 // failingAppends fails to append with the error.
-func failingAppends(err error) *faultyStore {
-	return &faultyStore{beforeAppend: func() error { return err }}
+func failingAppends(err error) *journaltest.Faults {
+	return &journaltest.Faults{Appending: func() error { return err }}
 }
 
 // failingReads fails to read for requests.
-var failingReads = &faultyStore{beforeRead: func() error { return errors.New("the disk does not answer") }}
+var failingReads = &journaltest.Faults{Looking: func() error { return errors.New("the disk does not answer") }}
 
 // A brokenReader is a source of randomness, or a body, that fails with the error.
 type brokenReader struct{ err error }
@@ -205,7 +134,7 @@ func unavailableStore(t testing.TB) *service {
 		}
 		return nil
 	}
-	s := start(t, setup{faults: &faultyStore{beforeRead: reading}})
+	s := start(t, setup{faults: &journaltest.Faults{Looking: reading}})
 	s.first = mustShuffle(t, s, `{"size":3,"reference":"a"}`)
 	s.waitPublished(t)
 	s.Log.Follow(func() (*ledger.Log, error) { return nil, ledger.ErrUnavailable })
@@ -215,7 +144,7 @@ func unavailableStore(t testing.TB) *service {
 
 // unpublishedLog returns a service that cannot read records back, and so never publishes them.
 func unpublishedLog(t testing.TB) *service {
-	return start(t, setup{faults: &faultyStore{beforeReadBack: func() error { return ledger.ErrUnavailable }}})
+	return start(t, setup{faults: &journaltest.Faults{Reading: func() error { return ledger.ErrUnavailable }}})
 }
 
 // brokenLog returns a service that has failed to append a record.
@@ -259,7 +188,7 @@ func (unclosedStore) Close() error { return nil }
 // fullQueue returns a service whose queue has room for one record, and has one.
 func fullQueue(t testing.TB) *service {
 	committing, release := make(chan struct{}, 2), make(chan struct{})
-	s := start(t, setup{queue: 1, faults: &faultyStore{beforeAppend: func() error { committing <- struct{}{}; <-release; return nil }}})
+	s := start(t, setup{queue: 1, faults: &journaltest.Faults{Appending: func() error { committing <- struct{}{}; <-release; return nil }}})
 	var answered sync.WaitGroup
 	t.Cleanup(func() { close(release); answered.Wait() })
 	shuffle := func() { readBody(t, s.do(post(t, "/shuffle", `{"size":2}`))) }
@@ -276,7 +205,7 @@ func fullQueue(t testing.TB) *service {
 func requestInFlight(path string) func(testing.TB) *service {
 	return func(t testing.TB) *service {
 		committing, release := make(chan struct{}), make(chan struct{})
-		s := start(t, setup{faults: &faultyStore{beforeAppend: func() error { committing <- struct{}{}; <-release; return nil }}})
+		s := start(t, setup{faults: &journaltest.Faults{Appending: func() error { committing <- struct{}{}; <-release; return nil }}})
 		var answered sync.WaitGroup
 		t.Cleanup(func() { close(release); answered.Wait() })
 		answered.Go(func() { readBody(t, s.do(keyed(post(t, path, `{"size":2}`), "a"))) })
@@ -345,7 +274,7 @@ func lateShoe(t testing.TB) *service {
 // forgottenLog returns a service that has lost its seeds on purpose, with the answer to a shuffle and a shoe.
 func forgottenLog(t testing.TB) *service {
 	var forgotten atomic.Bool
-	s := start(t, setup{faults: &faultyStore{afterRead: func(e *ledger.Stored) { e.Forgotten = forgotten.Load() }}})
+	s := start(t, setup{faults: &journaltest.Faults{Tamper: func(e *ledger.Stored) { e.Forgotten = forgotten.Load() }}})
 	first := mustShuffle(t, s, `{"size":3}`)
 	for _, r := range retried(t) {
 		readBody(t, s.do(r))

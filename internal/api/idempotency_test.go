@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/access"
+	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
 )
 
@@ -174,7 +175,7 @@ func TestKeyOfAnotherRequestIsRejected(t *testing.T) {
 // A key belongs to the first request that is recorded. Failed requests leave it unused.
 func TestFailedRequestsDoNotUseUpTheirKey(t *testing.T) {
 	var full atomic.Bool
-	s := start(t, setup{faults: &faultyStore{beforeAppend: func() error {
+	s := start(t, setup{faults: &journaltest.Faults{Appending: func() error {
 		if full.Load() {
 			return ledger.ErrNoSpace
 		}

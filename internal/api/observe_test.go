@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/access"
+	"riffle/internal/journal/journaltest"
 )
 
 // TestAccessLog compares each line with that which log/slog writes for the same values.
@@ -148,7 +149,7 @@ func TestCallerLeavesDuringCommit(t *testing.T) {
 	s := start(t, setup{
 		output: &output,
 		policy: access.NewPolicy([]access.Key{{Name: "k", Digest: token.Digest(), Grant: access.Grant{May: access.Scopes(), Rates: access.Rates{Records: 0.001}}}}, &access.Grant{May: []access.Scope{access.Metrics}}),
-		faults: &faultyStore{beforeAppend: func() error { close(committing); <-left; return nil }},
+		faults: &journaltest.Faults{Appending: func() error { close(committing); <-left; return nil }},
 	})
 	answered := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

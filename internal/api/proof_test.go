@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
+	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger/proof"
 )
 
@@ -149,7 +150,7 @@ func TestUnknownIDsAreIndistinguishable(t *testing.T) {
 func TestProofWaitsForTheCheckpoint(t *testing.T) {
 	unpublished := make(chan struct{})
 	publish := sync.OnceFunc(func() { close(unpublished) })
-	s := start(t, setup{faults: &faultyStore{beforeReadBack: func() error { <-unpublished; return nil }}})
+	s := start(t, setup{faults: &journaltest.Faults{Reading: func() error { <-unpublished; return nil }}})
 	t.Cleanup(publish)
 	made := mustShuffle(t, s, `{"size":3}`)
 	getAudit(t, s, made.AuditID)

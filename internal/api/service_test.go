@@ -26,6 +26,7 @@ import (
 	"riffle/internal/api"
 	"riffle/internal/budget"
 	"riffle/internal/deck"
+	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
 	"riffle/internal/plan"
@@ -40,7 +41,7 @@ type setup struct {
 	random   io.Reader                       // source of seeds and ids; crypto/rand by default
 	now      func() time.Time                // time.Now by default
 	store    func(ledger.Store) ledger.Store // wraps the SQLite store
-	faults   *faultyStore                    // hooks of the store; none by default
+	faults   *journaltest.Faults             // hooks of the store; none by default
 	gatherer prometheus.Gatherer             // the service's own metrics by default
 	output   io.Writer                       // receives log lines of every level and the access log; by default the test does the former, from Info
 	tracer   *tracing.Tracer                 // none by default

@@ -20,6 +20,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
+	"riffle/internal/journal/journaltest"
 )
 
 // Every change of a shoe moves the cards that it names, and answers with the counts afterwards.
@@ -444,7 +445,7 @@ func TestCanceledDrawIsNotLoggedAsFailed(t *testing.T) {
 	logged := &logBuffer{}
 	committing, release := make(chan struct{}), make(chan struct{})
 	var block atomic.Bool
-	s := start(t, setup{output: logged, faults: &faultyStore{beforeAppend: func() error {
+	s := start(t, setup{output: logged, faults: &journaltest.Faults{Appending: func() error {
 		if block.Load() {
 			committing <- struct{}{}
 			<-release

@@ -22,6 +22,7 @@ import (
 	"riffle/internal/api"
 	"riffle/internal/budget"
 	"riffle/internal/dealer"
+	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
 	"riffle/internal/ledger/sqlite"
@@ -75,7 +76,14 @@ func (f *fakeOpener) open(ctx context.Context, s *Settings) (ledger.Store, error
 		return nil, err
 	}
 	store, err := sqlite.Open(ctx, s.StoreFile())
-	return &breakableStore{store, f, s.Name}, err
+	return &journaltest.Faults{Store: store, Appending: func() error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.broken[s.Name] {
+			return errDisk
+		}
+		return nil
+	}}, err
 }
 
 // set changes what happens to a log: opening it fails with err, and its appends fail if broken.
@@ -96,22 +104,6 @@ func (f *fakeOpener) pauses(log string) (pauses []time.Duration) {
 	}
 	f.attempts[log] = nil
 	return pauses
-}
-
-type breakableStore struct {
-	ledger.Store
-	opener *fakeOpener
-	log    string
-}
-
-func (s *breakableStore) Append(ctx context.Context, b ledger.Batch) error {
-	s.opener.mu.Lock()
-	broken := s.opener.broken[s.log]
-	s.opener.mu.Unlock()
-	if broken {
-		return errDisk
-	}
-	return s.Store.Append(ctx, b)
 }
 
 // start opens logs in a folder. The first name is the main log's.
@@ -157,14 +149,14 @@ func (s *Set) find(name string) *served {
 }
 
 // fail breaks a log by an append that its store refuses.
-func (f *fakeOpener) fail(s *Set, name string, openErr error) {
+func (f *fakeOpener) fail(s *Set, name string) {
 	f.t.Helper()
-	f.set(name, openErr, true)
+	f.set(name, nil, true)
 	if _, err := s.find(name).services.Log.Append(ledgertest.Entries(name+" fails", 1)[0]); err == nil {
 		f.t.Error("an append to a broken store succeeded")
 	}
 	synctest.Wait()
-	f.set(name, openErr, false)
+	f.set(name, nil, false)
 }
 
 func TestReopensAfterDoublingPauses(t *testing.T) {
@@ -189,7 +181,7 @@ func TestReopensAfterDoublingPauses(t *testing.T) {
 		f.pauses("poker")
 		for _, c := range []struct{ lasts, pause time.Duration }{{2 * time.Second, time.Minute}, {2 * time.Minute, time.Second}} {
 			time.Sleep(c.lasts)
-			f.fail(s, "poker", nil)
+			f.fail(s, "poker")
 			failed := time.Now()
 			assert.False(t, s.isOpen("poker"), "the failed log is open")
 			for !s.isOpen("poker") {
@@ -212,7 +204,7 @@ func TestLostLogStaysClosed(t *testing.T) {
 		s := f.mustStart(folder, access.MainLog, "poker")
 		poker := FolderFor(folder, "poker")
 		mustRename(t, poker, poker+".away")
-		f.fail(s, "poker", nil)
+		f.fail(s, "poker")
 		require.NoError(t, os.Mkdir(poker, 0o700))
 		time.Sleep(time.Minute)
 		if entries, err := os.ReadDir(poker); err != nil || len(entries) > 0 || s.isOpen("poker") {
@@ -254,8 +246,8 @@ func TestLogPutBackAmongOthers(t *testing.T) {
 		s = f.mustStart(folder, access.MainLog, "poker", "bridge")
 		f.append(s, names, "answered", 2)
 		exchange()
-		f.fail(s, "poker", nil)
-		f.fail(s, "bridge", nil)
+		f.fail(s, "poker")
+		f.fail(s, "bridge")
 		time.Sleep(5 * time.Minute)
 		for name, want := range map[string]string{"poker": "the store lost records", "bridge": "are of two histories"} {
 			assert.Falsef(t, s.isOpen(name), "a copy of %s was opened, or there is no error", name)
@@ -308,7 +300,7 @@ func TestOnlyLogFails(t *testing.T) {
 		assert.ErrorIs(t, err, errDisk, "the only log fails to open")
 		f.set(access.MainLog, nil, false)
 		s := f.mustStart(folder, access.MainLog)
-		f.fail(s, access.MainLog, nil)
+		f.fail(s, access.MainLog)
 		select {
 		case <-s.Failed():
 		default:

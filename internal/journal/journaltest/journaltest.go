@@ -11,10 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/deck"
 	"riffle/internal/journal"
@@ -26,12 +24,7 @@ import (
 // A Store is a SQLite store in a temporary directory whose answers a test can tamper with. Set its
 // fields only while nothing reads them.
 type Store struct {
-	ledger.Store
-	Tamper    func(*ledger.Stored) // changes entries found by id, claim or reference; may be nil
-	Moved     map[string]string    // claim names that ByClaim replaces by another
-	Reading   func() error         // called before records are read back; may be nil
-	Appending func() error         // called before a batch is appended; may be nil
-
+	Faults
 	Random io.Reader        // of new journals; crypto/rand
 	Now    func() time.Time // of all journals; time.Now
 
@@ -48,7 +41,7 @@ func New(t *testing.T) *Store {
 	t.Cleanup(func() {
 		assert.NoError(t, sound.Close())
 	})
-	return &Store{Store: sound, Random: rand.Reader, Now: time.Now, folder: folder}
+	return &Store{Faults: Faults{Store: sound}, Random: rand.Reader, Now: time.Now, folder: folder}
 }
 
 // Open returns a journal on a new store.
@@ -108,62 +101,15 @@ func (s *Store) Size(t *testing.T) uint64 {
 func (s *Store) Append(ctx context.Context, b ledger.Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.Appending != nil {
-		if err := s.Appending(); err != nil {
-			return err
-		}
-	}
-	return s.Store.Append(ctx, b)
+	return s.Faults.Append(ctx, b)
 }
 
 // AppendNext appends a batch; other logs on the store wait.
 func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return ledger.AppendFromHead(ctx, s.Store, next)
+	return s.Faults.AppendNext(ctx, next)
 }
 
 // Close does nothing, since the store outlives its logs.
 func (*Store) Close() error { return nil }
-
-// ByID returns the entry with the id after tampering.
-func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return s.tampered(s.Store.ByID(ctx, id))
-}
-
-// ByClaim returns the entry that holds a claim after tampering.
-func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	moved, ok := s.Moved[claim]
-	if !ok {
-		return s.tampered(s.Store.ByClaim(ctx, claim))
-	}
-	return s.Store.ByClaim(ctx, moved)
-}
-
-// ByReference returns the entries of a reference after tampering.
-func (s *Store) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	list, err := s.Store.ByReference(ctx, reference, from, limit)
-	for i := range list {
-		if _, err := s.tampered(&list[i], nil); err != nil {
-			return nil, err
-		}
-	}
-	return list, err
-}
-
-// Records reads records back, or returns Reading's error.
-func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
-	if s.Reading != nil {
-		if err := s.Reading(); err != nil {
-			return err
-		}
-	}
-	return s.Store.Records(ctx, from, n, each)
-}
-
-func (s *Store) tampered(e *ledger.Stored, err error) (*ledger.Stored, error) {
-	if err == nil && s.Tamper != nil {
-		s.Tamper(e)
-	}
-	return e, err
-}
