@@ -164,9 +164,9 @@ func TestVerifyHandFromAService(t *testing.T) {
 		if name != "verdicts: a hand of two sealings and both proofs" {
 			continue
 		}
-		s := serveProofs(t, v.files...)
-		hand := write(t, filepath.Join(t.TempDir(), "hand"), v.hand)
-		code, out, messages := s.verify(t, "--key", v.key, "--hand", hand, recordIn(t, v.files[1]).ID.String())
+		s := serveProofs(t, v.Files...)
+		hand := write(t, filepath.Join(t.TempDir(), "hand"), v.Hand)
+		code, out, messages := s.verify(t, "--key", v.Key, "--hand", hand, recordIn(t, v.Files[1]).ID.String())
 		assert.Equalf(t, 0, code, "%d\n%s%s", code, out, messages)
 		assert.Truef(t, strings.HasPrefix(out, "Verified: the 7 cards of the hand"), "%d\n%s%s", code, out, messages)
 		return

@@ -5,11 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,14 +23,17 @@ import (
 // A verdictVector is a vector of any file in testdata/riffle1, as what the command is given, and its
 // verdict.
 type verdictVector struct {
-	name, items, salt, order, hand, handOf string
-	anyOrder                               bool
-	key                                    string
-	files                                  []string
-	texts                                  []struct{ Name, Text, Role string }
-	verdict                                prooffile.Verdict
-	step                                   string
-	roles, summary                         json.RawMessage
+	Name, Key, Items, Order, Hand string
+	Salt                          string `json:"items_salt"`
+	HandOf                        string `json:"hand_of"`
+	AnyOrder                      bool   `json:"any_order"`
+	Files                         []string
+	Proof, Proofs                 string // more files
+	Commitment                    string `json:"commitment_proof"`
+	Texts                         []struct{ Name, Text, Role string }
+	Expect, Step                  string
+	Verdict                       prooffile.Verdict
+	Roles, Summary                json.RawMessage
 }
 
 // A result is the JSON that the command prints with --json, and the verifiers in other languages.
@@ -59,35 +62,24 @@ func verdictVectors(t *testing.T) map[string]verdictVector {
 		var all map[string]json.RawMessage
 		require.NoError(t, json.Unmarshal(text, &all))
 		for _, list := range lists {
-			var members []struct {
-				Name, Key, Proof, Proofs, Items, Order, Hand, Expect, Step string
-				Verdict                                                    prooffile.Verdict
-				Files                                                      []string
-				Texts                                                      []struct{ Name, Text, Role string }
-				Roles, Summary                                             json.RawMessage
-				HandOf                                                     string `json:"hand_of"`
-				AnyOrder                                                   bool   `json:"any_order"`
-				Salt                                                       string `json:"items_salt"`
-				Commitment                                                 string `json:"commitment_proof"`
-			}
+			var members []verdictVector
 			require.NoError(t, json.Unmarshal(all[list], &members))
-			for _, m := range members {
-				v := verdictVector{m.Name, m.Items, m.Salt, m.Order, m.Hand, m.HandOf, m.AnyOrder, m.Key, m.Files, m.Texts, m.Verdict, m.Step, m.Roles, m.Summary}
+			for _, v := range members {
 				switch {
-				case m.Verdict != "":
-				case m.Step != "":
-					v.verdict = prooffile.VerdictFalse
-				case m.Expect == "held-back" || m.Expect == "unknown-kind" || m.Expect == "unchecked" || m.Expect == "open" && m.Hand == "":
-					v.verdict = prooffile.VerdictUnchecked
+				case v.Verdict != "":
+				case v.Step != "":
+					v.Verdict = prooffile.VerdictFalse
+				case v.Expect == "held-back" || v.Expect == "unknown-kind" || v.Expect == "unchecked" || v.Expect == "open" && v.Hand == "":
+					v.Verdict = prooffile.VerdictUnchecked
 				default:
-					v.verdict = prooffile.VerdictVerified
+					v.Verdict = prooffile.VerdictVerified
 				}
-				for _, text := range []string{m.Proof, m.Proofs, m.Commitment} {
+				for _, text := range []string{v.Proof, v.Proofs, v.Commitment} {
 					if text != "" {
-						v.files = append(v.files, text)
+						v.Files = append(v.Files, text)
 					}
 				}
-				vectors[file+": "+m.Name] = v
+				vectors[file+": "+v.Name] = v
 			}
 		}
 	}
@@ -99,23 +91,23 @@ func (v *verdictVector) verify(t *testing.T) (code int, found *result) {
 	t.Helper()
 	folder := t.TempDir()
 	args := []string{"verify", "--json"}
-	for name, text := range map[string]string{"--items": v.items, "--order": v.order, "--hand": v.hand} {
+	for name, text := range map[string]string{"--items": v.Items, "--order": v.Order, "--hand": v.Hand} {
 		if text != "" {
 			args = append(args, name, write(t, filepath.Join(folder, name), text))
 		}
 	}
-	for name, value := range map[string]string{"--items-salt": v.salt, "--hand-of": v.handOf, "--key": v.key} {
+	for name, value := range map[string]string{"--items-salt": v.Salt, "--hand-of": v.HandOf, "--key": v.Key} {
 		if value != "" {
 			args = append(args, name, value)
 		}
 	}
-	if v.anyOrder {
+	if v.AnyOrder {
 		args = append(args, "--any-order")
 	}
-	for i, text := range v.files {
+	for i, text := range v.Files {
 		args = append(args, "--proof", write(t, filepath.Join(folder, strconv.Itoa(i)), text))
 	}
-	for _, text := range v.texts {
+	for _, text := range v.Texts {
 		if text.Role != "" {
 			args = append(args, "--"+text.Role)
 		}
@@ -126,7 +118,7 @@ func (v *verdictVector) verify(t *testing.T) (code int, found *result) {
 		code = exitCode(err)
 	}
 	err := json.Unmarshal(bytes.ReplaceAll(out.Bytes(), []byte(folder+"/"), nil), &found)
-	require.NoErrorf(t, err, "%s: %v\n%s", v.name, err, &out)
+	require.NoErrorf(t, err, "%s: %v\n%s", v.Name, err, &out)
 	return code, found
 }
 
@@ -138,7 +130,7 @@ func (f *result) roles(v *verdictVector) string {
 		Shuffle json.RawMessage `json:"shuffle,omitempty"`
 	}
 	list := []role{}
-	for _, text := range v.texts {
+	for _, text := range v.Texts {
 		for _, file := range f.Files {
 			if file.Name == text.Name {
 				list = append(list, role{file.Role, file.Hand, file.Shuffle})
@@ -149,48 +141,32 @@ func (f *result) roles(v *verdictVector) string {
 	return string(text)
 }
 
-// deciding returns the first step that is false, or else that was not checked and decides that the
-// verdict is so: that is in the headline.
-func (v *result) deciding() string {
-	for _, s := range v.Steps {
-		if s.OK != nil && !*s.OK {
-			return s.Name
-		}
+// isStep reports whether the step is the one that decided the verdict: the first that is false, or one
+// that was not checked.
+func (f *result) isStep(name string) bool {
+	switch f.Verdict {
+	case prooffile.VerdictFalse:
+		wrong := slices.IndexFunc(f.Steps, func(s prooffile.ShownStep) bool { return s.OK != nil && !*s.OK })
+		return wrong >= 0 && f.Steps[wrong].Name == name
+	case prooffile.VerdictUnchecked:
+		return name == "" || slices.ContainsFunc(f.Steps, func(s prooffile.ShownStep) bool { return s.OK == nil && s.Name == name })
 	}
-	for _, s := range v.Steps {
-		if s.OK == nil {
-			return s.Name
-		}
-	}
-	return ""
-}
-
-// isStep reports whether the step is the one that decided the verdict.
-func (v *result) isStep(name string) bool {
-	if v.Verdict == prooffile.VerdictUnchecked && name != "" {
-		for _, s := range v.Steps {
-			if s.Name == name && s.OK == nil {
-				return true
-			}
-		}
-		return false
-	}
-	return v.Verdict != prooffile.VerdictFalse || v.deciding() == name
+	return true
 }
 
 // Every vector has its verdict, the exit code that goes with it, and its step.
 func TestVerdicts(t *testing.T) {
 	codes := map[prooffile.Verdict]int{prooffile.VerdictVerified: 0, prooffile.VerdictFalse: exitFindings, prooffile.VerdictUnchecked: exitUnchecked}
 	for name, v := range verdictVectors(t) {
-		if v.step == "committed" && v.texts == nil {
+		if v.Step == "committed" && v.Texts == nil {
 			continue // some are of no commitment of this shuffle, and the command does not take them for one
 		}
 		code, found := v.verify(t)
-		if v.roles != nil && found.roles(&v) != string(v.roles) || v.summary != nil && string(found.Summary) != string(v.summary) {
-			t.Errorf("%s: %s, %s, want %s, %s:\n%s", name, found.roles(&v), found.Summary, v.roles, v.summary, found.Headline)
+		if v.Roles != nil && found.roles(&v) != string(v.Roles) || v.Summary != nil && string(found.Summary) != string(v.Summary) {
+			t.Errorf("%s: %s, %s, want %s, %s:\n%s", name, found.roles(&v), found.Summary, v.Roles, v.Summary, found.Headline)
 		}
-		if found.Verdict != v.verdict || code != codes[v.verdict] || !found.isStep(v.step) {
-			t.Errorf("%s: %s, exit code %d, want %s at %q:\n%s\n%+v", name, found.Verdict, code, v.verdict, v.step, found.Headline, found.Steps)
+		if found.Verdict != v.Verdict || code != codes[v.Verdict] || !found.isStep(v.Step) {
+			t.Errorf("%s: %s, exit code %d, want %s at %q:\n%s\n%+v", name, found.Verdict, code, v.Verdict, v.Step, found.Headline, found.Steps)
 		}
 	}
 }
@@ -225,7 +201,7 @@ func TestVerifiersAgree(t *testing.T) {
 		assert.Equalf(t, inWords(want), inWords(&line.Result), "%s says of %s", line.By, line.Vector)
 	}
 	for by, names := range compared {
-		for name := range maps.Keys(vectors) {
+		for name := range vectors {
 			assert.Truef(t, names[name], "%s has not checked %s", by, name)
 		}
 	}
