@@ -20,6 +20,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/evanw/esbuild/pkg/api"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
@@ -63,18 +64,7 @@ func TestVerifiersAgreeOnMutations(t *testing.T) {
 	if *fuzzFor == 0 {
 		t.Skip("it takes as long as -mutations says")
 	}
-	decks := catalogue(t)
-	verifiers := []verifier{
-		{"riffle verify", func(cases []vector) (list []*said, err error) {
-			for i := range cases {
-				list = append(list, verifyHere(&cases[i], decks))
-			}
-			return list, nil
-		}},
-		{"riffle.mjs", program(t, "node")},
-		{"riffle.py", program(t, "python")},
-		{"the page", browserPage(t)},
-	}
+	decks, verifiers := catalogue(t), append(threeVerifiers(t), verifier{"the page", browserPage(t)})
 	f := newFuzzer(t)
 	began, failures, number := time.Now(), 0, *fuzzFrom
 	verdicts := map[string]int{}
@@ -130,6 +120,36 @@ func TestVerifiersAgreeOnMutations(t *testing.T) {
 		}
 	}
 	t.Logf("%d cases of the seed %d: %v", number-*fuzzFrom, *fuzzSeed, verdicts)
+}
+
+// threeVerifiers are those in Go, JavaScript and Python.
+func threeVerifiers(t *testing.T) []verifier {
+	decks := catalogue(t)
+	return []verifier{
+		{"riffle verify", func(cases []vector) (list []*said, err error) {
+			for i := range cases {
+				list = append(list, verifyHere(&cases[i], decks))
+			}
+			return list, nil
+		}},
+		{"riffle.mjs", program(t, "node")},
+		{"riffle.py", program(t, "python")},
+	}
+}
+
+// TestVerifiersAgree gives every vector to three verifiers, which say the same.
+func TestVerifiersAgree(t *testing.T) {
+	t.Parallel()
+	verifiers := threeVerifiers(t)
+	for cases := range slices.Chunk(newFuzzer(t).corpus, 50) {
+		answers, err := sayAll(verifiers, cases)
+		require.NoError(t, err)
+		for i, answer := range answers {
+			for k, said := range answer {
+				assert.Equalf(t, answer[0].common(), said.common(), "%s says of %s", verifiers[k].name, cases[i].Name)
+			}
+		}
+	}
 }
 
 // sayAll has all verifiers say something of all cases, and returns what they say of each.
@@ -247,17 +267,13 @@ func TestVerifiersAgreeOnManyElements(t *testing.T) {
 	for _, order := range []string{dealt, laidOut, changed} {
 		cases = append(cases, vector{Key: v.Key, Texts: []textVector{{"proof", v.Proof, "proof"}, {"items", v.Items, "items"}, {"order", order, "order"}}})
 	}
-	inNode, inPython := program(t, "node"), program(t, "python")
-	node, err := inNode(cases)
-	require.NoError(t, err)
-	python, err := inPython(cases)
+	answers, err := sayAll(threeVerifiers(t), cases)
 	require.NoError(t, err)
 	for i, want := range []string{verified, verified, isFalse} {
-		ours := verifyHere(&cases[i], catalogue(t))
-		require.Equal(t, want, ours.Verdict, ours.Headline)
-		require.Equal(t, ours.Verdict, node[i].Verdict)
-		require.Equal(t, ours.Steps, node[i].Steps)
-		require.Equal(t, ours.Steps, python[i].Steps)
+		for _, said := range answers[i] {
+			require.Equal(t, want, said.Verdict, said.Headline)
+			require.Equal(t, answers[i][0].Steps, said.Steps)
+		}
 	}
 }
 
