@@ -85,9 +85,10 @@ func (l *Log) lookUpReferences(ctx context.Context, b *batch, locking bool) (map
 func (l *Log) lookUpClaims(ctx context.Context, b *batch) (map[string]Holder, error) {
 	names := []string{EndClaim}
 	for i := range b.entries {
-		names = appendNames(names, b.entries[i].Claims)
-		for k := range b.entries[i].Rest {
-			names = appendNames(names, b.entries[i].Rest[k].Claims)
+		for e := range b.entries[i].all {
+			for k := range e.Claims {
+				names = append(names, e.Claims[k].Name)
+			}
 		}
 	}
 	slices.Sort(names)
@@ -96,13 +97,6 @@ func (l *Log) lookUpClaims(ctx context.Context, b *batch) (map[string]Holder, er
 		return nil, fmt.Errorf("looking up claims: %w", err)
 	}
 	return holders, nil
-}
-
-func appendNames(names []string, claims []Claim) []string {
-	for i := range claims {
-		names = append(names, claims[i].Name)
-	}
-	return names
 }
 
 // An admission decides which entries of a batch may be written, in their order.
@@ -126,11 +120,8 @@ func (a *admission) check(e *Entry) error {
 	if a.taken[EndClaim] {
 		return ErrEnded
 	}
-	if err := a.checkClaims(e); err != nil {
-		return err
-	}
-	for i := range e.Rest {
-		if err := a.checkClaims(&e.Rest[i]); err != nil {
+	for part := range e.all {
+		if err := a.checkClaims(part); err != nil {
 			return err
 		}
 	}
@@ -169,17 +160,12 @@ func (a *admission) isFree(c *Claim, e *Entry) bool {
 
 // add makes later entries of the batch conflict with an admitted one.
 func (a *admission) add(e *Entry) {
-	a.take(e)
-	for i := range e.Rest {
-		a.take(&e.Rest[i])
+	for part := range e.all {
+		for i := range part.Claims {
+			a.taken[part.Claims[i].Name] = true
+		}
 	}
 	if list, wanted := a.references[e.Reference]; wanted {
 		a.references[e.Reference] = append(list, Place{ID: e.ID})
-	}
-}
-
-func (a *admission) take(e *Entry) {
-	for i := range e.Claims {
-		a.taken[e.Claims[i].Name] = true
 	}
 }

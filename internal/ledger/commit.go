@@ -132,9 +132,8 @@ func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []En
 func (l *Log) raise(ctx context.Context, entries []Entry) error {
 	needs := Version(0)
 	for i := range entries {
-		needs = max(needs, entries[i].Needs)
-		for k := range entries[i].Rest {
-			needs = max(needs, entries[i].Rest[k].Needs)
+		for e := range entries[i].all {
+			needs = max(needs, e.Needs)
 		}
 	}
 	if needs == 0 {

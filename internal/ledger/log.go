@@ -87,16 +87,13 @@ func (b *batch) result(place int) (uint64, error) {
 // ErrBusy and ErrReadOnly are returned immediately. After ErrUnavailable nothing was written. Other
 // errors are ErrClosed, ErrEnded, ErrNoSpace, ErrClaimed, [*NotUniqueError], ErrTooLong and ErrBroken.
 func (l *Log) Append(e Entry) (uint64, error) {
-	if err := l.seal(&e); err != nil {
-		return 0, err
+	for part := range e.all {
+		if err := l.seal(part); err != nil {
+			return 0, err
+		}
 	}
 	if err := l.checkEarlier(&e); err != nil {
 		return 0, err
-	}
-	for i := range e.Rest {
-		if err := l.seal(&e.Rest[i]); err != nil {
-			return 0, err
-		}
 	}
 	b, place, err := l.enqueue(e)
 	if err != nil {

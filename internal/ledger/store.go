@@ -43,6 +43,18 @@ type Entry struct {
 	Hash tlog.Hash // leaf hash of the record in the tree; set by [Log.Append]
 }
 
+// all iterates over the entry and its Rest.
+func (e *Entry) all(yield func(*Entry) bool) {
+	if !yield(e) {
+		return
+	}
+	for i := range e.Rest {
+		if !yield(&e.Rest[i]) {
+			return
+		}
+	}
+}
+
 // EndClaim is the claim of the entry that ends a log: nothing follows it, whichever process appends.
 const EndClaim = "log-end"
 
