@@ -96,6 +96,16 @@ func newLog(t *testing.T) (s *Store, url string, c *ledgertest.Chain) {
 	return s, url, c
 }
 
+// openError returns the error of opening a database, which is closed if there is none.
+func openError(t *testing.T, url string) error {
+	t.Helper()
+	s, err := Open(t.Context(), url)
+	if err == nil {
+		closeStore(t, s)
+	}
+	return err
+}
+
 func closeStore(t *testing.T, s interface{ Close() error }) {
 	t.Helper()
 	assert.NoError(t, s.Close())
@@ -185,18 +195,14 @@ func TestConnectRejectsServerThatLosesCommits(t *testing.T) {
 						assert.Falsef(t, errors.Is(err, ledger.ErrUnavailable), "%s in an earlier session", what)
 					}
 				}
-				other, err := Open(t.Context(), url)
-				if err == nil {
-					closeStore(t, other)
-				}
-				wantNotDurable(t, err, name)
+				wantNotDurable(t, openError(t, url), name)
 
 				terminateSessions(t, url)
 				assert.ErrorIs(t, s.Append(t.Context(), next), ledger.ErrUnavailable,
 					"an append over a terminated session")
 				wantNotDurable(t, s.Append(t.Context(), next), name)
 				s.pool.Reset() // drop the terminated sessions
-				_, err = s.Head(t.Context())
+				_, err := s.Head(t.Context())
 				wantNotDurable(t, err, name)
 			})
 			assert.NoErrorf(t, s.Append(t.Context(), next), "an append once %s is on again", name)
@@ -209,11 +215,7 @@ func TestOpenRejectsSettingOfRoleOrDatabase(t *testing.T) {
 	url := newDatabase(t)
 	for _, target := range []string{"DATABASE " + database(t, url), "ROLE riffle"} {
 		execute(t, cluster, "ALTER "+target+" SET synchronous_commit = off")
-		s, err := Open(t.Context(), url)
-		if err == nil {
-			closeStore(t, s)
-		}
-		wantNotDurable(t, err, "synchronous_commit")
+		wantNotDurable(t, openError(t, url), "synchronous_commit")
 		execute(t, cluster, "ALTER "+target+" RESET synchronous_commit")
 	}
 	closeStore(t, open(t, url))
@@ -235,13 +237,9 @@ func TestOpenRejectsNewerStore(t *testing.T) {
 	url := newDatabase(t)
 	closeStore(t, open(t, url))
 	query(t, url, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true) RETURNING ''")
-	s, err := Open(t.Context(), url)
-	if err == nil {
-		closeStore(t, s)
-	}
-	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "start a newer program") {
-		t.Errorf("a store of a newer version: %v", err)
-	}
+	err := openError(t, url)
+	assert.ErrorContains(t, err, "version 99")
+	assert.ErrorContains(t, err, "start a newer program")
 }
 
 // TestFewPrivileges appends and raises the version with the privileges that the guide gives to a role.
@@ -335,12 +333,8 @@ func TestErrorsDoNotContainThePassword(t *testing.T) {
 		"no such user":                   "postgres://nobody:" + escaped + "@" + address + "/postgres?sslmode=disable",
 		"no such server, as a parameter": "postgres://riffle@127.0.0.1:1/riffle?sslmode=disable&password=" + escaped,
 	} {
-		s, err := Open(t.Context(), location)
-		if err == nil {
-			closeStore(t, s)
-			t.Errorf("%s: no error", name)
-			continue
-		}
+		err := openError(t, location)
+		require.Error(t, err, name)
 		for _, part := range []string{secret, escaped, "nobody?7", "nobody%3F7", "tell"} {
 			assert.NotContainsf(t, err.Error(), part, "%s: the password is in %q", name, err)
 		}
