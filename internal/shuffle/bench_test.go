@@ -73,7 +73,7 @@ func BenchmarkDeck(b *testing.B) {
 	for i := range names {
 		names[i] = fmt.Sprint(i)
 	}
-	b.Run("52-bytes", func(b *testing.B) { benchmarkDeck(b, pack(52)) })
+	b.Run("52-bytes", func(b *testing.B) { benchmarkDeck(b, ascending[uint8](52)) })
 	b.Run("52-strings", func(b *testing.B) { benchmarkDeck(b, names) })
-	b.Run("136-bytes", func(b *testing.B) { benchmarkDeck(b, pack(136)) })
+	b.Run("136-bytes", func(b *testing.B) { benchmarkDeck(b, ascending[uint8](136)) })
 }

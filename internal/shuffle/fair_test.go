@@ -163,7 +163,7 @@ func TestStatisticsOfSattoloAreOfSingleCycles(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 5, 6, 7, 52, 136, 255} {
 		for r := range uint64(2000 / thin) {
 			s.Seek(r)
-			order := shuffle.Order(shuffle.AlgorithmSattolo, pack(n), n, s)
+			order := shuffle.Order(shuffle.AlgorithmSattolo, ascending[uint8](n), n, s)
 			require.Truef(t, fairness.Cycles(order) == 1 && fairness.FixedPoints(order) == 0, "%d is no single cycle", order)
 		}
 	}

@@ -37,7 +37,7 @@ func TestGoldenOrders(t *testing.T) {
 		}{{2, 2, 0}, {5, 5, 0}, {52, 52, 0}, {52, 52, 1}, {136, 136, 0}, {136, 13, 1 << 63}, {1100, 1100, 0}, {5000, 5000, 2}} {
 			s.Seek(v.r)
 			fmt.Fprintf(digest, "%d %d %d:", v.n, v.m, v.r)
-			for _, item := range shuffle.Order(alg, ascending(v.n), v.m, s) {
+			for _, item := range shuffle.Order(alg, ascending[int](v.n), v.m, s) {
 				fmt.Fprintf(digest, " %d", item)
 			}
 			fmt.Fprintln(digest)

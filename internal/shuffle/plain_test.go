@@ -54,7 +54,7 @@ func plain(t testing.TB, alg shuffle.Algorithm, n int, keys []byte, r uint64) []
 		group = group[1:]
 		return integer
 	}
-	a := ascending(n)
+	a := ascending[int](n)
 	switch alg {
 	case shuffle.AlgorithmFisherYates:
 		for i := 0; i <= n-2; i++ {
@@ -91,10 +91,10 @@ func plain(t testing.TB, alg shuffle.Algorithm, n int, keys []byte, r uint64) []
 	return a
 }
 
-func ascending(n int) []int {
-	a := make([]int, n)
+func ascending[T uint8 | int](n int) []T {
+	a := make([]T, n)
 	for i := range a {
-		a[i] = i
+		a[i] = T(i)
 	}
 	return a
 }
@@ -116,7 +116,7 @@ func TestAlgorithmsMatchTheSpecifiedTable(t *testing.T) {
 							continue
 						}
 						s.Seek(r)
-						got := shuffle.Order(alg, ascending(n), n, s)
+						got := shuffle.Order(alg, ascending[int](n), n, s)
 						want := plain(t, alg, n, keys, r)
 						require.Truef(t, slices.Equal(got, want), "n = %d, %d keys, shuffle %d: %d, want %d", n, k, r, head(got), head(want))
 					}
@@ -157,7 +157,7 @@ func TestEveryOrderHasExactlyOneRun(t *testing.T) {
 			orders := map[string]bool{}
 			for number := range runs {
 				src := &run{number, 1}
-				order := shuffle.Order(alg, pack(n), n, src)
+				order := shuffle.Order(alg, ascending[uint8](n), n, src)
 				require.Equalf(t, run{0, runs}, *src, "%s, n = %d: run %d", alg, n, number)
 				require.Falsef(t, orders[string(order)], "%s, n = %d: run %d makes %d again", alg, n, number, order)
 				orders[string(order)] = true
@@ -176,13 +176,13 @@ func TestDrawIsAPrefixOfTheWholeOrder(t *testing.T) {
 			s := testStream(t, 2, "prefix")
 			for _, n := range []int{0, 1, 2, 3, 4, 17, 18, 19, 20, 52, 136, 1000, 5000} {
 				s.Seek(uint64(n))
-				whole := shuffle.Order(alg, ascending(n), n, s)
+				whole := shuffle.Order(alg, ascending[int](n), n, s)
 				for m := 0; m <= n; m++ {
 					if n > 136 && m > 20 && m < n-2 && m%(n/10) > 1 {
 						continue
 					}
 					s.Seek(uint64(n))
-					got := shuffle.Order(alg, ascending(n), m, s)
+					got := shuffle.Order(alg, ascending[int](n), m, s)
 					require.Truef(t, slices.Equal(got, whole[:m]), "%d of %d: %d, want %d", m, n, head(got), head(whole[:m]))
 				}
 			}
@@ -192,11 +192,11 @@ func TestDrawIsAPrefixOfTheWholeOrder(t *testing.T) {
 
 func TestNothingDrawnMovesNothing(t *testing.T) {
 	for n := range 5 {
-		a, none := ascending(n), shuffle.Source(nil)
+		a, none := ascending[int](n), shuffle.Source(nil)
 		shuffle.FisherYates(a, 0, none)
 		shuffle.Sattolo(a, 0, none)
 		drawn := shuffle.StrikeOut(a, 0, none)
-		assert.Truef(t, len(drawn) == 0 && slices.Equal(a, ascending(n)), "none of %d are %d, and leave %d", n, drawn, a)
+		assert.Truef(t, len(drawn) == 0 && slices.Equal(a, ascending[int](n)), "none of %d are %d, and leave %d", n, drawn, a)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestDrawMakesNoMoreIntegersThanItNeeds(t *testing.T) {
 		// much is not.
 		for m, want := range map[int]int{0: 0, 1: 1, 5: 1, 6: 2, 10: 2, 11: 3} {
 			src := &counted{Source: reference()}
-			shuffle.Order(alg, ascending(1000), m, src)
+			shuffle.Order(alg, ascending[int](1000), m, src)
 			assert.Truef(t, src.groups == want, "%s: %d of 1000 asks for %d groups, want %d", alg, m, src.groups, want)
 		}
 	}
@@ -237,7 +237,7 @@ func TestSparseMatchesFisherYates(t *testing.T) {
 	check := func(size, m int) {
 		t.Helper()
 		s.Seek(uint64(size))
-		want := shuffle.Order(shuffle.AlgorithmFisherYates, ascending(size), m, s)
+		want := shuffle.Order(shuffle.AlgorithmFisherYates, ascending[int](size), m, s)
 		s.Seek(uint64(size))
 		got := shuffle.Sparse(uint64(size), uint64(m), s)
 		require.Truef(t, len(got) == m, "%d of %d are %d", m, size, len(got))
@@ -291,9 +291,9 @@ func TestSparseOfVeryMany(t *testing.T) {
 }
 
 func TestInsideOutLeavesItsInputUnchanged(t *testing.T) {
-	a := ascending(52)
+	a := ascending[int](52)
 	shuffle.InsideOut(a, testStream(t, 2, "input"))
-	assert.Truef(t, slices.Equal(a, ascending(52)), "the input is now %d", a)
+	assert.Truef(t, slices.Equal(a, ascending[int](52)), "the input is now %d", a)
 }
 
 func TestUnknownAlgorithmPanics(t *testing.T) {
@@ -303,7 +303,7 @@ func TestUnknownAlgorithmPanics(t *testing.T) {
 			defer func() {
 				assert.NotNilf(t, recover(), "%q shuffles", alg)
 			}()
-			shuffle.Order(alg, ascending(3), 3, testStream(t, 1, "unknown"))
+			shuffle.Order(alg, ascending[int](3), 3, testStream(t, 1, "unknown"))
 		}()
 	}
 	for _, alg := range shuffle.Algorithms() {

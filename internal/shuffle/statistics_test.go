@@ -55,7 +55,7 @@ var ownSuite = slices.Concat([]statistic{
 // drawSuite has the statistics of draws, hands and decks with copies.
 var drawSuite = []statistic{
 	{"3 of 10", 20_000, draws("ABCDEFGHIJ", 3)},
-	{"1 of 200", 20_000, draws(string(pack(200)), 1)},
+	{"1 of 200", 20_000, draws(string(ascending[uint8](200)), 1)},
 	{"all of AABBC", 20_000, draws("AABBC", 5)},
 	{"4 of AAABBCDE", 20_000, draws("AAABBCDE", 4)},
 	{"13 hearts in a hand of 13 of 52", 20_000, counts(52, 13, below(13), hypergeometric(52, 13, 13))},
@@ -78,18 +78,9 @@ var cycleSuite = []statistic{
 	million,
 }
 
-// pack returns the cards 0, 1, ..., n-1.
-func pack(n int) []uint8 {
-	a := make([]uint8, n)
-	for i := range a {
-		a[i] = uint8(i)
-	}
-	return a
-}
-
 // each calls look with the first m of so many orders of n cards.
 func each(s shuffler, n, m, samples int, look func(order []uint8)) {
-	sorted, a := pack(n), make([]uint8, n)
+	sorted, a := ascending[uint8](n), make([]uint8, n)
 	for range samples {
 		copy(a, sorted)
 		look(s(a, m))
