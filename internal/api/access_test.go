@@ -33,18 +33,13 @@ func TestRejectsCrossSiteDeals(t *testing.T) {
 		if site != "" {
 			r.Header.Set("Sec-Fetch-Site", site)
 		}
-		answer := s.do(r)
-		readBody(t, answer)
-		assert.Equalf(t, want, answer.StatusCode, "Sec-Fetch-Site %q", site)
+		assert.Equalf(t, want, s.send(t, r).status, "Sec-Fetch-Site %q", site)
 		assert.Equalf(t, (want == http.StatusOK), s.logSize() > before, "Sec-Fetch-Site %q", site)
 	}
 	for _, path := range []string{"/decks", "/decks/standard52/cards", "/log/checkpoint", "/audits?reference=a"} { // read only
 		r := get(t, path)
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
-		answer := s.do(r)
-		if readBody(t, answer); answer.StatusCode != http.StatusOK {
-			t.Errorf("GET %s from another site: %d", path, answer.StatusCode)
-		}
+		assert.Equal(t, http.StatusOK, s.send(t, r).status, "GET %s from another site", path)
 	}
 }
 
@@ -59,15 +54,11 @@ func TestRejectsForeignHosts(t *testing.T) {
 		"riffle.example": http.StatusOK, "evil.example:8080": http.StatusMisdirectedRequest,
 	} {
 		before := s.logSize()
-		answer := s.do(onLoopback(post(t, "/shuffle", `{"size":2}`), host))
-		readBody(t, answer)
-		assert.Equalf(t, want, answer.StatusCode, "Host %q", host)
+		assert.Equalf(t, want, s.send(t, onLoopback(post(t, "/shuffle", `{"size":2}`), host)).status, "Host %q", host)
 		assert.Equalf(t, (want == http.StatusOK), s.logSize() > before, "Host %q", host)
 	}
-	answer := s.do(onLoopback(get(t, "/nowhere"), "evil.example"))
-	if readBody(t, answer); answer.StatusCode != http.StatusMisdirectedRequest {
-		t.Errorf("a path that does not exist, under a foreign name: %d", answer.StatusCode)
-	}
+	answer := s.send(t, onLoopback(get(t, "/nowhere"), "evil.example"))
+	assert.Equal(t, http.StatusMisdirectedRequest, answer.status, "a path that does not exist, under a foreign name")
 }
 
 // A page of another site writes nothing, not even by a beacon without a type, for which the browser

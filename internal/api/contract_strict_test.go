@@ -112,7 +112,7 @@ func (s *strictness) checkMembers(schema *openapi3.Schema, at string) {
 // TestContractCheckRejectsMutatedBodies changes a response in every way that its schemas forbid.
 func TestContractCheckRejectsMutatedBodies(t *testing.T) {
 	c := loadContract(t)
-	answer := responseFor(t, c, "getAudit", http.StatusOK)
+	answer := responseFor(c, "getAudit", http.StatusOK)
 	passes := func(change func(audit, record map[string]any)) bool {
 		text, err := json.Marshal(c.examples("getAudit", http.StatusOK)["drawRecord"])
 		require.NoError(t, err)
@@ -120,7 +120,8 @@ func TestContractCheckRejectsMutatedBodies(t *testing.T) {
 		change(audit, audit["record"].(map[string]any))
 		text, err = json.Marshal(audit)
 		require.NoError(t, err)
-		return c.check("getAudit", answer, text) == nil
+		answer.body = string(text)
+		return c.check("getAudit", answer) == nil
 	}
 	require.True(t, passes(func(_, _ map[string]any) {}), "it does not pass unchanged")
 	for what, change := range map[string]func(audit, record map[string]any){
@@ -144,21 +145,20 @@ func TestContractCheckRejectsMutatedBodies(t *testing.T) {
 }
 
 // responseFor returns a response with the headers that the contract requires.
-func responseFor(t *testing.T, c *contract, operation string, status int) *http.Response {
-	t.Helper()
-	response := c.operations[operation].Operation.Responses.Status(status).Value
-	answer := &http.Response{StatusCode: status, Header: http.Header{}}
-	for media := range response.Content {
+func responseFor(c *contract, operation string, status int) response {
+	documented := c.operations[operation].Operation.Responses.Status(status).Value
+	answer := response{status: status, header: http.Header{}}
+	for media := range documented.Content {
 		if strings.HasSuffix(media, "json") {
-			answer.Header.Set("Content-Type", media)
+			answer.header.Set("Content-Type", media)
 		}
 	}
-	for name, header := range response.Headers {
+	for name, header := range documented.Headers {
 		value := header.Value.Example
 		if enum := header.Value.Schema.Value.Enum; value == nil && len(enum) > 0 {
 			value = enum[0]
 		}
-		answer.Header.Set(name, fmt.Sprint(value))
+		answer.header.Set(name, fmt.Sprint(value))
 	}
 	return answer
 }
@@ -168,20 +168,21 @@ func TestContractCheckRejectsMutatedHeaders(t *testing.T) {
 	c := loadContract(t)
 	body, err := json.Marshal(c.examples("shuffle", http.StatusServiceUnavailable)["queueFull"])
 	require.NoError(t, err)
-	for what, change := range map[string]func(*http.Response){
-		"another status":      func(r *http.Response) { r.StatusCode = http.StatusInternalServerError },
-		"an unknown status":   func(r *http.Response) { r.StatusCode = http.StatusTeapot },
-		"JSON":                func(r *http.Response) { r.Header.Set("Content-Type", "application/json") },
-		"no Retry-After":      func(r *http.Response) { r.Header.Del("Retry-After") },
-		"Retry-After: soon":   func(r *http.Response) { r.Header.Set("Retry-After", "soon") },
-		"Retry-After: 0":      func(r *http.Response) { r.Header.Set("Retry-After", "0") },
-		"no Cache-Control":    func(r *http.Response) { r.Header.Del("Cache-Control") },
-		"another cache entry": func(r *http.Response) { r.Header.Set("Cache-Control", "public") },
+	for what, change := range map[string]func(*response){
+		"another status":      func(r *response) { r.status = http.StatusInternalServerError },
+		"an unknown status":   func(r *response) { r.status = http.StatusTeapot },
+		"JSON":                func(r *response) { r.header.Set("Content-Type", "application/json") },
+		"no Retry-After":      func(r *response) { r.header.Del("Retry-After") },
+		"Retry-After: soon":   func(r *response) { r.header.Set("Retry-After", "soon") },
+		"Retry-After: 0":      func(r *response) { r.header.Set("Retry-After", "0") },
+		"no Cache-Control":    func(r *response) { r.header.Del("Cache-Control") },
+		"another cache entry": func(r *response) { r.header.Set("Cache-Control", "public") },
 	} {
-		answer := responseFor(t, c, "shuffle", http.StatusServiceUnavailable)
-		require.NoError(t, c.check("shuffle", answer, body))
-		change(answer)
-		assert.Errorf(t, c.check("shuffle", answer, body), "a response with %s passes", what)
+		answer := responseFor(c, "shuffle", http.StatusServiceUnavailable)
+		answer.body = string(body)
+		require.NoError(t, c.check("shuffle", answer))
+		change(&answer)
+		assert.Errorf(t, c.check("shuffle", answer), "a response with %s passes", what)
 	}
 }
 
@@ -207,8 +208,7 @@ func TestOnlyDocumentedNamesAreAccepted(t *testing.T) {
 			rejected := func(word string) string {
 				name, err := json.Marshal(word)
 				require.NoError(t, err)
-				answer := s.do(post(t, target, `{`+string(name)+`:null}`))
-				return detail(t, answer)
+				return detail(t, s.send(t, post(t, target, `{`+string(name)+`:null}`)))
 			}
 			accepted := slices.Collect(maps.Keys(c.Components.Schemas[schema].Value.Properties))
 			excluded := map[string][]string{ // rejected with an explanation
@@ -242,7 +242,7 @@ func TestOnlyDocumentedNamesAreAccepted(t *testing.T) {
 			rejected := func(word string) string {
 				r := request(t, op.Method, target+"?"+url.Values{word: {""}}.Encode())
 				r.Header.Set("Content-Type", "application/json")
-				return detail(t, s.do(r))
+				return detail(t, s.send(t, r))
 			}
 			compare(t, operation, words, rejected, documented)
 		}
@@ -267,15 +267,13 @@ func compare(t *testing.T, operation string, words []string, rejected func(strin
 }
 
 // detail returns the status and the detail of a problem document.
-func detail(t *testing.T, answer *http.Response) string {
+func detail(t *testing.T, answer response) string {
 	t.Helper()
 	var problem struct {
 		Status int
 		Detail string
 	}
-	body := readBody(t, answer)
-	err := json.Unmarshal(body, &problem)
-	require.NoErrorf(t, err, "%v: %s", err, body)
+	require.NoError(t, json.Unmarshal([]byte(answer.body), &problem), answer.body)
 	return fmt.Sprint(problem.Status, problem.Detail)
 }
 

@@ -65,48 +65,47 @@ func loadContract(t testing.TB) *contract {
 
 // check validates a response by the contract of the operation: status, headers, media type and
 // body.
-func (c *contract) check(operation string, answer *http.Response, body []byte) error {
+func (c *contract) check(operation string, answer response) error {
 	route := c.operations[operation]
-	documented := route.Operation.Responses.Status(answer.StatusCode)
-	if documented == nil {
-		return fmt.Errorf("the contract has no response %d", answer.StatusCode)
+	if route.Operation.Responses.Status(answer.status) == nil {
+		return fmt.Errorf("the contract has no response %d", answer.status)
 	}
-	return c.checkAs(route, answer, body)
+	return c.checkAs(route, answer)
 }
 
 // checkAs validates a response by the contract of a route.
-func (c *contract) checkAs(route *routers.Route, answer *http.Response, body []byte) error {
+func (c *contract) checkAs(route *routers.Route, answer response) error {
 	request, err := http.NewRequest(route.Method, "http://localhost", nil)
 	if err != nil {
 		return err
 	}
 	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, Route: route},
-		Status:                 answer.StatusCode,
-		Header:                 answer.Header,
-		Body:                   io.NopCloser(bytes.NewReader(body)),
+		Status:                 answer.status,
+		Header:                 answer.header,
+		Body:                   io.NopCloser(strings.NewReader(answer.body)),
 		Options:                &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
 	})
 	if err != nil {
 		return err
 	}
-	if answer.Header.Get("Content-Type") != "application/problem+json" {
+	if answer.header.Get("Content-Type") != "application/problem+json" {
 		return nil
 	}
 	var problem struct{ Status int }
-	if err := json.Unmarshal(body, &problem); err != nil {
+	if err := json.Unmarshal([]byte(answer.body), &problem); err != nil {
 		return err
 	}
-	if problem.Status != answer.StatusCode {
-		return fmt.Errorf("the problem document has status %d, the response %d", problem.Status, answer.StatusCode)
+	if problem.Status != answer.status {
+		return fmt.Errorf("the problem document has status %d, the response %d", problem.Status, answer.status)
 	}
 	return nil
 }
 
 // checkComponent validates a response that belongs to no operation by a named component.
-func (c *contract) checkComponent(name string, answer *http.Response, body []byte) error {
-	responses := openapi3.NewResponses(openapi3.WithStatus(answer.StatusCode, c.Components.Responses[name]))
-	return c.checkAs(&routers.Route{Spec: c.T, Operation: &openapi3.Operation{Responses: responses}}, answer, body)
+func (c *contract) checkComponent(name string, answer response) error {
+	responses := openapi3.NewResponses(openapi3.WithStatus(answer.status, c.Components.Responses[name]))
+	return c.checkAs(&routers.Route{Spec: c.T, Operation: &openapi3.Operation{Responses: responses}}, answer)
 }
 
 // examples returns the examples of an operation's response by name.
@@ -139,14 +138,14 @@ func (c *contract) parameters(operation string) (list []*openapi3.Parameter) {
 }
 
 // equalsExample reports whether a body equals an example: as JSON, or as text.
-func equalsExample(t testing.TB, body []byte, example any) bool {
+func equalsExample(t testing.TB, body string, example any) bool {
 	t.Helper()
 	if text, ok := example.(string); ok {
-		return text == string(body)
+		return text == body
 	}
 	want, err := json.Marshal(example)
 	require.NoError(t, err)
-	return reflect.DeepEqual(decodeJSON(t, body), decodeJSON(t, want))
+	return reflect.DeepEqual(decodeJSON(t, []byte(body)), decodeJSON(t, want))
 }
 
 // decodeJSON decodes JSON without rounding numbers.
@@ -194,19 +193,17 @@ func TestResponsesMatchTheContract(t *testing.T) {
 	for _, p := range responseProbes(t, c) {
 		t.Run(fmt.Sprint(p.operation, " ", p.status, " ", p.says), func(t *testing.T) {
 			s := p.on(t)
-			answer := s.do(p.request(s))
-			body := readBody(t, answer)
-			require.Equalf(t, p.status, answer.StatusCode, "%d, not %d: %.500s", answer.StatusCode, p.status, body)
-			err := c.check(p.operation, answer, body)
-			assert.NoErrorf(t, err, "%v\n%.500s", err, body)
+			answer := s.send(t, p.request(s))
+			require.Equalf(t, p.status, answer.status, "%.500s", answer.body)
+			assert.NoErrorf(t, c.check(p.operation, answer), "%.500s", answer.body)
 			example, isExample := c.examples(p.operation, p.status)[p.says]
 			switch {
 			case isExample:
-				assert.Truef(t, equalsExample(t, body, example),
-					"the response is\n%s\nand the example\n%v", body, example)
+				assert.Truef(t, equalsExample(t, answer.body, example),
+					"the response is\n%s\nand the example\n%v", answer.body, example)
 				cover(p.operation, p.status, p.says)
-			case p.says != "" && member(decodeJSON(t, body), "detail") != p.says:
-				t.Errorf("the response is\n%s\nand neither an example nor a problem with the detail\n%s", body, p.says)
+			case p.says != "" && member(decodeJSON(t, []byte(answer.body)), "detail") != p.says:
+				t.Errorf("the response is\n%s\nand neither an example nor a problem with the detail\n%s", answer.body, p.says)
 			default:
 				cover(p.operation, p.status, "")
 			}
@@ -255,11 +252,10 @@ func checkUnroutedRequests(t *testing.T, c *contract) {
 		for i := range p.fields {
 			r.Header.Add(fmt.Sprint("X-", i/2), "")
 		}
-		answer := s.do(r)
-		body := readBody(t, answer)
+		answer := s.send(t, r)
 		example := examplesOf(c.Components.Responses[p.component].Value)[p.example]
-		if err := c.checkComponent(p.component, answer, body); err != nil || answer.StatusCode != p.status || !equalsExample(t, body, example) {
-			t.Errorf("GET %s: %d (%v) %s", p.path, answer.StatusCode, err, body)
+		if err := c.checkComponent(p.component, answer); err != nil || answer.status != p.status || !equalsExample(t, answer.body, example) {
+			t.Errorf("GET %s: %d (%v) %s", p.path, answer.status, err, answer.body)
 		}
 	}
 	for path, item := range c.Paths.Map() {
@@ -272,12 +268,11 @@ func checkUnroutedRequests(t *testing.T, c *contract) {
 			if slices.Contains(methods, method) {
 				continue
 			}
-			answer := s.do(request(t, method, target))
-			body := readBody(t, answer)
-			if err := c.checkComponent("MethodNotAllowed", answer, body); err != nil || answer.StatusCode != http.StatusMethodNotAllowed {
-				t.Errorf("%s %s: %d (%v) %s", method, path, answer.StatusCode, err, body)
+			answer := s.send(t, request(t, method, target))
+			if err := c.checkComponent("MethodNotAllowed", answer); err != nil || answer.status != http.StatusMethodNotAllowed {
+				t.Errorf("%s %s: %d (%v) %s", method, path, answer.status, err, answer.body)
 			}
-			got := answer.Header.Get("Allow")
+			got := answer.header.Get("Allow")
 			assert.Equalf(t, strings.Join(methods, ", "), got,
 				"%s %s is answered with Allow: %s, and the contract has %v", method, path, got, methods)
 		}

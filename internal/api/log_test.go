@@ -178,28 +178,27 @@ func TestTesseraClientVerifiesTheLog(t *testing.T) {
 func TestTiles(t *testing.T) {
 	c := loadContract(t)
 	s := start(t, setup{})
-	tile := func(name string) (*http.Response, []byte) {
-		answer := s.do(get(t, "/log/tile/"+name))
-		body := readBody(t, answer)
-		assert.NoError(t, c.check("getTile", answer, body), name)
-		return answer, body
+	tile := func(name string) response {
+		answer := s.send(t, get(t, "/log/tile/"+name))
+		assert.NoError(t, c.check("getTile", answer), name)
+		return answer
 	}
 	missing := func(name string) {
 		t.Helper()
-		answer, body := tile(name)
-		if answer.StatusCode != http.StatusNotFound || !equalsExample(t, body, c.examples("getTile", 404)["noSuchTile"]) ||
-			answer.Header.Get("Content-Type") != "application/problem+json" || answer.Header.Get("Cache-Control") != "no-store" {
-			t.Errorf("%s: %d %v %.200s", name, answer.StatusCode, answer.Header, body)
+		answer := tile(name)
+		if answer.status != http.StatusNotFound || !equalsExample(t, answer.body, c.examples("getTile", 404)["noSuchTile"]) ||
+			answer.header.Get("Content-Type") != "application/problem+json" || answer.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %d %v %.200s", name, answer.status, answer.header, answer.body)
 		}
 	}
 	found := func(name string) []byte {
 		t.Helper()
-		answer, body := tile(name)
-		if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "application/octet-stream" ||
-			answer.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
-			t.Fatalf("%s: %d %v %.200s", name, answer.StatusCode, answer.Header, body)
+		answer := tile(name)
+		if answer.status != http.StatusOK || answer.header.Get("Content-Type") != "application/octet-stream" ||
+			answer.header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
+			t.Fatalf("%s: %d %v %.200s", name, answer.status, answer.header, answer.body)
 		}
-		return body
+		return []byte(answer.body)
 	}
 	for _, name := range []string{"0/000", "0/000.p/1", "1/000.p/1", "entries/000", "entries/000.p/1"} {
 		missing(name) // the log is empty

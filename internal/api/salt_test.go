@@ -61,21 +61,15 @@ func TestSaltOfACommitmentIsNeededAgain(t *testing.T) {
 			return `{"commitment_id":"` + id + `","client_seed":"x","items":` + items + `}`
 		}
 		for _, wrong := range []string{`[1,2,3]`, `[1,2,3],"items_salt":"` + strings.ToUpper(itemsSalt) + `"`, `[1,3,2],"items_salt":"` + itemsSalt + `"`} {
-			answer := s.do(post(t, path, body(wrong)))
-			text := readBody(t, answer)
-			assert.Equalf(t, http.StatusUnprocessableEntity, answer.StatusCode,
-				"POST %s with %s: %d %s", path, wrong, answer.StatusCode, text)
+			answer := s.send(t, post(t, path, body(wrong)))
+			assert.Equalf(t, http.StatusUnprocessableEntity, answer.status, "POST %s with %s: %s", path, wrong, answer.body)
 		}
-		answer := s.do(post(t, path, body(`[1,2,3],"items_salt":"`+itemsSalt+`"`)))
-		if text := readBody(t, answer); answer.StatusCode != http.StatusOK || !strings.Contains(string(text), use) {
-			t.Errorf("POST %s with items and salt: %d %s", path, answer.StatusCode, text)
-		}
+		answer := s.send(t, post(t, path, body(`[1,2,3],"items_salt":"`+itemsSalt+`"`)))
+		assert.Truef(t, answer.status == http.StatusOK && strings.Contains(answer.body, use), "POST %s with items and salt: %d %s", path, answer.status, answer.body)
 	}
 	plain := mustCommit(t, s, `{"items":[1,2,3]}`).CommitmentID
-	answer := s.do(post(t, "/shuffle", `{"commitment_id":"`+plain+`","client_seed":"x","items":[1,2,3],"items_salt":"`+itemsSalt+`"}`))
-	if text := readBody(t, answer); answer.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(text), "/items_salt") {
-		t.Errorf("a salt for a commitment without: %d %s", answer.StatusCode, text)
-	}
+	answer := s.send(t, post(t, "/shuffle", `{"commitment_id":"`+plain+`","client_seed":"x","items":[1,2,3],"items_salt":"`+itemsSalt+`"}`))
+	assert.Truef(t, answer.status == http.StatusUnprocessableEntity && strings.Contains(answer.body, "/items_salt"), "a salt for a commitment without: %d %s", answer.status, answer.body)
 }
 
 // TestSaltIsNotPublished looks for the salt in everything that a record leads to.
