@@ -15,30 +15,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recorder returns three settings, and what they are set to: a text, a number and a list.
-func recorder() (settings map[string]Setting, got map[string]string) {
-	got = map[string]string{}
-	set := func(name string, valid func(string) error) func(string) error {
+// recorder returns three settings, a text, a number and a list, which are set in got under their names
+// after a prefix.
+func recorder(got map[string]string, prefix string) map[string]Setting {
+	set := func(name string) func(string) error {
 		return func(value string) error {
-			if err := valid(value); err != nil {
-				return err
+			if _, err := strconv.Atoi(value); name == "max-items" && err != nil {
+				return fmt.Errorf("%q is not a number", value)
 			}
-			got[name] = value
+			got[prefix+name] = value
 			return nil
 		}
 	}
-	anything := func(string) error { return nil }
-	number := func(value string) error {
-		if _, err := strconv.Atoi(value); err != nil {
-			return fmt.Errorf("%q is not a number", value)
-		}
-		return nil
-	}
-	return map[string]Setting{
-		"data":      {Set: set("data", anything)},
-		"max-items": {Set: set("max-items", number)},
-		"hosts":     {List: true, Set: set("hosts", anything)},
-	}, got
+	return map[string]Setting{"data": {Set: set("data")}, "max-items": {Set: set("max-items")}, "hosts": {List: true, Set: set("hosts")}}
 }
 
 // logRecorder returns what gives each log the settings of recorder. The first log sets "log 1 data",
@@ -47,18 +36,7 @@ func logRecorder(got map[string]string) func() map[string]Setting {
 	logs := 0
 	return func() map[string]Setting {
 		logs++
-		at := fmt.Sprintf("log %d ", logs)
-		settings, set := recorder()
-		for name, setting := range settings {
-			settings[name] = Setting{List: setting.List, Set: func(value string) error {
-				err := setting.Set(value)
-				if err == nil {
-					got[at+name] = set[name]
-				}
-				return err
-			}}
-		}
-		return settings
+		return recorder(got, fmt.Sprintf("log %d ", logs))
 	}
 }
 
@@ -67,8 +45,8 @@ func readText(t testing.TB, text string) (f *File, got map[string]string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "riffle.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	settings, got := recorder()
-	f = Read(path, settings, logRecorder(got))
+	got = map[string]string{}
+	f = Read(path, recorder(got, ""), logRecorder(got))
 	f.path = "riffle.yaml" // for mistakes that a test adds
 	for i := range f.mistakes {
 		f.mistakes[i].Path = f.path
@@ -221,8 +199,8 @@ func TestReadFileErrors(t *testing.T) {
 		"/dev/zero": "/dev/zero: this is not a regular file",
 		large:       large + ": the file has more than 1048576 bytes",
 	} {
-		settings, got := recorder()
-		if err := Read(path, settings, logRecorder(got)).Err(); err == nil || err.Error() != want || len(got) > 0 {
+		got := map[string]string{}
+		if err := Read(path, recorder(got, ""), logRecorder(got)).Err(); err == nil || err.Error() != want || len(got) > 0 {
 			t.Errorf("%s: %v, and sets %v; want %s", path, err, got, want)
 		}
 	}
@@ -251,8 +229,8 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		file := &File{path: "riffle.yaml", values: map[string]position{}}
-		settings, got := recorder()
-		file.read([]byte(text), settings, logRecorder(got))
+		got := map[string]string{}
+		file.read([]byte(text), recorder(got, ""), logRecorder(got))
 		lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
 		for _, m := range file.mistakes {
 			if m.Line > lines+1 || m.Line < 1 || m.Column < 1 || strings.ContainsAny(m.Text, "\n\r\t") {

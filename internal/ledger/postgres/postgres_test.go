@@ -96,7 +96,7 @@ func newLog(t *testing.T) (s *Store, url string, c *ledgertest.Chain) {
 	return s, url, c
 }
 
-// openError returns the error of opening a database, which is closed if there is none.
+// openError returns the error of opening a database, which it closes if it opens.
 func openError(t *testing.T, url string) error {
 	t.Helper()
 	s, err := Open(t.Context(), url)
