@@ -29,7 +29,7 @@ type verdictVector struct {
 	Verdict                       prooffile.Verdict
 }
 
-// A result is what the command prints with --json.
+// A result is the output of the command with --json.
 type result struct {
 	Verdict  prooffile.Verdict
 	Headline string

@@ -124,7 +124,7 @@ func parse(name string, text []byte, isTested bool) (*Type, int, error) {
 	return p.Type, p.line("/type"), nil
 }
 
-// convert completes the type, but for its deck.
+// convert completes the type, except for its deck.
 func (p *parser) convert() {
 	for i := range p.Cards {
 		c := &p.Cards[i]

@@ -102,8 +102,8 @@ func NewCyclicMeter(n int) *Meter {
 	return m.with(n-1, NewSingleCycles, m.Cycles)
 }
 
-// with completes a meter of free! orders, which has the other statistics between those of positions
-// and orders, and of repeats.
+// with completes a meter of free! orders. The other statistics come after positions and orders, and
+// before repeats.
 func (m *Meter) with(free int, orders func(n int) *Orders, others ...Statistic) *Meter {
 	m.statistics = []Statistic{m.Positions}
 	if free <= mostRanked {
