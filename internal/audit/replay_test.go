@@ -86,27 +86,30 @@ func fullRecord(t testing.TB) audit.Record {
 	return r
 }
 
-// memberAt returns the name of the outermost member whose name or value the byte of the record is
-// in, or "".
-func memberAt(t testing.TB, record string, at int) string {
+// A member is a member of a record, from the first byte of its name to the last of its value.
+type member struct {
+	name     string
+	from, to int
+}
+
+func membersOf(t testing.TB, record string) (list []member) {
 	t.Helper()
 	d := jsontext.NewDecoder(strings.NewReader(record))
 	_, err := d.ReadToken()
 	require.NoError(t, err)
 	for d.PeekKind() == '"' {
-		start := int(d.InputOffset())
-		if record[start] == ',' {
-			start++
+		m := member{from: int(d.InputOffset())}
+		if record[m.from] == ',' {
+			m.from++
 		}
 		name, err := d.ReadToken()
 		require.NoError(t, err)
-		member := name.String()
+		m.name = name.String()
 		require.NoError(t, d.SkipValue())
-		if at >= start && at < int(d.InputOffset()) {
-			return member
-		}
+		m.to = int(d.InputOffset())
+		list = append(list, m)
 	}
-	return ""
+	return list
 }
 
 // This test replaces every byte of a record by every other. The commitment binds all that decides
@@ -129,8 +132,14 @@ func TestEveryByteOfTheRecordCounts(t *testing.T) {
 	original := verify(t, record, seed, 100)
 	require.Truef(t, original.OK, "the record does not verify: %+v", original.Steps)
 	survived, failed := map[string]int{}, map[string]int{}
+	members := membersOf(t, record)
 	for at := range len(record) {
-		member := memberAt(t, record, at)
+		member := "" // none has it
+		for _, m := range members {
+			if m.from <= at && at < m.to {
+				member = m.name
+			}
+		}
 		for c := range 256 {
 			if byte(c) == record[at] {
 				continue
