@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -226,15 +225,6 @@ func brokenMetrics(t testing.TB) *service {
 	})})
 }
 
-// ownDeck is the file of a deck type of two cards, with a verb for the code of the second.
-const ownDeck = `{
-  "type": "own", "name": {"en": "Own", "zh": "自备"}, "family": "french", "size": 2,
-  "cards": [
-    {"code": "X", "name": {"en": "X", "zh": "X"}, "glyph": "x", "attributes": {}},
-    {"code": %q, "name": {"en": "Other", "zh": "其他"}, "glyph": "o", "attributes": {}}
-  ]
-}`
-
 // deckTypeChanged returns a service that answered the first request before the cards of its deck
 // type changed.
 func deckTypeChanged(first func(testing.TB) *http.Request) func(testing.TB) *service {
@@ -243,9 +233,9 @@ func deckTypeChanged(first func(testing.TB) *http.Request) func(testing.TB) *ser
 			random: rand.NewChaCha8([32]byte{}), // so that the contract can show the id of the record
 			now:    func() time.Time { return time.Date(2026, 11, 21, 9, 55, 0, 0, time.UTC) },
 		})
-		answer := s.replica(t, fmt.Sprintf(ownDeck, "A")).do(first(t))
+		answer := s.replica(t, journaltest.OwnDeck("A")).do(first(t))
 		require.Equalf(t, http.StatusOK, answer.StatusCode, "%s", readBody(t, answer))
-		return s.replica(t, fmt.Sprintf(ownDeck, "B"))
+		return s.replica(t, journaltest.OwnDeck("B"))
 	}
 }
 
@@ -256,8 +246,8 @@ func deckTypeOfShoeChanged(t testing.TB) *service {
 		random: rand.NewChaCha8([32]byte{}), // so that the contract can show the id of the record
 		now:    func() time.Time { return time.Date(2026, 11, 21, 9, 55, 0, 0, time.UTC) },
 	})
-	made := mustCreateShoe(t, s.replica(t, fmt.Sprintf(ownDeck, "A")), `{"deck":"own"}`)
-	s = s.replica(t, fmt.Sprintf(ownDeck, "B"))
+	made := mustCreateShoe(t, s.replica(t, journaltest.OwnDeck("A")), `{"deck":"own"}`)
+	s = s.replica(t, journaltest.OwnDeck("B"))
 	s.shoe = made.path()
 	return s
 }

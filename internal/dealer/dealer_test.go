@@ -243,27 +243,18 @@ func TestRetryIsNotAnsweredFromAnotherKindOfRecord(t *testing.T) {
 	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "%+v", got)
 }
 
-// deckFile is a deck type of two cards, without the second card's code.
-const deckFile = `{
-  "type": "mine", "name": {"en": "Mine", "zh": "我的"}, "family": "french", "size": 2,
-  "cards": [
-    {"code": "X", "name": {"en": "X", "zh": "X"}, "glyph": "x", "attributes": {}},
-    {"code": %q, "name": {"en": "Other", "zh": "其他"}, "glyph": "o", "attributes": {}}
-  ]
-}`
-
 func TestDeckThatHasChangedIsNotReplayed(t *testing.T) {
 	d, _ := newDealer(t, Options{})
 	with := func(code string) *Dealer {
 		decks, err := deck.Builtin()
 		require.NoError(t, err)
-		require.NoError(t, decks.Load(fstest.MapFS{"mine.json": {Data: fmt.Appendf(nil, deckFile, code)}}))
+		require.NoError(t, decks.Load(fstest.MapFS{"own.json": {Data: []byte(journaltest.OwnDeck(code))}}))
 		return New(d.journal, &plan.Rules{Decks: decks, Limits: d.rules.Limits}, Options{})
 	}
 	before, after := with("A"), with("B")
-	request := keyed("key", plan.Request{Deck: "mine"})
+	request := keyed("key", plan.Request{Deck: "own"})
 	first := mustShuffle(t, before, request)
-	c, err := before.Commit(t.Context(), ask(plan.Request{Deck: "mine"}))
+	c, err := before.Commit(t.Context(), ask(plan.Request{Deck: "own"}))
 	require.NoError(t, err)
 	for name, other := range map[string]*Dealer{"other cards": after, "no such deck": d} {
 		var changed *plan.DeckChangedError

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"sync"
@@ -87,6 +88,17 @@ func Rules(t *testing.T) *plan.Rules {
 	decks, err := deck.Builtin()
 	require.NoError(t, err)
 	return &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}
+}
+
+// OwnDeck returns the file of a deck type called own, of two cards: X, and one with a code.
+func OwnDeck(code string) string {
+	return fmt.Sprintf(`{
+  "type": "own", "name": {"en": "Own", "zh": "自备"}, "family": "french", "size": 2,
+  "cards": [
+    {"code": "X", "name": {"en": "X", "zh": "X"}, "glyph": "x", "attributes": {}},
+    {"code": %q, "name": {"en": "Other", "zh": "其他"}, "glyph": "o", "attributes": {}}
+  ]
+}`, code)
 }
 
 // Size returns the number of records in the store.
