@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"riffle/internal/access"
+	"riffle/internal/journal/journaltest"
 )
 
 // scopeOf returns the scope that a route requires according to docs/operations/access.md; empty for none.
@@ -176,7 +177,7 @@ func keysFor(names ...string) (tokens map[string]access.Token, keys []access.Key
 func TestTokensAreNotEchoed(t *testing.T) {
 	token := string(access.NewToken())
 	tokens, keys := keysFor("k")
-	var log logBuffer
+	var log journaltest.Buffer
 	s := start(t, setup{output: &log})
 	shoe := mustCreateShoe(t, s, `{"size":3}`).path()
 	escaped := func(sent string) string { return strings.Replace(sent, "_", "%5f", 1) }
@@ -222,7 +223,7 @@ func TestTokensAreNotEchoed(t *testing.T) {
 			}
 		}
 	}
-	assert.NotContains(t, string(log.bytes()), token[4:14], "the token is in the log")
+	assert.NotContains(t, log.String(), token[4:14], "the token is in the log")
 }
 
 // A token as the name of a parameter is told from a misspelled one.

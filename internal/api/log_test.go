@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -63,43 +64,32 @@ func (s *service) fill(t testing.TB, n int) {
 // A recordingServer serves a service over HTTP and records the status of each path.
 type recordingServer struct {
 	*httptest.Server
-	mu      sync.Mutex
-	fetched map[string]int // last status by path; guarded by mu
+	fetched sync.Map // last status by path
 }
 
 // serve starts a server that runs until the test ends.
 func serve(t *testing.T, s *service) *recordingServer {
-	w := &recordingServer{fetched: map[string]int{}}
+	w := &recordingServer{}
 	w.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		s.ServeHTTP(&statusRecorder{rw, w, r.URL.Path}, r)
+		recorded := httptest.NewRecorder()
+		s.ServeHTTP(recorded, r)
+		w.fetched.Store(r.URL.Path, recorded.Code)
+		maps.Copy(rw.Header(), recorded.Header())
+		rw.WriteHeader(recorded.Code)
+		_, _ = rw.Write(recorded.Body.Bytes())
 	}))
 	t.Cleanup(w.Close)
 	return w
 }
 
-// A statusRecorder records the status of one response.
-type statusRecorder struct {
-	http.ResponseWriter
-	server *recordingServer
-	path   string
-}
-
-func (a *statusRecorder) WriteHeader(status int) {
-	a.server.mu.Lock()
-	a.server.fetched[a.path] = status
-	a.server.mu.Unlock()
-	a.ResponseWriter.WriteHeader(status)
-}
-
 // checkFetched checks that each of the paths was fetched, and that every fetch succeeded.
 func (w *recordingServer) checkFetched(t *testing.T, paths ...string) {
 	t.Helper()
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	for _, path := range paths {
-		assert.NotEqualf(t, 0, w.fetched[path], "%s was not fetched", path)
+		_, found := w.fetched.Load(path)
+		assert.Truef(t, found, "%s was not fetched", path)
 	}
-	for path, status := range w.fetched {
+	for path, status := range w.fetched.Range {
 		assert.Equal(t, http.StatusOK, status, path)
 	}
 }

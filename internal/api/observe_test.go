@@ -143,7 +143,7 @@ func TestRecordsAreLogged(t *testing.T) {
 // TestCallerLeavesDuringCommit has callers leave while their records wait for a commit. The records
 // are committed, charged and logged all the same.
 func TestCallerLeavesDuringCommit(t *testing.T) {
-	var output logBuffer
+	var output journaltest.Buffer
 	token := access.NewToken()
 	committing, left := make(chan struct{}), make(chan struct{})
 	s := start(t, setup{
@@ -169,7 +169,7 @@ func TestCallerLeavesDuringCommit(t *testing.T) {
 		t.Errorf("a caller who left is answered %d", answer.StatusCode)
 	}
 	<-answered
-	line := lastLogged(t, string(output.bytes()))
+	line := lastLogged(t, output.String())
 	assert.Truef(t, line.Status == 499 && line.AuditID != "" && s.logSize() == 1, "the log has %d records, and the request is logged as %+v", s.logSize(), line)
 	assert.Equal(t, http.StatusTooManyRequests, s.send(t, authorized(post(t, "/shuffle", `{"size":5}`), token)).status,
 		"the next record of the caller")

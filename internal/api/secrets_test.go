@@ -27,6 +27,7 @@ import (
 
 	"riffle/internal/access"
 	"riffle/internal/audit"
+	"riffle/internal/journal/journaltest"
 	"riffle/internal/tracing"
 )
 
@@ -172,8 +173,8 @@ func TestSecretsAreNotPublished(t *testing.T) {
 type publication struct {
 	t       *testing.T
 	s       *service
-	logged  *logBuffer
-	traced  *logBuffer // what the collector received
+	logged  *journaltest.Buffer
+	traced  *journaltest.Buffer // what the collector received
 	tracer  *tracing.Tracer
 	drawn   *bytes.Buffer // what was read from the source of randomness
 	clock   *clock
@@ -204,7 +205,7 @@ const (
 func newPublication(t *testing.T) *publication {
 	t.Helper()
 	p := &publication{
-		t: t, logged: &logBuffer{}, traced: &logBuffer{}, drawn: &bytes.Buffer{}, clock: &clock{now: time.Now()},
+		t: t, logged: &journaltest.Buffer{}, traced: &journaltest.Buffer{}, drawn: &bytes.Buffer{}, clock: &clock{now: time.Now()},
 		limited: access.NewToken(), public: map[string][]byte{},
 	}
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(p.traced, r.Body) }))
@@ -535,7 +536,7 @@ func (p *publication) fail() {
 func (p *publication) addLogs() {
 	p.t.Helper()
 	p.tracer.Shutdown(p.t.Context())
-	p.public["log lines"], p.public["traces"] = p.logged.bytes(), p.traced.bytes()
+	p.public["log lines"], p.public["traces"] = []byte(p.logged.String()), []byte(p.traced.String())
 	for where, texts := range map[string][]string{
 		"log lines": {"request failed", "panic", `"route":"/shoes/{id}/draw"`, `"key":"limited"`, `"trace_id":`},
 		"traces":    {"POST /shoes/{id}/draw", "wait for commit", "store.Append", "store.ByID", "riffle.audit_id", "limited"},

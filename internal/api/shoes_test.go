@@ -442,7 +442,7 @@ func TestLargestShoe(t *testing.T) {
 
 // A draw that waits for another ends with its client, and is not logged as a failure.
 func TestCanceledDrawIsNotLoggedAsFailed(t *testing.T) {
-	logged := &logBuffer{}
+	logged := &journaltest.Buffer{}
 	committing, release := make(chan struct{}), make(chan struct{})
 	var block atomic.Bool
 	s := start(t, setup{output: logged, faults: &journaltest.Faults{Appending: func() error {
@@ -460,8 +460,8 @@ func TestCanceledDrawIsNotLoggedAsFailed(t *testing.T) {
 	s.sendCanceled(t, draw(t))
 	close(release)
 	other.Wait()
-	assert.NotContainsf(t, string(logged.bytes()), "failed",
-		"a canceled draw was logged as a failure: %s", logged.bytes())
+	assert.NotContainsf(t, logged.String(), "failed",
+		"a canceled draw was logged as a failure: %s", logged)
 }
 
 // The expiry is exact to the microsecond. Afterwards the shoe can be read, ended and closed.

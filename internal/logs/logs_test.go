@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -31,28 +30,10 @@ import (
 
 var errDisk = errors.New("input/output error")
 
-// A logBuffer is a bytes.Buffer that goroutines share.
-type logBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
-}
-
 // A fakeOpener opens SQLite stores, or fails, and records its attempts.
 type fakeOpener struct {
 	t   *testing.T
-	log logBuffer
+	log journaltest.Buffer
 
 	mu       sync.Mutex
 	failing  map[string]error       // by log: the error of open
