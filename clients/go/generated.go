@@ -2474,6 +2474,9 @@ type NoCommitmentToUse = Problem
 // NoMoreChanges A problem document (RFC 9457).
 type NoMoreChanges = Problem
 
+// NoPicture A problem document (RFC 9457).
+type NoPicture = Problem
+
 // NoSeed A problem document (RFC 9457).
 type NoSeed = Problem
 
@@ -3567,6 +3570,16 @@ type ClientInterface interface {
 	// Corresponds with GET /audits/{id} (the `GetAudit` operationId).
 	GetAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetDealPicture Get a picture of a deal
+	//
+	// The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
+	// long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
+	// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture shows what the service
+	// replays from the seed, as `GET /audits/{id}/verify` does; it is no proof.
+	//
+	// Corresponds with GET /audits/{id}/picture.png (the `GetDealPicture` operationId).
+	GetDealPicture(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ProveAudit Get the proof of a record
 	//
 	// Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
@@ -4094,6 +4107,26 @@ func (c *Client) ListAudits(ctx context.Context, params *ListAuditsParams, reqEd
 // Corresponds with GET /audits/{id} (the `GetAudit` operationId).
 func (c *Client) GetAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetAuditRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetDealPicture Get a picture of a deal
+//
+// The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
+// long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
+// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture shows what the service
+// replays from the seed, as `GET /audits/{id}/verify` does; it is no proof.
+//
+// Corresponds with GET /audits/{id}/picture.png (the `GetDealPicture` operationId).
+func (c *Client) GetDealPicture(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDealPictureRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -5186,6 +5219,40 @@ func NewGetAuditRequest(server string, id IDInPath) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/audits/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetDealPictureRequest constructs an http.Request for the GetDealPicture method
+func NewGetDealPictureRequest(server string, id IDInPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/audits/%s/picture.png", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -7348,6 +7415,18 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /audits/{id} (the `GetAudit` operationId).
 	GetAuditWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*GetAuditResp, error)
 
+	// GetDealPictureWithResponse Get a picture of a deal
+	//
+	// The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
+	// long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
+	// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture shows what the service
+	// replays from the seed, as `GET /audits/{id}/verify` does; it is no proof.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /audits/{id}/picture.png (the `GetDealPicture` operationId).
+	GetDealPictureWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*GetDealPictureResp, error)
+
 	// ProveAuditWithResponse Get the proof of a record
 	//
 	// Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
@@ -8127,6 +8206,110 @@ func (r GetAuditResp) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetAuditResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetDealPictureResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthorized
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchAudit
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *SeedForgotten
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *NoPicture
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetDealPictureResp) GetApplicationProblemJSON400() *BadRequest {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r GetDealPictureResp) GetApplicationProblemJSON401() *Unauthorized {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r GetDealPictureResp) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetDealPictureResp) GetApplicationProblemJSON404() *NoSuchAudit {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r GetDealPictureResp) GetApplicationProblemJSON410() *SeedForgotten {
+	return r.ApplicationProblemJSON410
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r GetDealPictureResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r GetDealPictureResp) GetApplicationProblemJSON422() *NoPicture {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r GetDealPictureResp) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r GetDealPictureResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r GetDealPictureResp) GetApplicationProblemJSON503() *Unavailable {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r GetDealPictureResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDealPictureResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDealPictureResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetDealPictureResp) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12073,6 +12256,24 @@ func (c *ClientWithResponses) GetAuditWithResponse(ctx context.Context, id IDInP
 	return ParseGetAuditResp(rsp)
 }
 
+// GetDealPictureWithResponse Get a picture of a deal
+//
+// The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
+// long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
+// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture shows what the service
+// replays from the seed, as `GET /audits/{id}/verify` does; it is no proof.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /audits/{id}/picture.png (the `GetDealPicture` operationId).
+func (c *ClientWithResponses) GetDealPictureWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*GetDealPictureResp, error) {
+	rsp, err := c.GetDealPicture(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDealPictureResp(rsp)
+}
+
 // ProveAuditWithResponse Get the proof of a record
 //
 // Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
@@ -13070,6 +13271,98 @@ func ParseGetAuditResp(rsp *http.Response) (*GetAuditResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON421 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetDealPictureResp parses an HTTP response from a GetDealPictureWithResponse call
+func ParseGetDealPictureResp(rsp *http.Response) (*GetDealPictureResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDealPictureResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchAudit
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest SeedForgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest NoPicture
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
 		var dest TooMany

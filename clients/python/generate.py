@@ -149,7 +149,7 @@ def method_of(verb: str, path: str, methods: dict, operation: dict) -> dict:
             answer = qualified(type_of(content["schema"]))
         elif media in ("application/x-ndjson", "application/jsonl"):
             answer, stream = "t.AuditProof", True
-        elif media == "application/octet-stream":
+        elif media in ("application/octet-stream", "image/png"):
             answer = "bytes"
     return {
         "name": re.sub("([A-Z])", r"_\1", operation["operationId"]).lower(),

@@ -93,6 +93,7 @@ func newExpensive(t *testing.T, l launch) *expensive {
 	}
 	all := fmt.Sprintf(`"from":"random","count":%d}`, shoes.MaxCards-shoes.MaxPiles+1)
 	drawn := d.shuffle(largeShuffle)
+	dealt := d.shuffle(fmt.Sprintf(`{"deck":"many","hands":[20%s],"reveal":"now"}`, strings.Repeat(",20", 9))).AuditID
 	d.bodies = map[string][]string{
 		"POST /shuffle":                         {list, repeated},
 		"POST /commitments":                     {list, hands},
@@ -122,7 +123,7 @@ func newExpensive(t *testing.T, l launch) *expensive {
 		"shoes": d.shoes[manyShoes], "pile": pile, "position": fmt.Sprint(shoes.MaxCards - 1), "tile": "entries/000",
 		"type": "many", "file": fmt.Sprintf("c%d.svg", largestDeck-1), "decks": fmt.Sprint(d.items / largestDeck), "reference": reference,
 		"commitments": textMember(t, d.accepted("POST", "/commitments", hands), "commitment_id"),
-		"audits":      textMember(t, d.accepted("GET", path, ""), "changed_by"), "reveal": drawn.AuditID, "verify": d.shuffle(repeated).AuditID,
+		"audits":      textMember(t, d.accepted("GET", path, ""), "changed_by"), "reveal": drawn.AuditID, "verify": d.shuffle(repeated).AuditID, "picture.png": dealt,
 	}
 	d.shoes = d.shoes[:manyShoes]
 	return d

@@ -146,6 +146,7 @@ func (a *API) table() []route {
 		{access.Read, http.MethodGet, "/audits/{id}", ofLog((*logAPI).getAudit)},
 		{access.Read, http.MethodGet, "/audits/{id}/proof", ofLog((*logAPI).proveAudit)},
 		{access.Read, http.MethodGet, "/audits/{id}/verify", ofLog((*logAPI).verifyAudit)},
+		{access.Read, http.MethodGet, "/audits/{id}/picture.png", ofLog((*logAPI).drawDeal)},
 		{access.Read, http.MethodGet, "/log/checkpoint", ofLog((*logAPI).checkpoint, "origin")},
 		{access.Read, http.MethodGet, "/log/key", ofLog((*logAPI).logKey, "origin")},
 		{access.Read, http.MethodGet, tilePath + "*", ofLog((*logAPI).tile, "origin")},

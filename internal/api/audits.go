@@ -106,7 +106,7 @@ const shownPositions = 10_000
 func (a *logAPI) verifyAudit(x *exchange) error {
 	long := a.long.Replay(x, x.r, x.lease)
 	defer long.Done()
-	found, v, err := a.Disclosure.Verify(long.Context, x.id, shownPositions, replay{long, a.Budget.Size()})
+	found, v, err := a.Disclosure.Verify(long.Context, x.id, shownPositions, replay{long, a.Budget.Size(), 0})
 	if err != nil {
 		return long.Cause(err)
 	}

@@ -47,9 +47,11 @@ func responseProbes(t *testing.T, c *contract) []probe {
 	id := audit.AuditID
 	commitment := mustCommit(t, shared, `{"items":[1,2,3]}`).CommitmentID
 	salted := mustCommit(t, shared, `{"items":[1,2,3],"items_salt":"c0ffee0011223344"}`).CommitmentID
+	large := mustShuffle(t, shared, `{"size":2,"repeat":60000,"reveal":"now"}`).AuditID
 	reveal := "/audits/" + id + "/reveal"
 	long := `{"items":["` + strings.Repeat("a", 16<<20) + `"]}`
 
+	pictureFirst := func(s *service) *http.Request { return get(t, "/audits/"+s.first.AuditID+"/picture.png") }
 	verifyFirst := func(s *service) *http.Request { return get(t, "/audits/"+s.first.AuditID+"/verify") }
 
 	postOwnDeck := func(t testing.TB) *http.Request { return keyed(post(t, "/shuffle", `{"deck":"own"}`), "a") }
@@ -149,6 +151,16 @@ func responseProbes(t *testing.T, c *contract) []probe {
 
 		{"verifyAudit", 422, "noSeed", fixed(get(t, "/audits/"+commitment+"/verify")), healthy},
 
+		{"getDealPicture", 200, "", fixed(get(t, "/audits/"+id+"/picture.png")), healthy},
+		{"getDealPicture", 304, "", with(get(t, "/audits/"+id+"/picture.png"), known), healthy},
+		{"getDealPicture", 404, "noSuchAudit", fixed(get(t, "/audits/me/picture.png")), healthy},
+		{"getDealPicture", 422, "noSeed", fixed(get(t, "/audits/"+commitment+"/picture.png")), healthy},
+		{"getDealPicture", 422, "noPicture", fixed(get(t, "/audits/"+large+"/picture.png")), healthy},
+		{"getDealPicture", 422, "tooExpensive", func(s *service) *http.Request {
+			return get(t, "/audits/"+mustShuffle(t, s, `{"size":3}`).AuditID+"/picture.png")
+		}, noMemory},
+		{"getDealPicture", 503, "Too many long requests are in flight. Nothing was done; retry in a second.", pictureFirst, fullOfReplays},
+		{"getDealPicture", 410, "forgotten", pictureFirst, forgottenLog},
 		{"verifyAudit", 410, "forgotten", verifyFirst, forgottenLog},
 		{"revealAudit", 410, "forgotten", func(s *service) *http.Request {
 			return post(t, "/audits/"+s.first.AuditID+"/reveal", `{"seed":"`+s.first.Seed+`"}`)
@@ -248,7 +260,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		}
 		list = append(list, probe{operation, 500, example, valid(), func(testing.TB) *service { return shared.panicking() }})
 		switch operation {
-		case "listCommitments", "getCommitment", "listAudits", "getAudit", "verifyAudit", "proveAudit", "revealAudit":
+		case "listCommitments", "getCommitment", "listAudits", "getAudit", "verifyAudit", "proveAudit", "revealAudit", "getDealPicture":
 			list = append(list, probe{operation, 500, "failed", valid(), unreadableStore}, probe{operation, 503, "unreachable", valid(), unavailableStore})
 		}
 		takesAny := slices.ContainsFunc(c.parameters(operation), func(p *openapi3.Parameter) bool { return p.In == "query" })

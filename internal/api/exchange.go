@@ -98,6 +98,7 @@ var (
 	typeText    = []string{"text/plain; charset=utf-8"}
 	typeTile    = []string{"application/octet-stream"}
 	typePicture = []string{"image/svg+xml"}
+	typePNG     = []string{"image/png"}
 	typeHTML    = []string{"text/html; charset=utf-8"}
 	typeYAML    = []string{"application/yaml"}
 	noStore     = []string{"no-store"}

@@ -3,9 +3,11 @@ package api_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"image/png"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -96,4 +98,61 @@ func TestPicturesHaveTags(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestADealIsDrawnOnceItsSeedIsPublic compares the pictures of two shuffles: as long as their seeds are secret
+// they are the same, so they show no card, and afterwards each shows its own.
+func TestADealIsDrawnOnceItsSeedIsPublic(t *testing.T) {
+	noon := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	s := start(t, setup{now: func() time.Time { return noon }})
+	one, two := mustShuffle(t, s, `{"deck":"standard52","hands":"bridge"}`), mustShuffle(t, s, `{"deck":"standard52","hands":"bridge"}`)
+	drawn := func(id string) response { return s.send(t, get(t, "/audits/"+id+"/picture.png")) }
+	hidden := drawn(one.AuditID)
+	size, err := png.DecodeConfig(strings.NewReader(hidden.body))
+	require.NoError(t, err)
+	assert.True(t, size.Width == 1200 && size.Height == 630 && hidden.header.Get("Content-Type") == "image/png", hidden.header)
+	assert.Equal(t, "public, max-age=60", hidden.header.Get("Cache-Control"))
+	assert.Equal(t, hidden, drawn(two.AuditID), "the pictures of secret orders differ")
+
+	for _, made := range []shuffleResult{one, two} {
+		s.send(t, post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`))
+	}
+	shown, other := drawn(one.AuditID), drawn(two.AuditID)
+	assert.NotEqual(t, hidden.body, shown.body)
+	assert.NotEqual(t, shown.body, other.body, "another order looks the same")
+	assert.Equal(t, shown.body, drawn(one.AuditID).body)
+	assert.Equal(t, "public, max-age=86400", shown.header.Get("Cache-Control"))
+
+	known := get(t, "/audits/"+one.AuditID+"/picture.png")
+	known.Header.Set("If-None-Match", shown.header.Get("ETag"))
+	assert.Equal(t, http.StatusNotModified, s.send(t, known).status)
+	known = get(t, "/audits/"+one.AuditID+"/picture.png")
+	known.Header.Set("If-None-Match", hidden.header.Get("ETag"))
+	assert.Equal(t, shown.body, s.send(t, known).body)
+	head := s.send(t, request(t, http.MethodHead, "/audits/"+one.AuditID+"/picture.png"))
+	assert.True(t, head.status == http.StatusOK && head.header.Get("ETag") == shown.header.Get("ETag"), head)
+	s.sendCanceled(t, get(t, "/audits/"+one.AuditID+"/picture.png"))
+}
+
+// Whatever is shuffled has a picture, also an order that no deck explains.
+func TestEveryShuffleHasAPicture(t *testing.T) {
+	s := start(t, setup{})
+	pictures := map[string]string{}
+	for _, body := range []string{
+		`{"items":["a","b","c"],"draw":2,`, `{"size":100,"draw":3,"repeat":4,`, `{"size":0,`, `{"items":["a"],"items_salt":"c0ffee0011223344",`,
+		`{"deck":"mahjong136","hands":"mahjong",`, `{"deck":"undercover","parameters":{"players":7},`, `{"deck":"standard52","decks":8,"draw":400,`,
+		`{"deck":"uno108","hands":[7,7,7],"draw":21,"algorithm":"sattolo",`,
+	} {
+		id := mustShuffle(t, s, body+`"reveal":"now"}`).AuditID
+		got := s.send(t, get(t, "/audits/"+id+"/picture.png"))
+		_, err := png.Decode(strings.NewReader(got.body))
+		assert.Truef(t, err == nil && got.status == http.StatusOK, "%s: %d, %v", body, got.status, err)
+		assert.Emptyf(t, pictures[got.body], "%s has the same picture", body)
+		pictures[got.body] = body
+	}
+	shoe := mustCreateShoe(t, s, `{"deck":"standard52"}`)
+	sealed := s.send(t, get(t, "/audits/"+shoe.AuditID+"/picture.png"))
+	s.send(t, post(t, "/shoes/"+shoe.ShoeID+"/close", `{}`))
+	closed := s.send(t, get(t, "/audits/"+shoe.AuditID+"/picture.png"))
+	assert.True(t, sealed.status == http.StatusOK && closed.status == http.StatusOK && sealed.body != closed.body, "a closed shoe shows its cards")
 }

@@ -19,11 +19,12 @@ const (
 type replay struct {
 	*httpserver.Replay
 	memory int64 // bytes of the budget
+	drawn  int64 // bytes that drawing the order takes, which is never short; 0 for no drawing
 }
 
 func (p replay) Begin(ctx context.Context, work disclosure.Work) error {
-	if work.Steps > work.Most || work.Bytes > uint64(p.memory) {
+	if work.Steps > work.Most || work.Bytes+uint64(p.drawn) > uint64(p.memory) {
 		return problemTooExpensive()
 	}
-	return p.Replay.Begin(ctx, work.Steps <= shortReplay, int64(work.Bytes))
+	return p.Replay.Begin(ctx, work.Steps <= shortReplay && p.drawn == 0, int64(work.Bytes)+p.drawn)
 }

@@ -133,7 +133,7 @@ func (a *logAPI) proveShoe(x *exchange) error {
 	defer long.Done()
 	out := newStream(x)
 	out.media, out.ctx = []string{typeOfLines(x.r)}, long.Context
-	err := a.Disclosure.ProveShoe(long.Context, x.id, replay{long, a.Budget.Size()}, func(p *disclosure.Proof) error {
+	err := a.Disclosure.ProveShoe(long.Context, x.id, replay{long, a.Budget.Size(), 0}, func(p *disclosure.Proof) error {
 		out.job = long.Job()
 		out.buf = append(out.buf, proofText(p)...)
 		if out.flush(); out.sent {

@@ -20,6 +20,7 @@ import (
 
 	"riffle/internal/budget"
 	"riffle/internal/httpjson"
+	"riffle/internal/httpserver"
 	"riffle/internal/journal"
 	"riffle/internal/shoe"
 )
@@ -55,7 +56,7 @@ func (a *API) read(w http.ResponseWriter, r *http.Request, lease *budget.Lease) 
 	log := a.Log(w)
 	q := &request{
 		ctx: r.Context(), log: log, id: parseID(chi.URLParam(r, "deck_id")), pile: chi.URLParam(r, "pile"), end: shoe.Top,
-		values: map[string]string{}, base: hostOf(r) + log.Prefix,
+		values: map[string]string{}, base: httpserver.Address(r) + log.Prefix,
 	}
 	switch strings.ToLower(chi.URLParam(r, "location")) {
 	case "bottom":
@@ -317,15 +318,6 @@ func parseID(text string) uuid.UUID {
 
 // deckID returns a shoe's id as a deck_id, without hyphens.
 func deckID(id uuid.UUID) string { return strings.ReplaceAll(id.String(), "-", "") }
-
-// hostOf returns the request's scheme and host.
-func hostOf(r *http.Request) string {
-	scheme := "http"
-	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
-		scheme = "https"
-	}
-	return scheme + "://" + r.Host
-}
 
 // maxKey is the length limit of an idempotency key.
 const maxKey = 255

@@ -54,6 +54,12 @@ func (s *sheet) face(family string, c *deck.Card) {
 // Back returns the back that all cards of a family share.
 func Back(family string) []byte {
 	s := newSheet("Card back")
+	s.back(family)
+	return s.close()
+}
+
+// back draws the back of a card.
+func (s *sheet) back(family string) {
 	switch family {
 	case "mahjong":
 		tile(s, colourOf(family), colourOf(family), ivory)
@@ -62,5 +68,4 @@ func Back(family string) []byte {
 	default:
 		back(s, colourOf(family))
 	}
-	return s.close()
 }

@@ -35,6 +35,15 @@ func types(t *testing.T) []*deck.Type {
 	return catalogue.Types()
 }
 
+// drawable is what raster.go knows.
+var drawable = map[string]*regexp.Regexp{
+	"fill": colours, "stroke": colours,
+	"d":         regexp.MustCompile(`^[Mm][MmLlHhVvCcQqZz0-9. -]*$`),
+	"transform": regexp.MustCompile(`^((translate|rotate|scale)\([0-9. -]+\))+$`),
+}
+
+var colours = regexp.MustCompile("^(#[0-9a-f]{6}|none)$")
+
 // A drawing is a parsed picture.
 type drawing struct {
 	title string
@@ -83,6 +92,8 @@ func parse(t *testing.T, name string, picture []byte) drawing {
 					t.Errorf("%s: attribute %s", name, a.Name.Local)
 				case strings.Contains(a.Value, "url("), strings.Contains(a.Value, "NaN"), strings.Contains(a.Value, "%!"):
 					t.Errorf("%s: %s=%q", name, a.Name.Local, a.Value)
+				case drawable[a.Name.Local] != nil && !drawable[a.Name.Local].MatchString(a.Value):
+					t.Errorf("%s: raster.go does not know %s=%q", name, a.Name.Local, a.Value)
 				}
 			}
 		case xml.EndElement:

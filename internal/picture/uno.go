@@ -1,6 +1,10 @@
 package picture
 
-import "riffle/internal/deck"
+import (
+	"strings"
+
+	"riffle/internal/deck"
+)
 
 // An unoColour has the colours of a card: its ground, and its sign in the white oval and in the
 // corners.
@@ -49,8 +53,8 @@ func uno(s *sheet, c *deck.Card) bool {
 // action draws what a card does around a point.
 func action(s *sheet, value string, x, y, size float64, colour string) {
 	if shape := drawings()["uno/"+value]; shape != "" {
-		s.add(`<g fill="%s" color="%s" transform="translate(%v %v)scale(%v)">%s</g>`,
-			colour, colour, tenth(x), tenth(y), tenth(size)/100, shape)
+		s.add(`<g fill="%s" transform="translate(%v %v)scale(%v)">%s</g>`,
+			colour, tenth(x), tenth(y), tenth(size)/100, strings.ReplaceAll(shape, "currentColor", colour))
 		return
 	}
 	s.write(x, y, size, 1.25*size, colour, unoText[value])
@@ -61,8 +65,9 @@ func action(s *sheet, value string, x, y, size float64, colour string) {
 
 // quarters draws a disc of the four colours in the middle of the card.
 func quarters(s *sheet, r float64) {
+	bend := tenth(control * r)
 	for i, colour := range []string{"red", "yellow", "green", "blue"} {
-		s.add(`<path fill="%s" transform="translate(%d %d)rotate(%d)" d="M0 0V%vA%v %v 0 0 1 %v 0Z"/>`,
-			unoColours[colour].fill, midX, midY, 90*i, -r, r, r, r)
+		s.add(`<path fill="%s" transform="translate(%d %d)rotate(%d)" d="M0 0V%vC%v %v %v %v %v 0Z"/>`,
+			unoColours[colour].fill, midX, midY, 90*i, -r, bend, -r, r, -bend, r)
 	}
 }

@@ -20,7 +20,10 @@ import (
 	"sync"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 	"golang.org/x/text/language"
+
+	"riffle/internal/httpserver"
 )
 
 //go:generate node ../../web/build.mjs
@@ -75,6 +78,7 @@ type view struct {
 	script, policy, path string    // of a document, its path below /docs/
 	status               int       // 0 for 200
 	document             *document // shown before the script runs; may be nil
+	picture              string    // the address that messengers show a link with; empty for none
 }
 
 // New returns the pages. prefix returns the prefix of the requested log's paths, such as /logs/poker, from
@@ -122,7 +126,13 @@ func (p *Pages) Routes(r chi.Router) {
 			p.serve(w, r, view{script: page.Script, policy: page.policy})
 		})
 	}
-	get("/a/{id}", func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, view{script: "verify", policy: policy}) })
+	get("/a/{id}", func(w http.ResponseWriter, r *http.Request) {
+		v := view{script: "verify", policy: policy}
+		if id, err := uuid.Parse(chi.URLParam(r, "id")); err == nil {
+			v.picture = httpserver.Address(r) + p.prefix(w) + "/audits/" + id.String() + "/picture.png"
+		}
+		p.serve(w, r, v)
+	})
 	get("/docs", p.serveDocument)
 	get("/docs/*", p.serveDocument)
 	get("/docs/", func(w http.ResponseWriter, _ *http.Request) {
@@ -185,7 +195,7 @@ func (p *Pages) render(tag, prefix string, v view) (top, bottom []byte) {
 	}
 	values := map[string]any{
 		"Language": tag, "Texts": texts, "Prefix": prefix, "Page": v.script, "Pages": pages, "Names": p.names,
-		"Title": title, "Document": v.document, "Path": v.path, "Docs": p.docs, "IsOperation": strings.HasPrefix(v.path, "api/"),
+		"Title": title, "Document": v.document, "Path": v.path, "Docs": p.docs, "Picture": v.picture, "IsOperation": strings.HasPrefix(v.path, "api/"),
 		"Workers": fmt.Sprintf(`{"worker":%q,"own":%q}`, p.names["lab/worker"], p.names["lab/own"]),
 	}
 	return p.execute("top", values), p.execute("bottom", values)

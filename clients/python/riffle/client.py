@@ -60,7 +60,7 @@ class _Answer:
             raise RiffleError(self._problem())
         if self.kind == "application/json":
             return json.loads(self.body)
-        return self.body if self.kind == "application/octet-stream" else self.body.decode()
+        return self.body if self.kind in ("application/octet-stream", "image/png") else self.body.decode()
 
     def _problem(self) -> t.Problem:
         if self.kind == "application/problem+json":

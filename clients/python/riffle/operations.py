@@ -170,6 +170,11 @@ class Operations:
         answer: t.Verification = self._call("GET", f"/audits/{_path(id)}/verify")
         return answer
 
+    def get_deal_picture(self, id: str) -> bytes:
+        """Get a picture of a deal."""
+        answer: bytes = self._call("GET", f"/audits/{_path(id)}/picture.png")
+        return answer
+
     def reveal_audit(self, id: str, request: t.RevealRequest, *, idempotency_key: str | None = None) -> t.Audit:
         """Reveal a seed."""
         answer: t.Audit = self._call("POST", f"/audits/{_path(id)}/reveal", body=request, headers={"Idempotency-Key": idempotency_key})
@@ -368,6 +373,11 @@ class AsyncOperations:
     async def verify_audit(self, id: str) -> t.Verification:
         """Let the service verify a record."""
         answer: t.Verification = await self._call("GET", f"/audits/{_path(id)}/verify")
+        return answer
+
+    async def get_deal_picture(self, id: str) -> bytes:
+        """Get a picture of a deal."""
+        answer: bytes = await self._call("GET", f"/audits/{_path(id)}/picture.png")
         return answer
 
     async def reveal_audit(self, id: str, request: t.RevealRequest, *, idempotency_key: str | None = None) -> t.Audit:

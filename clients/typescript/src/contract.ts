@@ -698,6 +698,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/audits/{id}/picture.png": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `audit_id` of an answer. A malformed id is answered like an unknown one. */
+                id: components["parameters"]["IdInPath"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a picture of a deal
+         * @description The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
+         *     long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
+         *     down. Items of your own are not stored, so they are numbers in the list, from 1. The picture shows what the service
+         *     replays from the seed, as `GET /audits/{id}/verify` does; it is no proof.
+         */
+        get: operations["getDealPicture"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/audits/{id}/reveal": {
         parameters: {
             query?: never;
@@ -2493,6 +2519,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description Records of this kind have no order, or it is too long for a picture, or does not verify. */
+        NoPicture: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The proof would take too long. A service proves shoes of 500,000 versions at least. */
         TooExpensive: {
             headers: {
@@ -2606,8 +2642,11 @@ export interface components {
         CacheableForADay: "public, max-age=86400" | "private, max-age=86400";
         /** @description The answer never changes. */
         CacheableForever: "public, max-age=31536000, immutable" | "private, max-age=31536000, immutable";
-        /** @description The picture changes only with the version of the service or the operator's decks. */
-        CacheablePicture: "public, max-age=86400" | "private, max-age=86400";
+        /**
+         * @description The picture changes only with the version of the service or the operator's decks; that of a deal whose seed is secret,
+         *     which is cached for a minute, also once the seed is public.
+         */
+        CacheablePicture: "public, max-age=86400" | "private, max-age=86400" | "public, max-age=60" | "private, max-age=60";
         /**
          * @description The current picture's tag, for `If-None-Match`.
          * @example "5d41402abc4b2a76b9719d911017c592"
@@ -3929,6 +3968,42 @@ export interface operations {
             410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             422: components["responses"]["NoSeed"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDealPicture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `audit_id` of an answer. A malformed id is answered like an unknown one. */
+                id: components["parameters"]["IdInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheablePicture"];
+                    ETag: components["headers"]["PictureTag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": unknown;
+                };
+            };
+            304: components["responses"]["SamePicture"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoSuchAudit"];
+            410: components["responses"]["SeedForgotten"];
+            421: components["responses"]["OtherHost"];
+            422: components["responses"]["NoPicture"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
