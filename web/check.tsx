@@ -236,7 +236,7 @@ function firstLine(telling: Telling): string {
 function comparedWith(files: Resolved[]): string {
   const said = files.flatMap(({name, role, hand, shuffle}) =>
     role === 'order' || role === 'items' || role === 'hand'
-      ? [text(`compared.${role}`, name)]
+      ? [text(name === 'the order' ? 'compared.dealt' : `compared.${role}`, name)]
       : role === 'hand-of'
         ? [text('compared.hand-of', name, nameOf(hand!), dealOf({shuffle}))]
         : [],

@@ -1,5 +1,5 @@
 // Deck types as GET /decks lists them.
-import {language, path, send} from './page';
+import {language, named, path, send} from './page';
 
 export interface Preset {
   name: string;
@@ -31,16 +31,18 @@ export async function deckTypes(): Promise<DeckType[]> {
 }
 
 /**
- * partsOf returns the parts after the players' hands of the first game that deals these sizes. A part as large as
- * a hand may be one, as at a blackjack table, unless the game has all sizes fixed.
+ * partsOf returns the names of the parts after the players' hands, such as the flop, in a game, or else in the first
+ * that deals these sizes. Of a game that is not known, a part as large as a hand may be one, as at a blackjack table,
+ * unless all sizes are fixed.
  */
-export function partsOf({hands: presets = []}: DeckType, sizes: number[]): {name: string; size: number}[] {
+export function partsOf({hands: presets = []}: DeckType, sizes: number[], game = ''): string[] {
   const fits = ({sizes: own, then = []}: Preset) => {
     const players = own ?? Array<number>(Math.max(sizes.length - then.length, 0)).fill(sizes[0]!),
       isGuess = !own && then.at(-1)?.size === sizes[0];
     return !isGuess && [...players, ...then.map(({size}) => size)].join() === sizes.join();
   };
-  return presets.find(fits)?.then ?? [];
+  const dealt = presets.find(({name}) => name === game) ?? presets.find(fits);
+  return (dealt?.then ?? []).map(({name}) => named('part', name));
 }
 
 /** cardNames returns the names of the cards of a type by their codes. */

@@ -592,8 +592,9 @@ interface Commitments {
   next: string | null;
 }
 
-const commitmentsOf = async (status: Status, more: {limit?: string; after?: string} = {}) =>
-  (await (await send(path(['commitments'], {status, ...more}))).json()) as Commitments;
+/** commitmentsOf returns as many commitments as the service lists at a time, so that few counts are open. */
+const commitmentsOf = async (status: Status, after?: string) =>
+  (await (await send(path(['commitments'], {status, limit: '1000', ...(after && {after})}))).json()) as Commitments;
 
 const hour = 3_600_000,
   hours = 24;
@@ -609,7 +610,7 @@ function Voids() {
       // Ids begin with the time at which they were made.
       let after: string | null = `${made.slice(0, 8)}-${made.slice(8)}-7000-8000-000000000000`;
       for (let pages = 0; after !== null && pages < 8; pages++) {
-        const page: Commitments = await commitmentsOf('void', {limit: '1000', after});
+        const page: Commitments = await commitmentsOf('void', after);
         for (const {deadline} of page.commitments) {
           const past = Math.floor((now - Date.parse(deadline)) / hour);
           if (past >= 0 && past < hours) counts[hours - 1 - past]!++;
@@ -652,7 +653,7 @@ function Unused({onGo}: Going) {
     load().catch(refuse);
   }, []);
   const more = async (status: Status) => {
-    const {commitments, next} = await commitmentsOf(status, {after: lists![status].next!});
+    const {commitments, next} = await commitmentsOf(status, lists![status].next!);
     setLists({...lists!, [status]: {commitments: [...lists![status].commitments, ...commitments], next}});
   };
   const all = lists

@@ -117,9 +117,10 @@ function Laboratory() {
       stop();
     };
   }, []);
-  const fail = (message: string) => {
+  const fail = (message: string, status = 0) => {
     stop();
-    setProblem(new Problem(0, message));
+    setMeasurement(undefined); // of the runs before
+    setProblem(new Problem(status, message));
   };
   /** runOwn has a frame of no origin run the code, and passes on the orders that come from there. */
   const runOwn = ({code, n, runs}: Setting, meter: Worker) => {
@@ -187,9 +188,8 @@ function Laboratory() {
     meter.onmessage = ({data}: MessageEvent<Report>) => {
       if (data.measurement.runs > 0) setMeasurement(data.measurement);
       if (!data.done) return;
-      stop();
-      if (data.refused)
-        setProblem(new Problem(data.refused.status, data.refused.message || text('problem.unreachable')));
+      if (data.refused) fail(data.refused.message || text('problem.unreachable'), data.refused.status);
+      else stop();
     };
     const job: Job = {n, runs, shuffle, cyclic: shuffle === singleCycles, prefix, token: token()};
     if (shuffle === 'file') return void runFile(file!, meter, job); // no link has the file

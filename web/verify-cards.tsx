@@ -4,7 +4,7 @@ import {useEffect, useState} from 'preact/hooks';
 import {traceText} from '../verifiers/riffle.mjs';
 import {recordsOf, type Check} from './check';
 import {cardNames, deckTypes, partsOf, type DeckType} from './decks';
-import {named, text} from './page';
+import {text} from './page';
 import {Back, most, type Dealing} from './table/cards';
 import {Hands, type Deal} from './table/hands';
 import {roleOf, type Given} from './verify-given';
@@ -152,14 +152,7 @@ export function Shown({
         ) : isHidden ? (
           <p>{text('verify.hidden')}</p>
         ) : dealing ? (
-          <Hands
-            {...dealing}
-            hands={hands}
-            parts={parts.map(({name}) => named('part', name))}
-            rest={rest}
-            size={size}
-            lit={own && own - 1}
-          />
+          <Hands {...dealing} hands={hands} parts={parts} rest={rest} size={size} lit={own && own - 1} />
         ) : (
           [...hands, rest].map((entries, i) => <Entries key={i} entries={entries} isLit={i + 1 === own} />)
         )}

@@ -85,9 +85,9 @@ func (a *logAPI) drawDeal(x *exchange) error {
 	return nil
 }
 
-// tableOf returns the picture of what was verified, face down if that has no orders. What is no card is a
-// number: in the range, or in the list from 1, since items are not stored. So is a card of a type that has
-// changed since.
+// tableOf returns the table of a verified record, face down without its orders. What is no card is a number:
+// in the range, or in the list from 1, since items are not stored. So is a card of a type that has changed
+// since.
 func tableOf(rules *plan.Rules, v *audit.Verification) *picture.Table {
 	s := &v.Record.Statement
 	t := &picture.Table{
@@ -115,7 +115,7 @@ func tableOf(rules *plan.Rules, v *audit.Verification) *picture.Table {
 	return t
 }
 
-// pictureLifetime is how long a picture is cached: a new version of the service may draw it differently.
+// pictureLifetime is the time for which caches keep a picture: a new version may draw it differently.
 const pictureLifetime = "max-age=86400"
 
 // sendDrawn sends a document with its policy and lifetime, or 304 if the client's copy is current.

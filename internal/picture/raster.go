@@ -116,7 +116,7 @@ func (p *pen) move() {
 	}
 }
 
-// arguments is how many numbers each command of a path takes.
+// arguments is the number of arguments of each command of a path.
 var arguments = map[string]int{"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "Q": 4}
 
 // path returns the lines of a path on the canvas.

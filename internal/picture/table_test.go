@@ -56,7 +56,7 @@ func TestRasterKnowsTheMarkup(t *testing.T) {
 	}
 }
 
-// TestTablesShowEveryCard draws every card, no two of which look the same, and hands of each family.
+// TestTablesShowEveryCard draws every card, each different from all others, and hands of each family.
 func TestTablesShowEveryCard(t *testing.T) {
 	drawn, families := map[string]string{}, map[string]bool{}
 	for _, kind := range types(t) {

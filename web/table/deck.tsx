@@ -54,11 +54,16 @@ export type FormTouch = (form: HTMLFormElement) => void;
 /** asked returns what the page's address asks for, by the name of a field. */
 export const asked = (field: string): string => new URLSearchParams(location.search).get(field) ?? '';
 
-/** remember puts the fields of a form into the page's address, so that a reload or another language keeps them. */
-export function remember(form: HTMLFormElement, more: Record<string, string> = {}): void {
+/**
+ * remember puts the fields of a form into the page's address, so that a reload or another language keeps them. What
+ * was made with them is one step further in the history, with its id and the state to show it again.
+ */
+export function remember(form: HTMLFormElement, made?: {id: Record<string, string>; state: unknown}): void {
   const fields = [...new FormData(form)].filter(([, value]) => value !== '' && value !== algorithms[0]);
-  const query = new URLSearchParams([...(fields as [string, string][]), ...Object.entries(more)]).toString();
-  history.replaceState(null, '', `${location.pathname}${query && `?${query}`}${location.hash}`);
+  const query = new URLSearchParams([...(fields as [string, string][]), ...Object.entries(made?.id ?? {})]).toString(),
+    address = `${location.pathname}${query && `?${query}`}${location.hash}`;
+  if (made) history.pushState(made.state, '', address);
+  else history.replaceState(null, '', address);
 }
 
 /** DeckFields asks for the deck type and its copies. */

@@ -28,15 +28,11 @@ function sorted(codes: string[], {type, names}: Dealing): string[] {
   return codes.toSorted((a, b) => place(a) - place(b));
 }
 
-/** seatOf returns the seat of a hand: the first of bridge is North, and that of mahjong East. */
+/** seatOf returns the seat of a hand: the first of bridge is North, and that of mahjong East. Other games have none. */
 const seatOf = (hand: number, isMahjong: boolean) => ((hand + (isMahjong ? 1 : 0)) % 4) as 0 | 1 | 2 | 3;
 
 /** isWall reports whether a deck of so many cards lies as a wall. */
 const isWall = ({family}: DeckType, size: number) => family === 'mahjong' && size <= mostTiles;
-
-/** playersOf returns the hands of players. Mahjong that deals all tiles to six hands deals its two walls as well. */
-const playersOf = (hands: string[][], size: number, type?: DeckType) =>
-  type && isWall(type, size) && hands.length === 6 && hands.flat().length === size ? hands.slice(0, 4) : hands;
 
 /** Hands shows a deal. The hand with the number lit, from 0, is marked. */
 export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing & Deal & {lit?: number}) {
@@ -44,8 +40,8 @@ export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing 
     hasWall = isWall(dealing.type, size),
     canSort = !['roles', 'dominoes', 'set'].includes(family) && hands.some((hand) => hand.length > few - 3);
   const [isSorted, sort] = useState(family === 'french' || family === 'latin');
-  const players = playersOf(hands, size, dealing.type),
-    walls = hands.slice(players.length),
+  const walls = hasWall && parts.length > 0 ? hands.slice(-parts.length) : [],
+    players = hands.slice(0, hands.length - walls.length),
     taken = players.flat().length,
     left = [...walls.flat(), ...rest];
   const places: Place[] = Array.from({length: size}, (_, i) => {
@@ -55,6 +51,7 @@ export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing 
   });
   const isMany = hands.every(({length}) => length < 4),
     isRing = family === 'roles' && hands.length > 2 && hands.every(({length}) => length === 1),
+    isBridge = dealing.type.hands?.some(({name}) => name === 'bridge') && players.every(({length}) => length === 13),
     isTable = players.length === 4 && (hasWall || (parts.length === 0 && canSort));
   const layout = isRing ? 'many ring-of' : hasWall ? 'racks' : isMany ? 'many' : '';
   const wall = hasWall && (
@@ -90,7 +87,9 @@ export function Hands({hands, parts = [], rest, size, lit, ...dealing}: Dealing 
                   }
                 >
                   {isRing ? i + 1 : (parts[i - hands.length + parts.length] ?? text('table.hand', i + 1))}
-                  {isTable && <span class="seat">{text(`table.seat.${seatOf(i, hasWall)}`)}</span>}
+                  {isTable && (hasWall || isBridge) && (
+                    <span class="seat">{text(`table.seat.${seatOf(i, hasWall)}`)}</span>
+                  )}
                   {i === lit && <strong>{text('table.yours')}</strong>}
                 </h3>
                 <Cards

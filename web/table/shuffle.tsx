@@ -1,7 +1,7 @@
 // One shuffle: asked for, dealt, and checked.
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {check, keyOfLog, proofsOf, Verdict, type Check} from '../check';
-import {cardNames, type DeckType} from '../decks';
+import {cardNames, partsOf, type DeckType} from '../decks';
 import {named, path, post, prefix, type Problem, text, verifyLink} from '../page';
 import {Refused} from '../refused';
 import {Share} from '../share';
@@ -39,13 +39,14 @@ interface Dealt extends Dealing {
 /** A Kept is an answer that this tab keeps while its address names it. */
 type Kept = Pick<Dealt, 'body' | 'json' | 'fingerprint'>;
 
-const keptName = 'riffle-deal';
+const keptName = 'riffle-deal',
+  first = 'standard52';
 
 const idOf = ({json}: Kept) => (JSON.parse(json) as Answer).audit_id;
 
-/** keep lets the tab show an answer again after a reload. */
+/** keep lets the tab show an answer again: by Back and Forward, and the last one in another language. */
 function keep(kept: Kept, form: HTMLFormElement): void {
-  remember(form, {deal: idOf(kept)});
+  remember(form, {id: {deal: idOf(kept)}, state: kept});
   try {
     sessionStorage.setItem(keptName, JSON.stringify(kept));
   } catch {
@@ -54,13 +55,12 @@ function keep(kept: Kept, form: HTMLFormElement): void {
 }
 
 function recall(): Kept | undefined {
-  const kept = JSON.parse(sessionStorage.getItem(keptName) ?? 'null') as Kept | null;
+  const kept = (history.state ?? JSON.parse(sessionStorage.getItem(keptName) ?? 'null')) as Kept | null;
   return kept && idOf(kept) === asked('deal') ? kept : undefined;
 }
 
-/** partsOf returns the names of what a game deals after the players' hands. */
-const partsOf = ({type, body}: Dealt): string[] | undefined =>
-  type.hands?.find(({name}) => name === String(body.hands).split(':')[0])?.then?.map(({name}) => named('part', name));
+/** sizesOf returns the sizes of the hands. */
+const sizesOf = ({hands = []}: Answer) => hands.map(({length}) => length);
 
 /** bodyOf returns what the form asks for. */
 function bodyOf(type: DeckType, form: HTMLFormElement): Shuffle {
@@ -78,11 +78,12 @@ function bodyOf(type: DeckType, form: HTMLFormElement): Shuffle {
 }
 
 export function Shuffle({types}: {types: DeckType[]}) {
-  const [name, setName] = useState(asked('deck') || 'standard52');
+  const [name, setName] = useState(asked('deck') || first);
   const [hands, setHands] = useState(asked('hands'));
   const [dealt, setDealt] = useState<Dealt>();
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(false);
+  const [step, setStep] = useState(0); // back or forward
   const felt = useRef<HTMLElement>(null);
   const order = useCommitment();
   const type = types.find((type) => type.type === name) ?? types[0]!;
@@ -94,7 +95,18 @@ export function Shuffle({types}: {types: DeckType[]}) {
   useEffect(() => {
     const last = recall();
     if (last) show(last).catch(() => {}); // the form can deal again
-  }, []);
+  }, [step]);
+  useEffect(() => {
+    const back = () => {
+      if (asked('deal') === (dealt?.answer.audit_id ?? '')) return; // another part of the address has changed
+      setName(asked('deck') || first);
+      setHands(asked('hands'));
+      setDealt(undefined);
+      setStep(step + 1);
+    };
+    addEventListener('popstate', back);
+    return () => removeEventListener('popstate', back);
+  }, [dealt, step]);
   const show = async ({body, json, fingerprint}: Kept) => {
     const type = types.find(({type}) => type === body.deck)!,
       names = await cardNames(body.deck);
@@ -132,6 +144,7 @@ export function Shuffle({types}: {types: DeckType[]}) {
   return (
     <>
       <Request
+        key={step}
         types={types}
         type={type}
         hands={hands}
@@ -164,7 +177,7 @@ export function Shuffle({types}: {types: DeckType[]}) {
               type={dealt.type}
               names={dealt.names}
               hands={dealt.answer.hands ?? []}
-              parts={partsOf(dealt)}
+              parts={partsOf(dealt.type, sizesOf(dealt.answer), String(dealt.body.hands).split(':')[0])}
               rest={dealt.answer.rest ?? dealt.answer.items ?? []}
               size={dealt.type.size * (dealt.body.decks ?? 1)}
             />

@@ -394,7 +394,7 @@ const expected = [
   /^GET \/decks$/,
   /^GET \/cards\/[a-z]+\d+\/[\dA-Za-z]+\.svg$/, // of the games that the table offers
   /^GET \/log\/(key|checkpoint)$/,
-  /^GET \/commitments\?status=(void|late|open)$/,
+  /^GET \/commitments\?status=(void|late|open)&limit=1000$/,
   /^GET \/commitments\?status=void&limit=1000&after=[\da-f]{8}-[\da-f]{4}-7000-8000-0{12}$/, // of the last day
   new RegExp(`^GET /(shoes/${id}|shoes/${id}/proof|audits/${id}/proof)$`),
 ];

@@ -136,7 +136,7 @@ test('roles lie in a ring, face down, and none covers another', async () => {
         `${width}: ${i + 1} of ${players}`,
       );
     });
-    await page.getByRole('heading', {name: 'Hand 2, yours'}).waitFor();
+    await page.getByRole('heading', {name: 'Player 2, yours'}).waitFor();
     await page.locator('.ring-of button').nth(1).press('Enter');
     await page.locator('.hand.lit img:not([data-code=back])').waitFor();
     assert.deepEqual(wrong, []);
@@ -347,5 +347,44 @@ test('a deal needs no commitment, and a fingerprint that is not of the deal is t
   });
   await page.click('button.main');
   await page.locator('.fingerprint a.false').getByText('does not match').waitFor();
+  await close();
+});
+
+test('Back takes a deal off the table, and Forward lays it again', async () => {
+  const {page, order, wrong, close} = await deal('standard52', 1280, (page) => page.selectOption('#hands', 'bridge')),
+    shown = () => codes(page, '.felt .hand img'),
+    idOf = (url) => new URL(url).searchParams.get('deal'),
+    isShown = (id) => page.locator(`.facts a[href*="${id}"]`).waitFor();
+  const dealt = await shown(),
+    first = idOf(page.url());
+  assert.deepEqual(dealt.toSorted(), order.toSorted());
+  assert.deepEqual(await page.locator('.seat').allTextContents(), ['North', 'East', 'South', 'West']);
+  await page.click('button.main');
+  await page.waitForURL((url) => idOf(url) !== first);
+  await isShown(idOf(page.url()));
+  await page.goBack();
+  await isShown(first);
+  assert.deepEqual(await shown(), dealt);
+  await page.goBack();
+  await page.waitForSelector('.felt .empty');
+  assert.equal(idOf(page.url()), null);
+  await page.goForward();
+  await isShown(first);
+  assert.deepEqual(await shown(), dealt);
+  await page.reload();
+  await isShown(first);
+  assert.deepEqual(await shown(), dealt);
+  await page.getByRole('button', {name: 'Check it here'}).click();
+  await page.getByText('Compared: the cards above, in their order.').waitFor();
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('only bridge and mahjong have seats of the compass', async () => {
+  const {page, close} = await deal('uno108', 1280, async (page) => {
+    await page.selectOption('#hands', 'sizes');
+    await page.locator('[name=sizes]').fill('7 7 7 7');
+  });
+  assert.deepEqual(await page.locator('.hands h3').allTextContents(), ['Player 1', 'Player 2', 'Player 3', 'Player 4']);
   await close();
 });

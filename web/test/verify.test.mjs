@@ -116,7 +116,7 @@ test('a link shows a player the verdict and the cards in the first screen of a p
   await page.getByRole('button', {name: '3', exact: true}).click();
   await page.waitForURL(`${service.base}/a/${id}?hand=3`);
   await page.reload();
-  await page.locator('.lit').getByText('Hand 3').waitFor();
+  await page.locator('.lit').getByText('Player 3').waitFor();
   assert.ok((await page.locator('.report .link a').getAttribute('href')).endsWith('?hand=3'));
   assert.deepEqual(wrong, []);
   await close();
