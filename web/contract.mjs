@@ -6,6 +6,9 @@ import {plain, render} from './markdown.mjs';
 
 const {info, tags, paths, components} = parse(readFileSync(new URL('../openapi.yaml', import.meta.url), 'utf8'));
 
+/** chinese has titles and short descriptions in Chinese, by the English ones. Each is all of an HTML element. */
+const chinese = JSON.parse(readFileSync(new URL('contract.zh.json', import.meta.url), 'utf8'));
+
 /** resolved is what a reference names, with what stands beside the reference. */
 function resolved(value) {
   if (!value?.$ref) return value ?? {};
@@ -194,18 +197,22 @@ export function makeContract() {
     list = tags.map((tag) => {
       const calls = of(tag).map(
         (operation) =>
-          `<li><a href="docs/api/${operation.operationId}">${called(operation)}</a> ${plain(operation.summary)}</li>`,
+          `<li><a href="docs/api/${operation.operationId}">${called(operation)}</a> ` +
+          `<span>${plain(operation.summary)}</span></li>`,
       );
       const heading = `<h2 id="${tag.name}">${tag.name[0].toUpperCase()}${tag.name.slice(1)}</h2>`;
       return `${heading}${prose(tag.description)}<ul class="calls">${calls.join('')}</ul>`;
     }),
     all = '<a href="openapi.yaml">openapi.yaml</a>',
-    choose = `Choose an operation to see all of it and to send it, or read ${all}.`,
-    head = `<h1>${plain(info.title)}</h1><p>${plain(info.summary)} ${choose}</p>`,
+    choose = `<span>Choose an operation to see all of it and to send it, or read</span> ${all}`,
+    head = `<h1>${plain(info.title)}</h1><p><span>${plain(info.summary)}</span> ${choose}</p>`,
     // Its place is beside the folder of the others.
     overview = render('../docs', `## Overview\n\n${info.description}`),
-    pages = operations.map((operation) => [`api/${operation.operationId}`, pageOf(operation)]);
+    pages = operations.map((operation) => [`api/${operation.operationId}`, pageOf(operation)]),
+    missing = operations.filter(({summary}) => !chinese[summary]);
+  if (missing.length > 0) throw Error(`contract.zh.json lacks ${missing.map(({summary}) => summary).join(', ')}`);
   return {
+    chinese,
     pages: {
       '': {
         title: 'The API',

@@ -19,7 +19,14 @@ const journey = [...read('docs/guides/README.md').matchAll(/^\| \[.*\]\((.*)\.md
 /** makeDocs makes all pages, the menu, the pictures in pages, and the sections for the search. */
 export function makeDocs() {
   const contract = makeContract(),
-    docs = {pages: contract.pages, operations: contract.menu, guides: [], reference: [], files: {}},
+    docs = {
+      pages: contract.pages,
+      operations: contract.menu,
+      chinese: contract.chinese,
+      guides: [],
+      reference: [],
+      files: {},
+    },
     index = contract.sections,
     add = (place, source) => {
       const {page, sections} = render(place, source);

@@ -10,11 +10,27 @@ import (
 
 // docs are the project's documents as pages, in English. web/docs.mjs makes them.
 type docs struct {
+	Chinese    map[string]string    // titles and the like of the contract, each all of an element
+	chinese    *strings.Replacer    // of those elements
 	Pages      map[string]*document // by their paths below /docs/, such as guides/shoes; "" for the operations
 	Operations []entry
 	Guides     []entry                                // without their index, guides/README
 	Reference  []entry                                // of the pages on operations, their index alone
 	Files      map[string]struct{ Type, Text string } // pictures, and search.json with the sections of all documents
+}
+
+// newDocs decodes the documents.
+func newDocs() *docs {
+	d := new(docs)
+	if err := read("static/docs.json", d); err != nil {
+		panic(err) // the file is embedded, and was read by the tests
+	}
+	var pairs []string
+	for english, chinese := range d.Chinese {
+		pairs = append(pairs, ">"+english+"</", `><span lang="zh">`+chinese+"</span></")
+	}
+	d.chinese = strings.NewReplacer(pairs...)
+	return d
 }
 
 // A document is a Markdown file, or an operation of the contract, as HTML.

@@ -81,6 +81,11 @@ type view struct {
 	picture              string    // the address that messengers show a link with; empty for none
 }
 
+// isContract reports whether a document is the list of operations or one of them.
+func (v view) isContract() bool {
+	return v.document != nil && (v.path == "" || strings.HasPrefix(v.path, "api/"))
+}
+
 // New returns the pages. prefix returns the prefix of the requested log's paths, such as /logs/poker, from
 // the response's writer.
 func New(prefix func(http.ResponseWriter) string) (*Pages, error) {
@@ -92,13 +97,7 @@ func New(prefix func(http.ResponseWriter) string) (*Pages, error) {
 	if p.frame, err = template.ParseFS(files, "page.html"); err != nil {
 		return nil, err
 	}
-	p.docs = sync.OnceValue(func() *docs {
-		d := new(docs)
-		if err := read("static/docs.json", d); err != nil {
-			panic(err) // the file is embedded, and was read by the tests
-		}
-		return d
-	})
+	p.docs = sync.OnceValue(newDocs)
 	p.assets, err = readAssets(p.names["lab/worker"], p.names["verify-worker"])
 	return p, err
 }
@@ -172,7 +171,11 @@ func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
 	h.Add("Vary", "Accept-Language, Cookie")
 	w.WriteHeader(cmp.Or(v.status, http.StatusOK))
 	_, _ = w.Write(top) // an error means that the caller has left
-	if v.document != nil {
+	switch {
+	case v.document == nil:
+	case tag == "zh" && v.isContract():
+		_, _ = p.docs().chinese.WriteString(w, v.document.Body)
+	default:
 		_, _ = io.WriteString(w, v.document.Body)
 	}
 	_, _ = w.Write(bottom)
@@ -192,10 +195,13 @@ func (p *Pages) render(tag, prefix string, v view) (top, bottom []byte) {
 	title := texts["title."+v.script]
 	if v.document != nil {
 		title = v.document.Title
+		if chinese := p.docs().Chinese[title]; tag == "zh" && chinese != "" {
+			title = chinese
+		}
 	}
 	values := map[string]any{
 		"Language": tag, "Texts": texts, "Prefix": prefix, "Page": v.script, "Pages": pages, "Names": p.names,
-		"Title": title, "Document": v.document, "Path": v.path, "Docs": p.docs, "Picture": v.picture, "IsOperation": strings.HasPrefix(v.path, "api/"),
+		"Title": title, "Document": v.document, "Path": v.path, "Docs": p.docs, "Picture": v.picture, "IsOperation": strings.HasPrefix(v.path, "api/"), "IsContract": v.isContract(),
 		"Workers": fmt.Sprintf(`{"worker":%q,"own":%q}`, p.names["lab/worker"], p.names["lab/own"]),
 	}
 	return p.execute("top", values), p.execute("bottom", values)

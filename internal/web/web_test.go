@@ -68,6 +68,22 @@ func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 	}
 }
 
+func TestTheContractHasTitlesInTheReadersLanguage(t *testing.T) {
+	for path, want := range map[string][]string{
+		"/docs/api/shuffle": {"<title>洗一副牌、一个列表或一段数字", `<h2><span lang="zh">请求正文</span></h2>`, ">必填<"},
+		"/docs":             {"<title>接口", ">预先承诺一次洗牌<", `lang="zh">标题与按钮为中文`},
+	} {
+		_, chinese := serve(t, "", path, http.Header{"Accept-Language": {"zh"}})
+		_, english := serve(t, "", path, nil)
+		for _, text := range want {
+			assert.Contains(t, chinese, text, path)
+			assert.NotContains(t, english, text, path)
+		}
+	}
+	_, guide := serve(t, "", "/docs/guides/shoes", http.Header{"Accept-Language": {"zh"}})
+	assert.NotContains(t, guide, "标题与按钮为中文")
+}
+
 func TestTextsAreComplete(t *testing.T) {
 	var texts map[string]map[string]string
 	require.NoError(t, read("text.json", &texts))
