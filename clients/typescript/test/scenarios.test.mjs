@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import {randomUUID} from 'node:crypto';
 import {readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
 import {test} from 'node:test';
 import {deal, draw, pick, Riffle, RiffleError, verify, verifyDeal} from 'riffle';
 
@@ -83,6 +84,14 @@ test('a game is dealt by name', async () => {
   const {shoe_id} = await riffle.post('/shoes', {body: {deck: 'standard52'}});
   assert.equal((await draw(riffle, shoe_id, 3)).length, 3);
   assert.ok(['ann', 'bob'].includes((await pick(riffle, ['ann', 'bob'])).winners[0]));
+});
+
+test('the package is there for require as well', async () => {
+  const required = createRequire(import.meta.url)('riffle'),
+    riffle = new required.Riffle(url, {token: process.env.RIFFLE_TOKEN_TABLE});
+  const order = await riffle.post('/shuffle', {body: {deck: 'uno108', reveal: 'now'}});
+  const proof = await riffle.get('/audits/{id}/proof', {params: {path: {id: order.audit_id}}});
+  assert.equal((await required.verify(proof, {key: await riffle.get('/log/key'), order})).verdict, 'verified');
 });
 
 const busy = async () => new Response('', {status: 503, headers: {'Retry-After': '3600'}});
