@@ -151,10 +151,11 @@ def method_of(verb: str, path: str, methods: dict, operation: dict) -> dict:
             answer, stream = "t.AuditProof", True
         elif media in ("application/octet-stream", "image/png"):
             answer = "bytes"
+    name = re.sub("([A-Z])", r"_\1", operation["operationId"]).lower()
     return {
-        "name": re.sub("([A-Z])", r"_\1", operation["operationId"]).lower(),
+        "name": name,
         "parameters": ", ".join(["self", *parameters, *(["*"] if named else []), *named]),
-        "arguments": ", ".join([quoted(verb.upper()), place, *arguments]),
+        "arguments": ", ".join([quoted(name), quoted(verb.upper()), place, *arguments]),
         "summary": operation.get("summary", "") + ".",
         "answer": answer,
         "stream": stream,
@@ -176,8 +177,8 @@ def operations() -> str:
     ):
         text += (
             f'\n\nclass {name}:\n    """{doc}"""\n\n'
-            f"    {a_sync}def _call(self, method: str, path: str, **parts: Any) -> Any:\n        raise NotImplementedError\n\n"
-            f"    def _lines(self, method: str, path: str, **parts: Any) -> {iterator}[Any]:\n        raise NotImplementedError\n"
+            f"    {a_sync}def _call(self, operation: str, method: str, path: str, **parts: Any) -> Any:\n        raise NotImplementedError\n\n"
+            f"    def _lines(self, operation: str, method: str, path: str, **parts: Any) -> {iterator}[Any]:\n        raise NotImplementedError\n"
         )
         for m in every:
             define, wait, call, answer = a_sync, a_wait, "_call", m["answer"]

@@ -7,12 +7,15 @@ import os
 import re
 import unittest
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from time import sleep
 from typing import Any
 
-from riffle import AsyncRiffle, Riffle, RiffleError, deal, draw, pick, verify, verify_deal
+from riffle import AsyncRiffle, Attempt, Outcome, Riffle, RiffleError, UnreachableError, deal, draw, pick, verify, verify_deal
 
 with open(os.environ["RIFFLE_SCENARIOS"], encoding="utf-8") as file:
     SCENARIOS = json.load(file)["scenarios"]
@@ -118,35 +121,89 @@ class Games(unittest.TestCase):
         self.assertIn(pick(riffle, ["ann", "bob"])[0], (["ann"], ["bob"]))
 
 
+class Quiet(BaseHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@contextmanager
+def serving(handler: type[Quiet]) -> Iterator[str]:
+    """Serves with a handler, and yields the URL."""
+    server = ThreadingHTTPServer(("localhost", 0), handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://localhost:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
 class Bounds(unittest.TestCase):
     def test_a_retry_after_beyond_the_patience_is_not_waited_for(self) -> None:
         asked: list[str] = []
 
-        class Busy(BaseHTTPRequestHandler):
+        class Busy(Quiet):
             def do_GET(self) -> None:
                 asked.append(self.path)
                 self.send_response(503)
                 self.send_header("Retry-After", "3600")
                 self.end_headers()
 
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        server = HTTPServer(("localhost", 0), Busy)
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            with self.assertRaises(RiffleError) as raised:
-                Riffle(f"http://localhost:{server.server_port}").list_decks()
-        finally:
-            server.shutdown()
-            thread.join()
-            server.server_close()
+        with serving(Busy) as url, self.assertRaises(RiffleError) as raised:
+            Riffle(url).list_decks()
         self.assertEqual((raised.exception.status, asked), (503, ["/decks"]))
 
-    def test_a_failing_network_is_the_error_when_patience_ends(self) -> None:
-        with self.assertRaises(OSError):
+    def test_a_failing_network_is_an_error_of_its_own_when_patience_ends(self) -> None:
+        with self.assertRaisesRegex(UnreachableError, "^no answer after 1 attempt: .") as raised:
             Riffle("http://localhost:1", patience=0).shuffle({"size": 2})
+        self.assertIsInstance(raised.exception.__cause__, OSError)
+        self.assertFalse(raised.exception.timed_out)
+
+    def test_a_silent_service_is_given_up(self) -> None:
+        class Slow(Quiet):
+            def do_GET(self) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", "13")
+                self.end_headers()
+                self.wfile.write(b'{"decks":')
+                sleep(0.3)
+                self.wfile.write(b" []}")
+
+        with serving(Slow) as url:
+            riffle = Riffle(url, patience=0)
+            self.assertEqual(riffle.list_decks(), {"decks": []})
+            hurried, waiting = riffle.with_options(timeout=0.05), AsyncRiffle(url, patience=0).with_options(timeout=0.05)
+            for ask in (hurried.list_decks, lambda: asyncio.run(waiting.list_decks())):
+                with self.assertRaises(UnreachableError) as raised:
+                    ask()
+                self.assertTrue(raised.exception.timed_out)
+
+    def test_hooks_see_every_attempt_and_can_set_its_headers(self) -> None:
+        traced: list[str | None] = []
+
+        class Failing(Quiet):
+            def do_POST(self) -> None:
+                traced.append(self.headers["traceparent"])
+                self.rfile.read(int(self.headers["Content-Length"]))
+                if len(traced) > 1:
+                    self.send_response(503 if len(traced) == 2 else 200)
+                    self.end_headers()
+
+        def trace(attempt: Attempt) -> None:
+            attempt.headers["traceparent"] = f"trace-{attempt.number}"
+
+        seen: list[Outcome] = []
+        with serving(Failing) as url:
+            Riffle(url, on_request=trace, on_response=seen.append).draw_cards("my shoe", {"count": 1})
+        self.assertEqual(traced, ["trace-1", "trace-2", "trace-3"])
+        self.assertEqual({(o.operation, o.method, o.path, o.seconds >= 0) for o in seen}, {("draw_cards", "POST", "/shoes/my%20shoe/draw", True)})
+        self.assertEqual(
+            [(o.number, o.status, o.error is None, o.retry_in is None) for o in seen],
+            [(1, None, False, False), (2, 503, True, False), (3, 200, True, True)],
+        )
 
     def test_a_base_url_that_is_none(self) -> None:
         with self.assertRaisesRegex(ValueError, "localhost:8080"):

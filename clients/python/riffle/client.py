@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import http.client
 import json
 import random
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlencode, urlsplit
 
@@ -32,6 +34,43 @@ class RiffleError(Exception):
     @property
     def status(self) -> int:
         return self.problem["status"]
+
+
+class UnreachableError(ConnectionError):
+    """The service gave no answer, and still did not when the client's patience ended.
+
+    ``__cause__`` is what the last attempt failed with, and ``timed_out`` says whether the service was silent for too long. A
+    request that writes may have been carried out: the same key asks for its answer.
+    """
+
+    def __init__(self, attempts: int, cause: Exception) -> None:
+        super().__init__(f"no answer after {attempts} {'attempt' if attempts == 1 else 'attempts'}: {cause or type(cause).__name__}")
+        self.attempts, self.timed_out = attempts, isinstance(cause, TimeoutError)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A request that is sent: the first of a call, or a repetition."""
+
+    operation: str
+    """The method of the client, such as draw_cards."""
+    method: str
+    path: str
+    headers: dict[str, str]
+    """What is sent. It can still be changed. It has the token and the key: keep both out of logs."""
+    number: int
+    """From 1 on."""
+
+
+@dataclass(frozen=True)
+class Outcome(Attempt):
+    """What came of an attempt: a status, or an error."""
+
+    status: int | None
+    error: Exception | None
+    seconds: float
+    retry_in: float | None
+    """In how many seconds the request is repeated, if it is."""
 
 
 class _Answer:
@@ -75,10 +114,21 @@ class Riffle(Operations):
     The base URL is the service's, or ends with the prefix of the log, such as ``/logs/poker``. ``token`` is for a
     service that asks for one. Each request that writes a record has an Idempotency-Key, its own unless the caller sets
     one, and is repeated with it until it is answered, or for ``patience`` seconds, so that it is carried out once. Keys
-    are as secret as seeds. ``timeout`` is the number of seconds that a connection may be silent.
+    are as secret as seeds. ``timeout`` is the number of seconds that the service may be silent in an attempt.
+
+    ``on_request`` is called before each attempt and ``on_response`` after it; what they raise ends the call.
     """
 
-    def __init__(self, base_url: str, *, token: str | None = None, patience: float = 60, timeout: float = 60) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        token: str | None = None,
+        patience: float = 60,
+        timeout: float = 60,
+        on_request: Callable[[Attempt], object] | None = None,
+        on_response: Callable[[Outcome], object] | None = None,
+    ) -> None:
         url = urlsplit(base_url)
         if url.scheme not in ("http", "https") or not url.hostname:
             raise ValueError(f"base_url is {base_url!r}, and has to be a URL such as https://riffle.example/logs/poker")
@@ -86,6 +136,7 @@ class Riffle(Operations):
         self._host, self._port, self._prefix = url.hostname, url.port, url.path.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._patience, self._timeout = patience, timeout
+        self._on_request, self._on_response = on_request, on_response
         self._idle: list[http.client.HTTPConnection] = []
         self._lock = threading.Lock()
 
@@ -98,15 +149,23 @@ class Riffle(Operations):
     def close(self) -> None:
         """Closes the connections that are open. The client can still be used."""
         with self._lock:
-            idle, self._idle = self._idle, []
+            idle = self._idle[:]
+            self._idle.clear()
         for connection in idle:
             connection.close()
 
-    def _call(self, method: str, path: str, **parts: Any) -> Any:
-        return self._send(method, path, **parts)[0].value()
+    def with_options(self, *, patience: float | None = None, timeout: float | None = None) -> Riffle:
+        """Returns a client with other bounds for some calls, which shares the connections of this one."""
+        other = copy.copy(self)
+        other._patience = self._patience if patience is None else patience
+        other._timeout = self._timeout if timeout is None else timeout
+        return other
 
-    def _lines(self, method: str, path: str, **parts: Any) -> Iterator[Any]:
-        answer, connection = self._send(method, path, **parts)
+    def _call(self, operation: str, method: str, path: str, **parts: Any) -> Any:
+        return self._send(operation, method, path, **parts)[0].value()
+
+    def _lines(self, operation: str, method: str, path: str, **parts: Any) -> Iterator[Any]:
+        answer, connection = self._send(operation, method, path, **parts)
         try:
             if not answer.is_stream:
                 answer.value()
@@ -114,11 +173,14 @@ class Riffle(Operations):
                 if not line.endswith(b"\n"):
                     raise http.client.IncompleteRead(line)
                 yield json.loads(line)
+        except (OSError, http.client.HTTPException) as error:
+            raise UnreachableError(1, error) from error
         finally:
             connection.close()
 
     def _send(
         self,
+        operation: str,
         method: str,
         path: str,
         *,
@@ -135,22 +197,27 @@ class Riffle(Operations):
         if body is not None:
             data = json.dumps(body).encode()
             fields["Content-Type"] = "application/json"
-        deadline, backoff = time.monotonic() + self._patience, 0.1
+        deadline, backoff, number = time.monotonic() + self._patience, 0.1, 1
         while True:
-            answer, connection, error, wait = None, None, None, backoff * random.uniform(0.5, 1)
+            attempt = Attempt(operation, method, target, dict(fields), number)
+            if self._on_request is not None:
+                self._on_request(attempt)
+            answer, connection, error, began = None, None, None, time.monotonic()
             try:
-                answer, connection = self._attempt(method, target, data, fields)
-                if not answer.goes_away():
-                    return answer, connection
-                wait = max(wait, answer.retry_after())
+                answer, connection = self._attempt(method, target, data, attempt.headers)
             except (OSError, http.client.HTTPException) as failure:
                 error = failure
-            if time.monotonic() + wait > deadline:
-                if answer is None or connection is None:
-                    raise error or AssertionError
-                return answer, connection
+            now, wait = time.monotonic(), max(backoff * random.uniform(0.5, 1), answer.retry_after() if answer else 0)
+            last = answer is not None and not answer.goes_away() or now + wait > deadline
+            if self._on_response is not None:
+                status, retry_in = answer.status if answer else None, None if last else wait
+                self._on_response(Outcome(operation, method, target, attempt.headers, number, status, error, now - began, retry_in))
+            if last:
+                if answer is not None and connection is not None:
+                    return answer, connection
+                raise UnreachableError(number, error or AssertionError()) from error
             time.sleep(wait)
-            backoff = min(2 * backoff, 5)
+            backoff, number = min(2 * backoff, 5), number + 1
 
     def _attempt(
         self, method: str, target: str, data: bytes | None, fields: Mapping[str, str]
@@ -158,6 +225,9 @@ class Riffle(Operations):
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         if connection is not None:
+            connection.timeout = self._timeout
+            if connection.sock is not None:
+                connection.sock.settimeout(self._timeout)
             try:
                 return self._ask(connection, method, target, data, fields)
             except (ConnectionError, http.client.BadStatusLine):
@@ -187,12 +257,23 @@ class Riffle(Operations):
 class AsyncRiffle(AsyncOperations):
     """A client for asyncio, which takes the same arguments as :class:`Riffle`.
 
-    Each call waits in a thread of the event loop's executor. To cancel a call stops waiting for it, and not the request:
+    Each call waits in a thread of the event loop's executor, in which the hooks are called as well. To cancel a call stops waiting for it, and not the request:
     a record that it writes may still be written, so choose the ``idempotency_key`` yourself if you may have to ask again.
     """
 
-    def __init__(self, base_url: str, *, token: str | None = None, patience: float = 60, timeout: float = 60) -> None:
-        self._riffle = Riffle(base_url, token=token, patience=patience, timeout=timeout)
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        token: str | None = None,
+        patience: float = 60,
+        timeout: float = 60,
+        on_request: Callable[[Attempt], object] | None = None,
+        on_response: Callable[[Outcome], object] | None = None,
+    ) -> None:
+        self._riffle = Riffle(
+            base_url, token=token, patience=patience, timeout=timeout, on_request=on_request, on_response=on_response
+        )
 
     async def __aenter__(self) -> AsyncRiffle:
         return self
@@ -200,11 +281,17 @@ class AsyncRiffle(AsyncOperations):
     async def __aexit__(self, *_: object) -> None:
         self._riffle.close()
 
-    async def _call(self, method: str, path: str, **parts: Any) -> Any:
-        return await asyncio.to_thread(self._riffle._call, method, path, **parts)  # pyright: ignore[reportPrivateUsage]
+    def with_options(self, *, patience: float | None = None, timeout: float | None = None) -> AsyncRiffle:
+        """Returns a client with other bounds for some calls, which shares the connections of this one."""
+        other = copy.copy(self)
+        other._riffle = self._riffle.with_options(patience=patience, timeout=timeout)
+        return other
 
-    async def _lines(self, method: str, path: str, **parts: Any) -> AsyncIterator[Any]:
-        lines = self._riffle._lines(method, path, **parts)  # pyright: ignore[reportPrivateUsage]
+    async def _call(self, operation: str, method: str, path: str, **parts: Any) -> Any:
+        return await asyncio.to_thread(self._riffle._call, operation, method, path, **parts)  # pyright: ignore[reportPrivateUsage]
+
+    async def _lines(self, operation: str, method: str, path: str, **parts: Any) -> AsyncIterator[Any]:
+        lines = self._riffle._lines(operation, method, path, **parts)  # pyright: ignore[reportPrivateUsage]
         try:
             while (line := await asyncio.to_thread(next, lines, None)) is not None:
                 yield line

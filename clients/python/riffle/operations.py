@@ -19,155 +19,155 @@ def _path(value: str) -> str:
 class Operations:
     """The operations. Each waits for its answer."""
 
-    def _call(self, method: str, path: str, **parts: Any) -> Any:
+    def _call(self, operation: str, method: str, path: str, **parts: Any) -> Any:
         raise NotImplementedError
 
-    def _lines(self, method: str, path: str, **parts: Any) -> Iterator[Any]:
+    def _lines(self, operation: str, method: str, path: str, **parts: Any) -> Iterator[Any]:
         raise NotImplementedError
 
     def shuffle(self, request: t.ShuffleRequest, *, idempotency_key: str | None = None) -> t.ShuffleResult:
         """Shuffle a deck, a list of items or a range."""
-        answer: t.ShuffleResult = self._call("POST", "/shuffle", body=request, headers={"Idempotency-Key": idempotency_key})
+        answer: t.ShuffleResult = self._call("shuffle", "POST", "/shuffle", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
     def get_deck_picture(self, type: str) -> str:
         """Get a picture of a whole deck."""
-        answer: str = self._call("GET", f"/cards/{_path(type)}")
+        answer: str = self._call("get_deck_picture", "GET", f"/cards/{_path(type)}")
         return answer
 
     def get_card_picture(self, type: str, file: str) -> str:
         """Get the picture of a card."""
-        answer: str = self._call("GET", f"/cards/{_path(type)}/{_path(file)}")
+        answer: str = self._call("get_card_picture", "GET", f"/cards/{_path(type)}/{_path(file)}")
         return answer
 
     def create_commitment(self, request: t.CommitmentRequest, *, idempotency_key: str | None = None) -> t.Commitment:
         """Commit to a shuffle."""
-        answer: t.Commitment = self._call("POST", "/commitments", body=request, headers={"Idempotency-Key": idempotency_key})
+        answer: t.Commitment = self._call("create_commitment", "POST", "/commitments", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
     def list_commitments(self, *, status: t.CommitmentStatus | None = None, after: str | None = None, limit: int | None = None) -> t.CommitmentList:
         """List commitments."""
-        answer: t.CommitmentList = self._call("GET", "/commitments", query={"status": status, "after": after, "limit": limit})
+        answer: t.CommitmentList = self._call("list_commitments", "GET", "/commitments", query={"status": status, "after": after, "limit": limit})
         return answer
 
     def get_commitment(self, id: str) -> t.CommitmentState:
         """Get a commitment."""
-        answer: t.CommitmentState = self._call("GET", f"/commitments/{_path(id)}")
+        answer: t.CommitmentState = self._call("get_commitment", "GET", f"/commitments/{_path(id)}")
         return answer
 
     def list_decks(self) -> t.DeckList:
         """List the deck types."""
-        answer: t.DeckList = self._call("GET", "/decks")
+        answer: t.DeckList = self._call("list_decks", "GET", "/decks")
         return answer
 
     def deal_deck(self, type: str, *, idempotency_key: str | None = None, decks: t.Copies | None = None, draw: t.Count | None = None, hands: str | None = None, algorithm: t.Algorithm | None = None, client_seed: t.ClientSeed | None = None, reference: t.Reference | None = None, details: bool | None = None, parameters: t.DeckParameters | None = None) -> t.ShuffleResult:
         """Shuffle a deck."""
-        answer: t.ShuffleResult = self._call("GET", f"/decks/{_path(type)}", query={"decks": decks, "draw": draw, "hands": hands, "algorithm": algorithm, "client_seed": client_seed, "reference": reference, "details": details, **(parameters or {})}, headers={"Idempotency-Key": idempotency_key})
+        answer: t.ShuffleResult = self._call("deal_deck", "GET", f"/decks/{_path(type)}", query={"decks": decks, "draw": draw, "hands": hands, "algorithm": algorithm, "client_seed": client_seed, "reference": reference, "details": details, **(parameters or {})}, headers={"Idempotency-Key": idempotency_key})
         return answer
 
     def list_cards(self, type: str, *, code: str | None = None, parameters: t.DeckParameters | None = None) -> t.CardList:
         """List the cards of a deck."""
-        answer: t.CardList = self._call("GET", f"/decks/{_path(type)}/cards", query={"code": code, **(parameters or {})})
+        answer: t.CardList = self._call("list_cards", "GET", f"/decks/{_path(type)}/cards", query={"code": code, **(parameters or {})})
         return answer
 
     def create_shoe(self, request: t.ShoeRequest, *, idempotency_key: str | None = None) -> t.Shoe:
         """Create a shoe."""
-        answer: t.Shoe = self._call("POST", "/shoes", body=request, headers={"Idempotency-Key": idempotency_key})
+        answer: t.Shoe = self._call("create_shoe", "POST", "/shoes", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
     def get_shoe(self, id: str) -> t.ShoeState:
         """Get a shoe."""
-        answer: t.ShoeState = self._call("GET", f"/shoes/{_path(id)}")
+        answer: t.ShoeState = self._call("get_shoe", "GET", f"/shoes/{_path(id)}")
         return answer
 
     def end_shoe(self, id: str, *, idempotency_key: str | None = None, if_match: str | None = None) -> t.ShoeChange:
         """End a shoe."""
-        answer: t.ShoeChange = self._call("DELETE", f"/shoes/{_path(id)}", headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.ShoeChange = self._call("end_shoe", "DELETE", f"/shoes/{_path(id)}", headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     def draw_cards(self, id: str, request: t.DrawRequest, *, idempotency_key: str | None = None, if_match: str | None = None, proof: bool | None = None) -> t.CardsMoved:
         """Draw cards."""
-        answer: t.CardsMoved = self._call("POST", f"/shoes/{_path(id)}/draw", body=request, query={"proof": proof}, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.CardsMoved = self._call("draw_cards", "POST", f"/shoes/{_path(id)}/draw", body=request, query={"proof": proof}, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     def return_cards(self, id: str, request: t.ReturnRequest, *, idempotency_key: str | None = None, if_match: str | None = None) -> t.CardsMoved:
         """Return cards to the deck."""
-        answer: t.CardsMoved = self._call("POST", f"/shoes/{_path(id)}/return", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.CardsMoved = self._call("return_cards", "POST", f"/shoes/{_path(id)}/return", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     def reshuffle_shoe(self, id: str, request: t.ReshuffleRequest, *, idempotency_key: str | None = None, if_match: str | None = None) -> t.CardsSealed:
         """Shuffle the deck again."""
-        answer: t.CardsSealed = self._call("POST", f"/shoes/{_path(id)}/reshuffle", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.CardsSealed = self._call("reshuffle_shoe", "POST", f"/shoes/{_path(id)}/reshuffle", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     def close_shoe(self, id: str, request: t.CloseRequest, *, idempotency_key: str | None = None, if_match: str | None = None) -> t.ShoeChange:
         """Close a shoe."""
-        answer: t.ShoeChange = self._call("POST", f"/shoes/{_path(id)}/close", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.ShoeChange = self._call("close_shoe", "POST", f"/shoes/{_path(id)}/close", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     def list_dealt(self, id: str, *, proof: bool | None = None) -> t.LyingCards:
         """List the dealt cards."""
-        answer: t.LyingCards = self._call("GET", f"/shoes/{_path(id)}/dealt", query={"proof": proof})
+        answer: t.LyingCards = self._call("list_dealt", "GET", f"/shoes/{_path(id)}/dealt", query={"proof": proof})
         return answer
 
     def list_piles(self, id: str) -> t.PileList:
         """List the piles."""
-        answer: t.PileList = self._call("GET", f"/shoes/{_path(id)}/piles")
+        answer: t.PileList = self._call("list_piles", "GET", f"/shoes/{_path(id)}/piles")
         return answer
 
     def get_pile(self, id: str, pile: str, *, proof: bool | None = None) -> t.PileCards:
         """List the cards of a pile."""
-        answer: t.PileCards = self._call("GET", f"/shoes/{_path(id)}/piles/{_path(pile)}", query={"proof": proof})
+        answer: t.PileCards = self._call("get_pile", "GET", f"/shoes/{_path(id)}/piles/{_path(pile)}", query={"proof": proof})
         return answer
 
     def add_to_pile(self, id: str, pile: str, request: t.AddRequest, *, idempotency_key: str | None = None, if_match: str | None = None) -> t.CardsMoved:
         """Add cards to a pile."""
-        answer: t.CardsMoved = self._call("POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/add", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.CardsMoved = self._call("add_to_pile", "POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/add", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     def draw_from_pile(self, id: str, pile: str, request: t.PileDrawRequest, *, idempotency_key: str | None = None, if_match: str | None = None, proof: bool | None = None) -> t.CardsMoved:
         """Draw cards from a pile."""
-        answer: t.CardsMoved = self._call("POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/draw", body=request, query={"proof": proof}, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.CardsMoved = self._call("draw_from_pile", "POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/draw", body=request, query={"proof": proof}, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     def shuffle_pile(self, id: str, pile: str, request: t.PileShuffleRequest, *, idempotency_key: str | None = None, if_match: str | None = None) -> t.CardsSealed:
         """Shuffle a pile."""
-        answer: t.CardsSealed = self._call("POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/shuffle", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.CardsSealed = self._call("shuffle_pile", "POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/shuffle", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     def return_from_pile(self, id: str, pile: str, request: t.ReturnRequest, *, idempotency_key: str | None = None, if_match: str | None = None) -> t.CardsMoved:
         """Return cards of a pile to the deck."""
-        answer: t.CardsMoved = self._call("POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/return", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.CardsMoved = self._call("return_from_pile", "POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/return", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     def prove_card(self, id: str, position: str, *, sealed_by: str | None = None) -> t.OpenedCard:
         """Prove a card."""
-        answer: t.OpenedCard = self._call("GET", f"/shoes/{_path(id)}/cards/{_path(position)}/proof", query={"sealed_by": sealed_by})
+        answer: t.OpenedCard = self._call("prove_card", "GET", f"/shoes/{_path(id)}/cards/{_path(position)}/proof", query={"sealed_by": sealed_by})
         return answer
 
     def prove_shoe(self, id: str) -> Iterator[t.AuditProof]:
         """Get the proof of a shoe."""
-        answer: Iterator[t.AuditProof] = self._lines("GET", f"/shoes/{_path(id)}/proof")
+        answer: Iterator[t.AuditProof] = self._lines("prove_shoe", "GET", f"/shoes/{_path(id)}/proof")
         return answer
 
     def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None, origin: str | None = None) -> t.AuditList:
         """List the records of a game."""
-        answer: t.AuditList = self._call("GET", "/audits", query={"reference": reference, "from": from_, "limit": limit, "origin": origin})
+        answer: t.AuditList = self._call("list_audits", "GET", "/audits", query={"reference": reference, "from": from_, "limit": limit, "origin": origin})
         return answer
 
     def get_audit(self, id: str) -> t.Audit:
         """Get a record."""
-        answer: t.Audit = self._call("GET", f"/audits/{_path(id)}")
+        answer: t.Audit = self._call("get_audit", "GET", f"/audits/{_path(id)}")
         return answer
 
     def prove_audit(self, id: str) -> t.AuditProof:
         """Get the proof of a record."""
-        answer: t.AuditProof = self._call("GET", f"/audits/{_path(id)}/proof")
+        answer: t.AuditProof = self._call("prove_audit", "GET", f"/audits/{_path(id)}/proof")
         return answer
 
     def verify_audit(self, id: str) -> t.Verification:
         """Let the service verify a record."""
-        answer: t.Verification = self._call("GET", f"/audits/{_path(id)}/verify")
+        answer: t.Verification = self._call("verify_audit", "GET", f"/audits/{_path(id)}/verify")
         return answer
 
     def get_deal_picture(self, id: str) -> bytes:
@@ -177,202 +177,202 @@ class Operations:
 
     def reveal_audit(self, id: str, request: t.RevealRequest, *, idempotency_key: str | None = None) -> t.Audit:
         """Reveal a seed."""
-        answer: t.Audit = self._call("POST", f"/audits/{_path(id)}/reveal", body=request, headers={"Idempotency-Key": idempotency_key})
+        answer: t.Audit = self._call("reveal_audit", "POST", f"/audits/{_path(id)}/reveal", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
     def get_checkpoint(self, *, origin: str | None = None) -> str:
         """Get the checkpoint of the log."""
-        answer: str = self._call("GET", "/log/checkpoint", query={"origin": origin})
+        answer: str = self._call("get_checkpoint", "GET", "/log/checkpoint", query={"origin": origin})
         return answer
 
     def get_tile(self, tile: str, *, origin: str | None = None) -> bytes:
         """Get a tile of the log."""
-        answer: bytes = self._call("GET", f"/log/tile/{_path(tile)}", query={"origin": origin})
+        answer: bytes = self._call("get_tile", "GET", f"/log/tile/{_path(tile)}", query={"origin": origin})
         return answer
 
     def get_log_key(self, *, origin: str | None = None) -> str:
         """Get the public key of the log."""
-        answer: str = self._call("GET", "/log/key", query={"origin": origin})
+        answer: str = self._call("get_log_key", "GET", "/log/key", query={"origin": origin})
         return answer
 
     def home(self) -> t.Home:
         """Get what the service is."""
-        answer: t.Home = self._call("GET", "/")
+        answer: t.Home = self._call("home", "GET", "/")
         return answer
 
     def healthz(self) -> t.Status:
         """Check that the process is alive."""
-        answer: t.Status = self._call("GET", "/healthz")
+        answer: t.Status = self._call("healthz", "GET", "/healthz")
         return answer
 
     def readyz(self) -> t.Status:
         """Check that the service accepts traffic."""
-        answer: t.Status = self._call("GET", "/readyz")
+        answer: t.Status = self._call("readyz", "GET", "/readyz")
         return answer
 
     def metrics(self, *, name: list[str] | None = None) -> str:
         """Get metrics for Prometheus."""
-        answer: str = self._call("GET", "/metrics", query={"name[]": name})
+        answer: str = self._call("metrics", "GET", "/metrics", query={"name[]": name})
         return answer
 
     def contract(self) -> str:
         """Get this contract."""
-        answer: str = self._call("GET", "/openapi.yaml")
+        answer: str = self._call("contract", "GET", "/openapi.yaml")
         return answer
 
 
 class AsyncOperations:
     """The operations for asyncio."""
 
-    async def _call(self, method: str, path: str, **parts: Any) -> Any:
+    async def _call(self, operation: str, method: str, path: str, **parts: Any) -> Any:
         raise NotImplementedError
 
-    def _lines(self, method: str, path: str, **parts: Any) -> AsyncIterator[Any]:
+    def _lines(self, operation: str, method: str, path: str, **parts: Any) -> AsyncIterator[Any]:
         raise NotImplementedError
 
     async def shuffle(self, request: t.ShuffleRequest, *, idempotency_key: str | None = None) -> t.ShuffleResult:
         """Shuffle a deck, a list of items or a range."""
-        answer: t.ShuffleResult = await self._call("POST", "/shuffle", body=request, headers={"Idempotency-Key": idempotency_key})
+        answer: t.ShuffleResult = await self._call("shuffle", "POST", "/shuffle", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
     async def get_deck_picture(self, type: str) -> str:
         """Get a picture of a whole deck."""
-        answer: str = await self._call("GET", f"/cards/{_path(type)}")
+        answer: str = await self._call("get_deck_picture", "GET", f"/cards/{_path(type)}")
         return answer
 
     async def get_card_picture(self, type: str, file: str) -> str:
         """Get the picture of a card."""
-        answer: str = await self._call("GET", f"/cards/{_path(type)}/{_path(file)}")
+        answer: str = await self._call("get_card_picture", "GET", f"/cards/{_path(type)}/{_path(file)}")
         return answer
 
     async def create_commitment(self, request: t.CommitmentRequest, *, idempotency_key: str | None = None) -> t.Commitment:
         """Commit to a shuffle."""
-        answer: t.Commitment = await self._call("POST", "/commitments", body=request, headers={"Idempotency-Key": idempotency_key})
+        answer: t.Commitment = await self._call("create_commitment", "POST", "/commitments", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
     async def list_commitments(self, *, status: t.CommitmentStatus | None = None, after: str | None = None, limit: int | None = None) -> t.CommitmentList:
         """List commitments."""
-        answer: t.CommitmentList = await self._call("GET", "/commitments", query={"status": status, "after": after, "limit": limit})
+        answer: t.CommitmentList = await self._call("list_commitments", "GET", "/commitments", query={"status": status, "after": after, "limit": limit})
         return answer
 
     async def get_commitment(self, id: str) -> t.CommitmentState:
         """Get a commitment."""
-        answer: t.CommitmentState = await self._call("GET", f"/commitments/{_path(id)}")
+        answer: t.CommitmentState = await self._call("get_commitment", "GET", f"/commitments/{_path(id)}")
         return answer
 
     async def list_decks(self) -> t.DeckList:
         """List the deck types."""
-        answer: t.DeckList = await self._call("GET", "/decks")
+        answer: t.DeckList = await self._call("list_decks", "GET", "/decks")
         return answer
 
     async def deal_deck(self, type: str, *, idempotency_key: str | None = None, decks: t.Copies | None = None, draw: t.Count | None = None, hands: str | None = None, algorithm: t.Algorithm | None = None, client_seed: t.ClientSeed | None = None, reference: t.Reference | None = None, details: bool | None = None, parameters: t.DeckParameters | None = None) -> t.ShuffleResult:
         """Shuffle a deck."""
-        answer: t.ShuffleResult = await self._call("GET", f"/decks/{_path(type)}", query={"decks": decks, "draw": draw, "hands": hands, "algorithm": algorithm, "client_seed": client_seed, "reference": reference, "details": details, **(parameters or {})}, headers={"Idempotency-Key": idempotency_key})
+        answer: t.ShuffleResult = await self._call("deal_deck", "GET", f"/decks/{_path(type)}", query={"decks": decks, "draw": draw, "hands": hands, "algorithm": algorithm, "client_seed": client_seed, "reference": reference, "details": details, **(parameters or {})}, headers={"Idempotency-Key": idempotency_key})
         return answer
 
     async def list_cards(self, type: str, *, code: str | None = None, parameters: t.DeckParameters | None = None) -> t.CardList:
         """List the cards of a deck."""
-        answer: t.CardList = await self._call("GET", f"/decks/{_path(type)}/cards", query={"code": code, **(parameters or {})})
+        answer: t.CardList = await self._call("list_cards", "GET", f"/decks/{_path(type)}/cards", query={"code": code, **(parameters or {})})
         return answer
 
     async def create_shoe(self, request: t.ShoeRequest, *, idempotency_key: str | None = None) -> t.Shoe:
         """Create a shoe."""
-        answer: t.Shoe = await self._call("POST", "/shoes", body=request, headers={"Idempotency-Key": idempotency_key})
+        answer: t.Shoe = await self._call("create_shoe", "POST", "/shoes", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
     async def get_shoe(self, id: str) -> t.ShoeState:
         """Get a shoe."""
-        answer: t.ShoeState = await self._call("GET", f"/shoes/{_path(id)}")
+        answer: t.ShoeState = await self._call("get_shoe", "GET", f"/shoes/{_path(id)}")
         return answer
 
     async def end_shoe(self, id: str, *, idempotency_key: str | None = None, if_match: str | None = None) -> t.ShoeChange:
         """End a shoe."""
-        answer: t.ShoeChange = await self._call("DELETE", f"/shoes/{_path(id)}", headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.ShoeChange = await self._call("end_shoe", "DELETE", f"/shoes/{_path(id)}", headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     async def draw_cards(self, id: str, request: t.DrawRequest, *, idempotency_key: str | None = None, if_match: str | None = None, proof: bool | None = None) -> t.CardsMoved:
         """Draw cards."""
-        answer: t.CardsMoved = await self._call("POST", f"/shoes/{_path(id)}/draw", body=request, query={"proof": proof}, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.CardsMoved = await self._call("draw_cards", "POST", f"/shoes/{_path(id)}/draw", body=request, query={"proof": proof}, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     async def return_cards(self, id: str, request: t.ReturnRequest, *, idempotency_key: str | None = None, if_match: str | None = None) -> t.CardsMoved:
         """Return cards to the deck."""
-        answer: t.CardsMoved = await self._call("POST", f"/shoes/{_path(id)}/return", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.CardsMoved = await self._call("return_cards", "POST", f"/shoes/{_path(id)}/return", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     async def reshuffle_shoe(self, id: str, request: t.ReshuffleRequest, *, idempotency_key: str | None = None, if_match: str | None = None) -> t.CardsSealed:
         """Shuffle the deck again."""
-        answer: t.CardsSealed = await self._call("POST", f"/shoes/{_path(id)}/reshuffle", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.CardsSealed = await self._call("reshuffle_shoe", "POST", f"/shoes/{_path(id)}/reshuffle", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     async def close_shoe(self, id: str, request: t.CloseRequest, *, idempotency_key: str | None = None, if_match: str | None = None) -> t.ShoeChange:
         """Close a shoe."""
-        answer: t.ShoeChange = await self._call("POST", f"/shoes/{_path(id)}/close", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.ShoeChange = await self._call("close_shoe", "POST", f"/shoes/{_path(id)}/close", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     async def list_dealt(self, id: str, *, proof: bool | None = None) -> t.LyingCards:
         """List the dealt cards."""
-        answer: t.LyingCards = await self._call("GET", f"/shoes/{_path(id)}/dealt", query={"proof": proof})
+        answer: t.LyingCards = await self._call("list_dealt", "GET", f"/shoes/{_path(id)}/dealt", query={"proof": proof})
         return answer
 
     async def list_piles(self, id: str) -> t.PileList:
         """List the piles."""
-        answer: t.PileList = await self._call("GET", f"/shoes/{_path(id)}/piles")
+        answer: t.PileList = await self._call("list_piles", "GET", f"/shoes/{_path(id)}/piles")
         return answer
 
     async def get_pile(self, id: str, pile: str, *, proof: bool | None = None) -> t.PileCards:
         """List the cards of a pile."""
-        answer: t.PileCards = await self._call("GET", f"/shoes/{_path(id)}/piles/{_path(pile)}", query={"proof": proof})
+        answer: t.PileCards = await self._call("get_pile", "GET", f"/shoes/{_path(id)}/piles/{_path(pile)}", query={"proof": proof})
         return answer
 
     async def add_to_pile(self, id: str, pile: str, request: t.AddRequest, *, idempotency_key: str | None = None, if_match: str | None = None) -> t.CardsMoved:
         """Add cards to a pile."""
-        answer: t.CardsMoved = await self._call("POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/add", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.CardsMoved = await self._call("add_to_pile", "POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/add", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     async def draw_from_pile(self, id: str, pile: str, request: t.PileDrawRequest, *, idempotency_key: str | None = None, if_match: str | None = None, proof: bool | None = None) -> t.CardsMoved:
         """Draw cards from a pile."""
-        answer: t.CardsMoved = await self._call("POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/draw", body=request, query={"proof": proof}, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.CardsMoved = await self._call("draw_from_pile", "POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/draw", body=request, query={"proof": proof}, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     async def shuffle_pile(self, id: str, pile: str, request: t.PileShuffleRequest, *, idempotency_key: str | None = None, if_match: str | None = None) -> t.CardsSealed:
         """Shuffle a pile."""
-        answer: t.CardsSealed = await self._call("POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/shuffle", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.CardsSealed = await self._call("shuffle_pile", "POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/shuffle", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     async def return_from_pile(self, id: str, pile: str, request: t.ReturnRequest, *, idempotency_key: str | None = None, if_match: str | None = None) -> t.CardsMoved:
         """Return cards of a pile to the deck."""
-        answer: t.CardsMoved = await self._call("POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/return", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
+        answer: t.CardsMoved = await self._call("return_from_pile", "POST", f"/shoes/{_path(id)}/piles/{_path(pile)}/return", body=request, headers={"Idempotency-Key": idempotency_key, "If-Match": if_match})
         return answer
 
     async def prove_card(self, id: str, position: str, *, sealed_by: str | None = None) -> t.OpenedCard:
         """Prove a card."""
-        answer: t.OpenedCard = await self._call("GET", f"/shoes/{_path(id)}/cards/{_path(position)}/proof", query={"sealed_by": sealed_by})
+        answer: t.OpenedCard = await self._call("prove_card", "GET", f"/shoes/{_path(id)}/cards/{_path(position)}/proof", query={"sealed_by": sealed_by})
         return answer
 
     def prove_shoe(self, id: str) -> AsyncIterator[t.AuditProof]:
         """Get the proof of a shoe."""
-        answer: AsyncIterator[t.AuditProof] = self._lines("GET", f"/shoes/{_path(id)}/proof")
+        answer: AsyncIterator[t.AuditProof] = self._lines("prove_shoe", "GET", f"/shoes/{_path(id)}/proof")
         return answer
 
     async def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None, origin: str | None = None) -> t.AuditList:
         """List the records of a game."""
-        answer: t.AuditList = await self._call("GET", "/audits", query={"reference": reference, "from": from_, "limit": limit, "origin": origin})
+        answer: t.AuditList = await self._call("list_audits", "GET", "/audits", query={"reference": reference, "from": from_, "limit": limit, "origin": origin})
         return answer
 
     async def get_audit(self, id: str) -> t.Audit:
         """Get a record."""
-        answer: t.Audit = await self._call("GET", f"/audits/{_path(id)}")
+        answer: t.Audit = await self._call("get_audit", "GET", f"/audits/{_path(id)}")
         return answer
 
     async def prove_audit(self, id: str) -> t.AuditProof:
         """Get the proof of a record."""
-        answer: t.AuditProof = await self._call("GET", f"/audits/{_path(id)}/proof")
+        answer: t.AuditProof = await self._call("prove_audit", "GET", f"/audits/{_path(id)}/proof")
         return answer
 
     async def verify_audit(self, id: str) -> t.Verification:
         """Let the service verify a record."""
-        answer: t.Verification = await self._call("GET", f"/audits/{_path(id)}/verify")
+        answer: t.Verification = await self._call("verify_audit", "GET", f"/audits/{_path(id)}/verify")
         return answer
 
     async def get_deal_picture(self, id: str) -> bytes:
@@ -382,45 +382,45 @@ class AsyncOperations:
 
     async def reveal_audit(self, id: str, request: t.RevealRequest, *, idempotency_key: str | None = None) -> t.Audit:
         """Reveal a seed."""
-        answer: t.Audit = await self._call("POST", f"/audits/{_path(id)}/reveal", body=request, headers={"Idempotency-Key": idempotency_key})
+        answer: t.Audit = await self._call("reveal_audit", "POST", f"/audits/{_path(id)}/reveal", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
     async def get_checkpoint(self, *, origin: str | None = None) -> str:
         """Get the checkpoint of the log."""
-        answer: str = await self._call("GET", "/log/checkpoint", query={"origin": origin})
+        answer: str = await self._call("get_checkpoint", "GET", "/log/checkpoint", query={"origin": origin})
         return answer
 
     async def get_tile(self, tile: str, *, origin: str | None = None) -> bytes:
         """Get a tile of the log."""
-        answer: bytes = await self._call("GET", f"/log/tile/{_path(tile)}", query={"origin": origin})
+        answer: bytes = await self._call("get_tile", "GET", f"/log/tile/{_path(tile)}", query={"origin": origin})
         return answer
 
     async def get_log_key(self, *, origin: str | None = None) -> str:
         """Get the public key of the log."""
-        answer: str = await self._call("GET", "/log/key", query={"origin": origin})
+        answer: str = await self._call("get_log_key", "GET", "/log/key", query={"origin": origin})
         return answer
 
     async def home(self) -> t.Home:
         """Get what the service is."""
-        answer: t.Home = await self._call("GET", "/")
+        answer: t.Home = await self._call("home", "GET", "/")
         return answer
 
     async def healthz(self) -> t.Status:
         """Check that the process is alive."""
-        answer: t.Status = await self._call("GET", "/healthz")
+        answer: t.Status = await self._call("healthz", "GET", "/healthz")
         return answer
 
     async def readyz(self) -> t.Status:
         """Check that the service accepts traffic."""
-        answer: t.Status = await self._call("GET", "/readyz")
+        answer: t.Status = await self._call("readyz", "GET", "/readyz")
         return answer
 
     async def metrics(self, *, name: list[str] | None = None) -> str:
         """Get metrics for Prometheus."""
-        answer: str = await self._call("GET", "/metrics", query={"name[]": name})
+        answer: str = await self._call("metrics", "GET", "/metrics", query={"name[]": name})
         return answer
 
     async def contract(self) -> str:
         """Get this contract."""
-        answer: str = await self._call("GET", "/openapi.yaml")
+        answer: str = await self._call("contract", "GET", "/openapi.yaml")
         return answer

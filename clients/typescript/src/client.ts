@@ -31,24 +31,77 @@ export class RiffleError extends Error {
   }
 }
 
-export interface Options {
-  /** A token, `rfl_...`, for a service that asks for one. */
-  token?: string | undefined;
+/**
+ * The service gave no answer, and still did not when the client's patience ended. `cause` is what the last attempt failed
+ * with. A request that writes may have been carried out: the same key asks for its answer.
+ */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+
+  constructor(
+    readonly attempts: number,
+    override readonly cause: unknown,
+  ) {
+    const error = cause as {message?: string; cause?: {message?: string; code?: string}} | undefined,
+      why = error?.cause?.message || error?.cause?.code || error?.message || String(cause);
+    super(`no answer after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${why}`);
+  }
+
+  /** Whether the last attempt ended because the service was silent for too long. */
+  get timedOut(): boolean {
+    return this.cause instanceof DOMException && this.cause.name === 'TimeoutError';
+  }
+}
+
+/** How long a call may take. A `signal` ends one sooner, with its reason as the error. */
+export interface Bounds {
+  /** For how many milliseconds the service may be silent in an attempt: 60,000 by default, Infinity for no bound. */
+  timeout?: number;
   /**
-   * For how many milliseconds a request is repeated that got no answer, or one that says to come
-   * back: 60,000 by default; 0 is never. A `signal` ends it sooner.
+   * For how many milliseconds a request is repeated that got no answer, or one that says to come back: 60,000 by
+   * default; 0 is never.
    */
   patience?: number;
+}
+
+/** A request that is sent: the first of a call, or a repetition. */
+export interface Attempt {
+  /** The path in the contract, such as /shoes/{id}/draw. */
+  path: string;
+  /** What is sent. Its headers can still be set. They have the token and the key: keep both out of logs. */
+  request: Request;
+  /** From 1 on. */
+  attempt: number;
+}
+
+/** What came of an attempt: a status, or an error. */
+export interface Outcome extends Attempt {
+  status?: number;
+  headers?: Headers;
+  error?: unknown;
+  milliseconds: number;
+  /** In how many milliseconds the request is repeated, if it is. */
+  retryIn?: number;
+}
+
+export interface Options extends Bounds {
+  /** A token, `rfl_...`, for a service that asks for one. */
+  token?: string | undefined;
   /** What sends requests, instead of the fetch of the platform. */
   fetch?: (request: Request) => Promise<Response>;
+  /** Is called and waited for before each attempt. What it throws ends the call. */
+  onRequest?: (attempt: Attempt) => unknown;
+  /** Is called and waited for after each attempt. What it throws ends the call. */
+  onResponse?: (outcome: Outcome) => unknown;
 }
 
 type Method = 'get' | 'post' | 'delete';
-type Init<Path extends keyof paths, M extends Method> = MaybeOptionalInit<paths[Path], M>;
+type Init<Path extends keyof paths, M extends Method> = Bounded<MaybeOptionalInit<paths[Path], M>>;
+type Bounded<T> = T extends undefined ? T : T & Bounds;
 
 /**
- * A path of the contract and, where it takes any, its `params`, `body` and `signal`; the answer to
- * it is the result, with the members that the request asks for.
+ * A path of the contract and, where it takes any, its `params` and `body`, a `signal` and the bounds
+ * of this call; the answer to it is the result, with the members that the request asks for.
  */
 type Call<M extends Method> = <Path extends ClientPathsWithMethod<Client<paths>, M>, I extends Init<Path, M>>(
   path: Path,
@@ -67,17 +120,14 @@ type Call<M extends Method> = <Path extends ClientPathsWithMethod<Client<paths>,
  */
 export class Riffle {
   readonly #client: Client<paths>;
-  readonly #fetch: (request: Request) => Promise<Response>;
-  readonly #patience: number;
+  readonly #options: Options;
 
-  constructor(baseUrl: string | URL, {token, patience = 60_000, fetch = globalThis.fetch}: Options = {}) {
-    this.#fetch = (request) => fetch(request); // browsers take no fetch that is called as a method
-    this.#patience = patience;
+  constructor(baseUrl: string | URL, options: Options = {}) {
+    this.#options = options;
     this.#client = createClient<paths>({
       baseUrl: String(baseUrl),
-      fetch: (request) => this.#send(request),
       querySerializer: {object: {style: 'form', explode: true}}, // parameters of deck types
-      headers: !token ? {} : {Authorization: `Bearer ${token}`},
+      headers: !options.token ? {} : {Authorization: `Bearer ${options.token}`},
     });
   }
 
@@ -95,12 +145,14 @@ export class Riffle {
       decoder = new TextDecoder();
     try {
       for (let rest = '', last = false; !last; ) {
-        const {done, value} = await reader.read();
+        const {done, value} = await reader.read().catch((error: unknown) => {
+          throw init.signal?.aborted ? error : new UnreachableError(1, error);
+        });
         const lines = (rest + decoder.decode(value, {stream: !done})).split('\n');
         rest = lines.pop()!;
         last = done;
         for (const line of lines) yield JSON.parse(line);
-        if (done && rest !== '') throw new SyntaxError('the stream ends in the middle of a line');
+        if (done && rest !== '') throw new UnreachableError(1, new Error('the stream ends in the middle of a line'));
       }
     } finally {
       await reader.cancel();
@@ -108,10 +160,12 @@ export class Riffle {
   }
 
   /** Returns JSON as its value and any other answer as text, unless parseAs says otherwise. */
-  async #call(method: Method, path: string, init?: {parseAs?: string}): Promise<unknown> {
-    const call = this.#client.request(method, path as never, {parseAs: 'text', ...init} as never);
+  async #call(method: Method, path: string, init: {parseAs?: string} & Bounds = {}): Promise<unknown> {
+    const {timeout = this.#options.timeout, patience = this.#options.patience, ...rest} = init,
+      fetch = (request: Request) => this.#send(path, request, timeout, patience);
+    const call = this.#client.request(method, path as never, {parseAs: 'text', ...rest, fetch} as never);
     const {data, error, response} = await (call as Promise<{data?: unknown; error?: unknown; response: Response}>);
-    const isJSON = !init?.parseAs && response.headers.get('Content-Type')?.startsWith('application/json');
+    const isJSON = !init.parseAs && response.headers.get('Content-Type')?.startsWith('application/json');
     if (response.ok) return isJSON ? JSON.parse(data as string) : data;
     if (typeof error === 'object' && response.headers.get('Content-Type') === 'application/problem+json')
       throw new RiffleError(error as Problem, response);
@@ -120,25 +174,59 @@ export class Riffle {
   }
 
   /** Sends a request until it is answered with something that would not change, or patience ends. */
-  async #send(request: Request): Promise<Response> {
+  async #send(path: string, request: Request, timeout = 60_000, patience = 60_000): Promise<Response> {
     if (writes(request) && !request.headers.has('Idempotency-Key')) request.headers.set('Idempotency-Key', randomKey());
-    const deadline = performance.now() + this.#patience;
-    for (let attempt = 0; ; attempt++) {
-      const backoff = Math.min(100 * 2 ** attempt, 5000) * (0.5 + Math.random() / 2);
-      const [response, error] = await this.#fetch(request.clone())
-        .then(whole)
-        .then(
-          (response) => [response] as const,
-          (error: unknown) => [undefined, error] as const,
-        );
-      const wait = Math.max(backoff, 1000 * Number(response?.headers.get('Retry-After') ?? 0) || 0);
-      if (request.signal.aborted || (response && !goesAway(response)) || performance.now() + wait > deadline) {
-        if (response) return response;
-        throw error;
-      }
-      await pause(wait, request.signal);
+    const {fetch = globalThis.fetch, onRequest, onResponse} = this.#options, // browsers take no fetch that is called as a method
+      deadline = performance.now() + patience;
+    for (let attempt = 1; ; attempt++) {
+      const backoff = Math.min(50 * 2 ** attempt, 5000) * (0.5 + Math.random() / 2),
+        sent = {path, request: request.clone(), attempt};
+      await onRequest?.(sent);
+      const began = performance.now();
+      const [response, error] = await once(fetch, sent.request, timeout).then(
+        (response) => [response] as const,
+        (error: unknown) => [undefined, error] as const,
+      );
+      const now = performance.now(),
+        wait = Math.max(backoff, 1000 * Number(response?.headers.get('Retry-After') ?? 0) || 0),
+        isLast = request.signal.aborted || (response && !goesAway(response)) || now + wait > deadline;
+      const outcome = response ? {status: response.status, headers: response.headers} : {error};
+      await onResponse?.({...sent, ...outcome, milliseconds: now - began, ...(!isLast && {retryIn: wait})});
+      if (!isLast) await pause(wait, request.signal);
+      else if (response) return response;
+      else throw request.signal.aborted ? error : new UnreachableError(attempt, error);
     }
   }
+}
+
+/**
+ * Sends a request, and reads its whole answer, since a connection can be lost in the middle of one. A stream is left to its
+ * reader. A service that is silent for longer than the time-out ends either.
+ */
+async function once(fetch: NonNullable<Options['fetch']>, request: Request, timeout: number): Promise<Response> {
+  const end = new AbortController(),
+    abort = () => end.abort(request.signal.reason);
+  if (request.signal.aborted) abort();
+  request.signal.addEventListener('abort', abort, {once: true});
+  const within = async <T>(waited: Promise<T>) => {
+    const silent = () => end.abort(new DOMException(`silent for ${timeout} ms`, 'TimeoutError')),
+      timer = timeout < 2 ** 31 ? setTimeout(silent, timeout) : undefined; // a timer waits for 24 days at most
+    return waited.finally(() => clearTimeout(timer));
+  };
+  const response = await within(fetch(new Request(request, {signal: end.signal}))),
+    reader = response.body?.getReader();
+  if (!reader) return response;
+  const body = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const {done, value} = await within(reader.read());
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  const answer = new Response(body, response);
+  if (/jsonl|x-ndjson/.test(response.headers.get('Content-Type') ?? '')) return answer;
+  return new Response(await answer.arrayBuffer(), response);
 }
 
 /** Reports whether a request writes a record: every POST and DELETE does, and a deck is dealt by a GET. */
@@ -152,12 +240,6 @@ function writes({method, url}: Request): boolean {
  */
 function goesAway({status, headers}: Response): boolean {
   return [429, 500, 502, 503, 504].includes(status) || (status === 409 && headers.has('Retry-After'));
-}
-
-/** Reads a whole answer, since a connection can be lost in the middle of one. A stream is left to its reader. */
-async function whole(response: Response): Promise<Response> {
-  if (/jsonl|x-ndjson/.test(response.headers.get('Content-Type') ?? '')) return response;
-  return new Response(await response.arrayBuffer(), response);
 }
 
 /** Returns 128 random bits. crypto.randomUUID would be missing in pages that did not come over TLS. */

@@ -1,11 +1,21 @@
 /**
  * A client of the Riffle shuffle service for Node, Deno, Bun and browsers. Start with {@link
- * Riffle}, whose calls return the answer or throw a {@link RiffleError}; {@link verify} checks
- * proofs without the service.
+ * Riffle}, whose calls return the answer or throw a {@link RiffleError} if the service refuses and an
+ * {@link UnreachableError} if it does not answer; {@link verify} checks proofs without the service.
  *
  * @module
  */
-export {type AuditProof, type Options, type Problem, Riffle, RiffleError} from './client.js';
+export {
+  type Attempt,
+  type AuditProof,
+  type Bounds,
+  type Options,
+  type Outcome,
+  type Problem,
+  Riffle,
+  RiffleError,
+  UnreachableError,
+} from './client.js';
 export type {components, operations, paths} from './contract.js';
 export {type Deal, deal, draw, pick, verifyDeal} from './games.js';
 export {type File, type Given, verify} from './proofs.js';

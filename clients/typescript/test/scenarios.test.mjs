@@ -5,7 +5,7 @@ import {randomUUID} from 'node:crypto';
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {test} from 'node:test';
-import {deal, draw, pick, Riffle, RiffleError, verify, verifyDeal} from 'riffle';
+import {deal, draw, pick, Riffle, RiffleError, UnreachableError, verify, verifyDeal} from 'riffle';
 
 const {RIFFLE_URL: url, RIFFLE_SCENARIOS: table} = process.env;
 
@@ -116,7 +116,67 @@ test('a signal ends the wait, and its reason is the error', async () => {
   await assert.rejects(answer, {message: 'the table was closed'});
 });
 
-test('a failing network is the error when patience ends, and is not retried without', async () => {
+test('a failing network is an error of its own when patience ends, and is not retried without', async () => {
   const riffle = new Riffle('http://localhost:1', {patience: 0});
-  await assert.rejects(riffle.post('/shuffle', {body: {size: 2}}), {name: 'TypeError'});
+  const error = await riffle.post('/shuffle', {body: {size: 2}}).then(assert.fail, (error) => error);
+  assert(error instanceof UnreachableError && !error.timedOut, String(error));
+  assert.equal(error.cause.name, 'TypeError');
+  assert.match(error.message, /^no answer after 1 attempt: ./);
+});
+
+// A service that answers after so many milliseconds, and with the rest of the answer after so many more.
+const slow = (first, then) => async (request) => {
+  const {signal} = request,
+    wait = (milliseconds) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(resolve, milliseconds);
+        signal.addEventListener('abort', () => reject(signal.reason) ?? clearTimeout(timer));
+      });
+  await wait(first);
+  const encode = (text) => new TextEncoder().encode(text);
+  const body = async function* () {
+    yield encode('{"decks":');
+    await wait(then);
+    yield encode('[]}');
+  };
+  return new Response(ReadableStream.from(body()), {headers: {'Content-Type': 'application/json'}});
+};
+
+test('a silent service is given up, before its answer and in the middle of it', async () => {
+  for (const [first, then] of [
+    [3_600_000, 0],
+    [0, 3_600_000],
+  ]) {
+    const riffle = new Riffle('http://localhost', {fetch: slow(first, then), patience: 0, timeout: 30});
+    const error = await riffle.get('/decks').then(assert.fail, (error) => error);
+    assert(error instanceof UnreachableError && error.timedOut, String(error));
+    const gone = riffle.get('/decks', {timeout: Infinity, signal: AbortSignal.timeout(30)});
+    await assert.rejects(gone, {name: 'TimeoutError'}); // the reason of the signal
+  }
+  const riffle = new Riffle('http://localhost', {fetch: slow(40, 40), patience: 0, timeout: 1});
+  assert.deepEqual(await riffle.get('/decks', {timeout: 5000}), {decks: []});
+});
+
+test('hooks see every attempt and can set its headers', async () => {
+  const answers = [
+    () => Promise.reject(new TypeError('the cable is cut')),
+    () => new Response('', {status: 503}),
+    ({headers}) => Response.json({traced: headers.get('traceparent')}),
+  ];
+  const seen = [];
+  const riffle = new Riffle('http://localhost', {
+    fetch: async (request) => answers.shift()(request),
+    onRequest: ({request, attempt}) => request.headers.set('traceparent', `trace-${attempt}`),
+    onResponse: ({path, request, attempt, status, error, milliseconds, retryIn}) => {
+      assert(milliseconds >= 0);
+      seen.push([request.method, path, attempt, status ?? error.message, retryIn > 0]);
+    },
+  });
+  const params = {path: {id: randomUUID()}};
+  assert.deepEqual(await riffle.post('/shoes/{id}/draw', {params, body: {count: 1}}), {traced: 'trace-3'});
+  assert.deepEqual(seen, [
+    ['POST', '/shoes/{id}/draw', 1, 'the cable is cut', true],
+    ['POST', '/shoes/{id}/draw', 2, 503, true],
+    ['POST', '/shoes/{id}/draw', 3, 200, false],
+  ]);
 });

@@ -34,6 +34,13 @@ export async function misspelled(id: string) {
   await riffle.get('/decks/{type}', {params: {path: {type: 'uno108'}, query: {detail: true}}});
 }
 
+export async function bounded() {
+  await riffle.get('/decks', {timeout: 500, patience: 0, signal: AbortSignal.timeout(1000)});
+  await riffle.post('/shuffle', {body: {size: 2}, timeout: 500});
+  // @ts-expect-error: a number for a text
+  await riffle.post('/shuffle', {body: {size: 2}, timeout: '500'});
+}
+
 export async function game() {
   const {players, board} = await deal(riffle, {deck: 'standard52', game: 'holdem', players: 6});
   const {winners} = await pick(riffle, [{name: 'ann'}, {name: 'bob'}]);
