@@ -1,9 +1,22 @@
-// What a request says about its answer beyond the contract, and the members that a request cannot have.
+// What a request says about its answer beyond the contract, the items of one's own, and the members that a request cannot have.
 import type {components} from './contract.js';
 
 type Card = components['schemas']['Card'];
 type Item = components['schemas']['Item'];
 type ShuffleResult = components['schemas']['ShuffleResult'];
+
+/** A value of one's own: an interface, too, which TypeScript does not take for a JSON object. */
+export type Value = object | string | number | boolean | null;
+
+/** A request whose body takes items of any type. */
+export type Open<Given> = Given extends {body: infer Body} ? Omit<Given, 'body'> & {body: OpenBody<Body>} : Given;
+type OpenBody<Body> = Body extends {items: Item[]}
+  ? Omit<Body, 'items'> & {items: readonly Value[]}
+  : Body extends {items?: infer Items}
+    ? [Items] extends [undefined]
+      ? Body
+      : Omit<Body, 'items'> & {items?: readonly Value[]}
+    : Body;
 
 type Members<T> = T extends unknown ? keyof T : never;
 type Known<Contract, Given> = Given & {[Name in Exclude<keyof Given, Members<Contract>>]: never};
@@ -26,11 +39,17 @@ type Shuffled<Asked> = Asked extends {items: readonly (infer T)[]}
       : Item;
 type Dealt<Asked> = Asked extends {details: true} ? Card : 'details' extends keyof Asked ? string | Card : string;
 
+/** The members that may have the order. */
+type Orders<T> =
+  | {items: T[]; hands?: never; rest?: never; shuffles?: never}
+  | {items?: never; hands: T[][]; rest: T[]; shuffles?: never}
+  | {items?: never; hands?: never; rest?: never; shuffles: T[][] | T[][][]};
+
 /** The members that have the order. They follow from the request, unless it may be without the members that decide. */
 type Order<Asked, T> = 'commitment_id' extends keyof Asked
-  ? ShuffleResult
+  ? Orders<T>
   : undefined extends Asked[keyof Asked & ('repeat' | 'hands')]
-    ? ShuffleResult
+    ? Orders<T>
     : 'repeat' extends keyof Asked
       ? {shuffles: ('hands' extends keyof Asked ? T[][] : T[])[]}
       : 'hands' extends keyof Asked

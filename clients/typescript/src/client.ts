@@ -1,12 +1,6 @@
 // The client: how requests are sent, repeated and answered.
-import createClient, {
-  type Client,
-  type ClientPathsWithMethod,
-  type MaybeOptionalInit,
-  type MethodResponse,
-  type ParseAs,
-} from 'openapi-fetch';
-import type {Returned, Strict} from './answers.js';
+import createClient, {type Client, type ClientPathsWithMethod, type MaybeOptionalInit} from 'openapi-fetch';
+import type {Open, Returned, Strict} from './answers.js';
 import type {components, paths} from './contract.js';
 
 /** A problem document (RFC 9457). Rely on `status` and the pointers in `errors`; the texts may change. */
@@ -95,9 +89,11 @@ export interface Options extends Bounds {
   onResponse?: (outcome: Outcome) => unknown;
 }
 
+type DeckQuery = NonNullable<paths['/decks/{type}']['get']['parameters']['query']>;
 type Method = 'get' | 'post' | 'delete';
-type Init<Path extends keyof paths, M extends Method> = Bounded<MaybeOptionalInit<paths[Path], M>>;
+type Init<Path extends keyof paths, M extends Method> = Bounded<Open<MaybeOptionalInit<paths[Path], M>>>;
 type Bounded<T> = T extends undefined ? T : T & Bounds;
+type Parsed = {stream: Response['body']; text: string; blob: Blob; arrayBuffer: ArrayBuffer};
 
 /**
  * A path of the contract and, where it takes any, its `params` and `body`, a `signal` and the bounds
@@ -106,9 +102,7 @@ type Bounded<T> = T extends undefined ? T : T & Bounds;
 type Call<M extends Method> = <Path extends ClientPathsWithMethod<Client<paths>, M>, I extends Init<Path, M>>(
   path: Path,
   ...init: undefined extends I ? [init?: Strict<Init<Path, M>, I>] : [init: Strict<Init<Path, M>, I>]
-) => Promise<
-  I extends {parseAs: ParseAs} ? MethodResponse<Client<paths>, M, Path, I> : Returned<Path, paths[Path][M], I>
->;
+) => Promise<I extends {parseAs: infer As extends keyof Parsed} ? Parsed[As] : Returned<Path, paths[Path][M], I>>;
 
 /**
  * A client of one log. Its base URL is the service's, or ends with the prefix of the log,
@@ -134,6 +128,18 @@ export class Riffle {
   readonly get = ((path, init) => this.#call('get', path, init)) as Call<'get'>;
   readonly post = ((path, init) => this.#call('post', path, init)) as Call<'post'>;
   readonly delete = ((path, init) => this.#call('delete', path, init)) as Call<'delete'>;
+
+  /** Shuffles a deck, and returns its cards from the top, with their names. The answer shows every card, too. */
+  async deck(type: string, query: Omit<DeckQuery, 'details' | 'hands'> = {}, key?: string) {
+    const answer = await this.get('/decks/{type}', {
+      params: {
+        path: {type},
+        query: {...query, details: true},
+        ...(key !== undefined && {header: {'Idempotency-Key': key}}),
+      },
+    });
+    return {cards: answer.items, answer};
+  }
 
   /** Reads a stream of proof files, one record at a time, as it arrives. To leave the loop ends the request. */
   async *lines(

@@ -1,4 +1,5 @@
 // What games ask for most, in their words. Each helper is one request; a deal is one more, for the names of its parts.
+import type {Value} from './answers.js';
 import type {components} from './contract.js';
 import type {Riffle} from './client.js';
 import {verify} from './proofs.js';
@@ -45,10 +46,10 @@ export async function draw(riffle: Riffle, shoe_id: string, count = 1): Promise<
 }
 
 /** Picks winners of a list. */
-export async function pick<T extends Schemas['Item']>(riffle: Riffle, items: T[], count = 1, reference?: string) {
+export async function pick<T extends Value>(riffle: Riffle, items: readonly T[], count = 1, reference?: string) {
   const body = {items, draw: count, ...(reference !== undefined && {reference})};
   const answer = await riffle.post('/shuffle', {body});
-  return {winners: answer.items as T[], answer};
+  return {winners: answer.items, answer};
 }
 
 /** Verifies a deal whose seed is public against the key of the log, which players have from elsewhere. */

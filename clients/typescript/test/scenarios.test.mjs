@@ -83,6 +83,8 @@ test('a game is dealt by name', async () => {
   assert.equal((await deal(riffle, {deck: 'werewolf', game: 'werewolf', players: 8})).players.length, 8);
   const {shoe_id} = await riffle.post('/shoes', {body: {deck: 'standard52'}});
   assert.equal((await draw(riffle, shoe_id, 3)).length, 3);
+  const {cards} = await riffle.deck('standard52', {decks: 2, draw: 60}, randomUUID());
+  assert.deepEqual([cards.length, cards[0].code.length, typeof cards[0].name.zh], [60, 2, 'string']);
   assert.ok(['ann', 'bob'].includes((await pick(riffle, ['ann', 'bob'])).winners[0]));
 });
 

@@ -34,6 +34,37 @@ export async function misspelled(id: string) {
   await riffle.get('/decks/{type}', {params: {path: {type: 'uno108'}, query: {detail: true}}});
 }
 
+interface Ticket {
+  id: number;
+  name: string;
+}
+
+export async function own(tickets: readonly Ticket[], committed: {commitment_id: string; client_seed: string}) {
+  const {items} = await riffle.post('/shuffle', {body: {items: tickets}});
+  const {hands, rest} = await riffle.post('/shuffle', {body: {items: tickets, hands: [2, 3]}});
+  const {winners} = await pick(riffle, tickets, 2);
+  const returned: Ticket[] = [...items, ...hands.flat(), ...rest, ...winners];
+  const used = await riffle.post('/shuffle', {body: {items: tickets, ...committed}});
+  if (used.hands) returned.push(...used.rest);
+  await riffle.post('/commitments', {body: {items: [...tickets]}});
+  await riffle.post('/shoes', {body: {items: tickets}});
+  const {cards, answer} = await riffle.deck('standard52', {decks: 6});
+  const names: string[] = cards.map(({code, name}) => code + name.en + answer.seed);
+  // @ts-expect-error: a ticket has no colour
+  items[0]?.colour;
+  // @ts-expect-error: an item of a list is no card
+  items.map(({code}) => code);
+  // @ts-expect-error: numbers for tickets
+  const numbers: number[] = winners;
+  // @ts-expect-error: a range and items
+  await riffle.post('/shuffle', {body: {items: tickets, size: 2, decks: 1}});
+  // @ts-expect-error: no JSON value
+  await riffle.post('/shuffle', {body: {items: [1n]}});
+  // @ts-expect-error: deck for decks
+  await riffle.deck('standard52', {deck: 6});
+  return {returned, names, numbers};
+}
+
 export async function bounded() {
   await riffle.get('/decks', {timeout: 500, patience: 0, signal: AbortSignal.timeout(1000)});
   await riffle.post('/shuffle', {body: {size: 2}, timeout: 500});
