@@ -1,7 +1,7 @@
 // Deals rounds of blackjack from a shoe of six decks until the cut card comes out, then closes the shoe and counts the records
 // that prove every card.
 //
-//   node examples/blackjack.ts [URL]
+//   node blackjack.ts [URL]
 import {Riffle} from 'riffle';
 
 const riffle = new Riffle(process.argv[2] ?? 'http://localhost:8080', {token: process.env['RIFFLE_TOKEN']});

@@ -1,6 +1,6 @@
 // Deals a round of doudizhu so that nothing, not a lost answer nor a crash of the table, deals it twice.
 //
-//   node examples/doudizhu.ts [URL]
+//   node doudizhu.ts [URL]
 import {randomUUID} from 'node:crypto';
 import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';

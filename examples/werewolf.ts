@@ -1,6 +1,6 @@
 // Deals the roles of a werewolf game. Each player can prove the own role when the game is over, or before, and nobody else's.
 //
-//   node examples/werewolf.ts [URL]
+//   node werewolf.ts [URL]
 import {Riffle, verify} from 'riffle';
 
 const riffle = new Riffle(process.argv[2] ?? 'http://localhost:8080', {token: process.env['RIFFLE_TOKEN']});
