@@ -17,8 +17,13 @@ end. proofs has the same for each group of proofs, with their names. It never ra
     python3 riffle.py --help
 """
 import argparse, array, base64, collections, datetime, functools, hashlib, hmac, itertools, json, math, re, sys, unicodedata
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+try:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+except ModuleNotFoundError:
+    if __name__ != "__main__": raise
+    print("riffle.py: the package cryptography is missing: pip install cryptography", file=sys.stderr)
+    sys.exit(2)
 
 MAX_COST, MAX_DECK = 2**30, 2**24  # the most steps of a replay, and cards of a deck with a digest
 MAX_CARDS, MAX_PILES, MAX_SEALS = 4096, 256, 4096  # of a shoe

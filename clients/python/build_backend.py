@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import io
 import tarfile
 import tomllib
 import zipfile
@@ -23,7 +24,8 @@ def metadata() -> str:
     lines += [f"Requires-Python: {PROJECT['requires-python']}", *(f"Classifier: {name}" for name in PROJECT["classifiers"])]
     for extra, requirements in PROJECT["optional-dependencies"].items():
         lines += [f"Provides-Extra: {extra}", *(f'Requires-Dist: {name}; extra == "{extra}"' for name in requirements)]
-    return "\n".join(lines) + "\n"
+    readme = PROJECT["readme"]
+    return "\n".join([*lines, f"Description-Content-Type: {readme['content-type']}", "", readme["text"]])
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
@@ -46,4 +48,7 @@ def build_sdist(sdist_directory, config_settings=None):
     with tarfile.open(Path(sdist_directory, name), "w:gz") as archive:
         for path, source in ({name: FOLDER / name for name in ("pyproject.toml", "build_backend.py")} | package()).items():
             archive.add(source, f"{NAME}/{path}")
+        about = tarfile.TarInfo(f"{NAME}/PKG-INFO")
+        about.size = len(metadata().encode())
+        archive.addfile(about, io.BytesIO(metadata().encode()))
     return name

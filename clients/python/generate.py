@@ -143,10 +143,14 @@ def method_of(verb: str, path: str, methods: dict, operation: dict) -> dict:
         arguments.append(f"query={{{', '.join(query)}}}")
     if headers:
         arguments.append(f"headers={{{', '.join(headers)}}}")
-    answer, stream = "str", False
+    answer, stream, pages = "str", False, None
     for media, content in resolve(operation["responses"]["200"]).get("content", {}).items():
         if media == "application/json":
             answer = qualified(type_of(content["schema"]))
+            members = resolve(content["schema"]).get("properties", {})
+            if "next" in members:  # a page of a list
+                listed = next(m for m, schema in members.items() if schema.get("type") == "array")
+                pages = listed, qualified(type_of(members[listed]["items"]))
         elif media in ("application/x-ndjson", "application/jsonl"):
             answer, stream = "t.AuditProof", True
         elif media in ("application/octet-stream", "image/png"):
@@ -159,7 +163,23 @@ def method_of(verb: str, path: str, methods: dict, operation: dict) -> dict:
         "summary": operation.get("summary", "") + ".",
         "answer": answer,
         "stream": stream,
+        "pages": pages,
+        "named": [n.split(":")[0] for n in parameters + named],
     }
+
+
+def paged(m: dict, a_sync: str, a_wait: str, iterator: str) -> str:
+    """The method that goes through all pages of a list. `next` of a page is the cursor of the following one."""
+    listed, kind = m["pages"]
+    cursor = "after" if "after" in m["named"] else "from_"
+    passed = ", ".join(f"{name}={name}" for name in m["named"])
+    each = f"            for each in page[{quoted(listed)}]:\n                yield each\n"
+    return (
+        f"\n    {a_sync}def all_{listed}({m['parameters']}) -> {iterator}[{kind}]:\n"
+        f'        """{m["summary"][:-1]}, page after page, each of at most `limit`."""\n'
+        f"        while True:\n            page = {a_wait}self.{m['name']}({passed})\n{each}"
+        f"            if page[\"next\"] is None:\n                return\n            {cursor} = page[\"next\"]\n"
+    )
 
 
 def operations() -> str:
@@ -188,6 +208,8 @@ def operations() -> str:
                 f'\n    {define}def {m["name"]}({m["parameters"]}) -> {answer}:\n        """{m["summary"]}"""\n'
                 f"        answer: {answer} = {wait}self.{call}({m['arguments']})\n        return answer\n"
             )
+            if m["pages"]:
+                text += paged(m, a_sync, a_wait, iterator)
     return module("A method for each operation of the service.", text, ["AsyncIterator", "Iterator", "Any", "Literal", "Union"])
 
 

@@ -120,6 +120,19 @@ class Games(unittest.TestCase):
         self.assertEqual(len(draw(riffle, riffle.create_shoe({"deck": "standard52"})["shoe_id"], 3)), 3)
         self.assertIn(pick(riffle, ["ann", "bob"])[0], (["ann"], ["bob"]))
 
+    def test_lists_are_read_page_after_page(self) -> None:
+        url, token = os.environ["RIFFLE_URL"], os.environ.get("RIFFLE_TOKEN_TABLE")
+        riffle, reference = Riffle(url, token=token), str(uuid.uuid4())
+        ids = [riffle.shuffle({"size": 2, "reference": reference})["audit_id"] for _ in range(5)]
+        self.assertEqual([audit["audit_id"] for audit in riffle.all_audits(reference=reference, limit=2)], ids)
+
+        async def read() -> list[str]:
+            return [audit["audit_id"] async for audit in AsyncRiffle(url, token=token).all_audits(reference=reference, limit=2)]
+
+        self.assertEqual(asyncio.run(read()), ids)
+        riffle.create_commitment({"size": 2})
+        self.assertTrue({"open"}.issuperset(c["status"] for c in riffle.all_commitments(status="open", limit=1)))
+
 
 class Quiet(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:

@@ -2,7 +2,7 @@
 
 Each operation of the service is a method, whose answer is a typed dictionary, or which raises a :class:`RiffleError`
 if the service refuses, and an :class:`UnreachableError` if it does not answer.
-:func:`verify` checks proofs without the service; it takes the package cryptography.
+:func:`verify` checks proofs without the service; it takes the package cryptography, which ``riffle[verify]`` installs.
 """
 
 from .client import AsyncRiffle, Attempt, Outcome, Riffle, RiffleError, UnreachableError

@@ -50,6 +50,16 @@ class Operations:
         answer: t.CommitmentList = self._call("list_commitments", "GET", "/commitments", query={"status": status, "after": after, "limit": limit})
         return answer
 
+    def all_commitments(self, *, status: t.CommitmentStatus | None = None, after: str | None = None, limit: int | None = None) -> Iterator[t.CommitmentState]:
+        """List commitments, page after page, each of at most `limit`."""
+        while True:
+            page = self.list_commitments(status=status, after=after, limit=limit)
+            for each in page["commitments"]:
+                yield each
+            if page["next"] is None:
+                return
+            after = page["next"]
+
     def get_commitment(self, id: str) -> t.CommitmentState:
         """Get a commitment."""
         answer: t.CommitmentState = self._call("get_commitment", "GET", f"/commitments/{_path(id)}")
@@ -155,6 +165,16 @@ class Operations:
         answer: t.AuditList = self._call("list_audits", "GET", "/audits", query={"reference": reference, "from": from_, "limit": limit, "origin": origin})
         return answer
 
+    def all_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None, origin: str | None = None) -> Iterator[t.Audit]:
+        """List the records of a game, page after page, each of at most `limit`."""
+        while True:
+            page = self.list_audits(reference=reference, from_=from_, limit=limit, origin=origin)
+            for each in page["audits"]:
+                yield each
+            if page["next"] is None:
+                return
+            from_ = page["next"]
+
     def get_audit(self, id: str) -> t.Audit:
         """Get a record."""
         answer: t.Audit = self._call("get_audit", "GET", f"/audits/{_path(id)}")
@@ -254,6 +274,16 @@ class AsyncOperations:
         """List commitments."""
         answer: t.CommitmentList = await self._call("list_commitments", "GET", "/commitments", query={"status": status, "after": after, "limit": limit})
         return answer
+
+    async def all_commitments(self, *, status: t.CommitmentStatus | None = None, after: str | None = None, limit: int | None = None) -> AsyncIterator[t.CommitmentState]:
+        """List commitments, page after page, each of at most `limit`."""
+        while True:
+            page = await self.list_commitments(status=status, after=after, limit=limit)
+            for each in page["commitments"]:
+                yield each
+            if page["next"] is None:
+                return
+            after = page["next"]
 
     async def get_commitment(self, id: str) -> t.CommitmentState:
         """Get a commitment."""
@@ -359,6 +389,16 @@ class AsyncOperations:
         """List the records of a game."""
         answer: t.AuditList = await self._call("list_audits", "GET", "/audits", query={"reference": reference, "from": from_, "limit": limit, "origin": origin})
         return answer
+
+    async def all_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None, origin: str | None = None) -> AsyncIterator[t.Audit]:
+        """List the records of a game, page after page, each of at most `limit`."""
+        while True:
+            page = await self.list_audits(reference=reference, from_=from_, limit=limit, origin=origin)
+            for each in page["audits"]:
+                yield each
+            if page["next"] is None:
+                return
+            from_ = page["next"]
 
     async def get_audit(self, id: str) -> t.Audit:
         """Get a record."""

@@ -51,7 +51,9 @@ def verify(
     try:
         verifier: Any = importlib.import_module(".verifier", __package__)
     except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError("verify takes the package cryptography: pip install cryptography") from missing
+        if missing.name == f"{__package__}.verifier":
+            raise ModuleNotFoundError("verify is in the installed package only: pip install './clients/python[verify]'") from None
+        raise ModuleNotFoundError("verify takes the package cryptography: pip install 'riffle[verify]'", name=missing.name) from None
     given = {"key": key, "items": _text(items), "items_salt": items_salt, "order": _text(order), "hand": _text(hand),
              "hand_of": hand_of, "any_order": any_order}
     texts = [_text(file) for file in ([files] if isinstance(files, (str, dict)) else files)]
