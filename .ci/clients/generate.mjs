@@ -1,8 +1,10 @@
 // Generates a client with each of three generators into generated/, and from the examples of the
-// contract a file that compiles only if each has the type that openapi-typescript gives it.
+// contract a file that compiles only if each has the type that openapi-typescript gives it. From the
+// schemas quicktype generates types for languages that have no generator here.
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createClient } from '@hey-api/openapi-ts';
-import openapiTS, { astToString } from 'openapi-typescript';
+import openapiTS, { astToString, NEVER } from 'openapi-typescript';
 import orval from 'orval';
 import { parse } from 'yaml';
 
@@ -11,7 +13,9 @@ const generated = new URL('generated/', import.meta.url);
 rmSync(generated, { recursive: true, force: true });
 mkdirSync(generated);
 
-writeFileSync(new URL('openapi-typescript.ts', generated), astToString(await openapiTS(contract)));
+// A member that a variant cannot have is {not: {}}, which openapi-typescript takes for anything unless it is told.
+const types = await openapiTS(contract, { transform: ({ not }) => not && NEVER });
+writeFileSync(new URL('openapi-typescript.ts', generated), astToString(types));
 
 await createClient({
   input: contract.pathname,
@@ -47,3 +51,13 @@ for (const { parameters, ...path } of Object.values(paths)) {
 }
 writeFileSync(new URL('examples.ts', generated), lines.join('\n') + '\n');
 console.log(`${lines.length - 1} examples`);
+
+const properties = Object.fromEntries(Object.keys(components.schemas).map((name) => [name, { $ref: `#/$defs/${name}` }]));
+const schemas = JSON.stringify({ $defs: components.schemas, type: 'object', properties });
+const schema = new URL('Riffle.json', generated).pathname;
+writeFileSync(schema, schemas.replaceAll('#/components/schemas/', '#/$defs/'));
+for (const [language, file] of [['cs', 'Riffle.cs'], ['rs', 'riffle.rs'], ['kotlin', 'Riffle.kt'], ['php', 'Riffle.php']]) {
+  const out = new URL(file, generated).pathname;
+  execFileSync('node_modules/.bin/quicktype', ['--telemetry', 'disable', '-s', 'schema', '-l', language, '-o', out, schema]);
+  console.log(`${file}: ${readFileSync(out, 'utf8').split('\n').length} lines`);
+}

@@ -62,7 +62,7 @@ func (s *strictness) check(ref *openapi3.SchemaRef, at string) {
 		at = name
 	}
 	schema := ref.Value
-	if s.seen[at] || at == "Item" || schema.Always != nil {
+	if s.seen[at] || at == "Item" || schema.Not != nil { // not: {} is no value
 		return
 	}
 	s.seen[at] = true

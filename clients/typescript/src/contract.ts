@@ -1854,11 +1854,13 @@ export interface components {
         } & ({
             /** @enum {unknown} */
             taken: "random";
-            algorithm: unknown;
-            size: unknown;
-            draw: unknown;
-            repeat: unknown;
-            input: unknown;
+            algorithm: components["schemas"]["Algorithm"];
+            size: components["schemas"]["Count"];
+            draw: components["schemas"]["Count"];
+            /** @enum {integer} */
+            repeat: 1;
+            /** @enum {string} */
+            input: "range";
         } | {
             /** @enum {unknown} */
             taken: "top" | "bottom" | "cards";
