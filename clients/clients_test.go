@@ -182,6 +182,9 @@ func TestScenarios(t *testing.T) {
 	t.Run("Python", func(t *testing.T) {
 		run(t, proxy, keys, filepath.Join("venv", "bin", "python"), "-m", "unittest", "-v", "test_scenarios")
 	})
+	t.Run("Lua", func(t *testing.T) {
+		run(t, proxy, keys, "lua5.4", "test.lua")
+	})
 }
 
 // TestBrowser shuffles and verifies on a page.
