@@ -44,7 +44,7 @@ class UnreachableError(ConnectionError):
     """
 
     def __init__(self, attempts: int, cause: Exception) -> None:
-        super().__init__(f"no answer after {attempts} {'attempt' if attempts == 1 else 'attempts'}: {cause or type(cause).__name__}")
+        super().__init__(f"no answer after {attempts} {'attempt' if attempts == 1 else 'attempts'}: {str(cause) or type(cause).__name__}")
         self.attempts, self.timed_out = attempts, isinstance(cause, TimeoutError)
 
 
