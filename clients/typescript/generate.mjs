@@ -1,5 +1,5 @@
-// Writes the types of openapi.yaml, to src/contract.ts or the file that is named. A member that a variant cannot have is
-// {not: {}} there, which openapi-typescript alone takes for anything.
+// Writes the types of openapi.yaml, to src/contract.ts or the file that is named. A member that a variant cannot have
+// is {not: {}} there, which openapi-typescript takes for anything unless it is told.
 import {writeFileSync} from 'node:fs';
 import openapiTS, {astToString, COMMENT_HEADER, NEVER} from 'openapi-typescript';
 

@@ -1,4 +1,4 @@
-// What a request says about its answer beyond the contract, the items of one's own, and the members that a request cannot have.
+// What a request says about its answer beyond the contract, items of one's own, and members that a request cannot have.
 import type {components} from './contract.js';
 
 type Card = components['schemas']['Card'];

@@ -26,8 +26,8 @@ export class RiffleError extends Error {
 }
 
 /**
- * The service gave no answer, and still did not when the client's patience ended. `cause` is what the last attempt failed
- * with. A request that writes may have been carried out: the same key asks for its answer.
+ * The service gave no answer, and still did not when the client's patience ended. `cause` is what the last attempt
+ * failed with. A request that writes may have been carried out: the same key asks for its answer.
  */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
@@ -182,7 +182,8 @@ export class Riffle {
   /** Sends a request until it is answered with something that would not change, or patience ends. */
   async #send(path: string, request: Request, timeout = 60_000, patience = 60_000): Promise<Response> {
     if (writes(request) && !request.headers.has('Idempotency-Key')) request.headers.set('Idempotency-Key', randomKey());
-    const {fetch = globalThis.fetch, onRequest, onResponse} = this.#options, // browsers take no fetch that is called as a method
+    // Browsers take no fetch that is called as a method.
+    const {fetch = globalThis.fetch, onRequest, onResponse} = this.#options,
       deadline = performance.now() + patience;
     for (let attempt = 1; ; attempt++) {
       const backoff = Math.min(50 * 2 ** attempt, 5000) * (0.5 + Math.random() / 2),
@@ -206,8 +207,8 @@ export class Riffle {
 }
 
 /**
- * Sends a request, and reads its whole answer, since a connection can be lost in the middle of one. A stream is left to its
- * reader. A service that is silent for longer than the time-out ends either.
+ * Sends a request, and reads its whole answer, since a connection can be lost in the middle of one. A stream is left to
+ * its reader. A service that is silent for longer than the time-out ends either.
  */
 async function once(fetch: NonNullable<Options['fetch']>, request: Request, timeout: number): Promise<Response> {
   const end = new AbortController(),
