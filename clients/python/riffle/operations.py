@@ -192,7 +192,7 @@ class Operations:
 
     def get_deal_picture(self, id: str) -> bytes:
         """Get a picture of a deal."""
-        answer: bytes = self._call("GET", f"/audits/{_path(id)}/picture.png")
+        answer: bytes = self._call("get_deal_picture", "GET", f"/audits/{_path(id)}/picture.png")
         return answer
 
     def reveal_audit(self, id: str, request: t.RevealRequest, *, idempotency_key: str | None = None) -> t.Audit:
@@ -417,7 +417,7 @@ class AsyncOperations:
 
     async def get_deal_picture(self, id: str) -> bytes:
         """Get a picture of a deal."""
-        answer: bytes = await self._call("GET", f"/audits/{_path(id)}/picture.png")
+        answer: bytes = await self._call("get_deal_picture", "GET", f"/audits/{_path(id)}/picture.png")
         return answer
 
     async def reveal_audit(self, id: str, request: t.RevealRequest, *, idempotency_key: str | None = None) -> t.Audit:
