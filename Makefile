@@ -8,7 +8,7 @@ DEADCODE      := $(BIN)/deadcode-v0.50.0
 VALE          := $(BIN)/vale-v3.19.0
 BIOME         := web/node_modules/.bin/biome
 
-.PHONY: help run tools test race lint lint-packages lint-rest contract clients module container bench cost profile statistics stream flips failover verifiers fuzz generate picture pages page-speed
+.PHONY: help run tools test race lint lint-packages lint-rest contract clients module container bench cost profile statistics stream flips failover verifiers fuzz generate release chart picture pages page-speed
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -77,6 +77,12 @@ verifiers: ## run the JavaScript and Python verifiers over the test vectors, and
 
 fuzz: ## give mutated and forged files to all four verifiers, for an hour or FOR=10m; SEED=1 repeats the cases of a seed
 	go test ./internal/audit/prooffile -run TestVerifiersAgreeOnMutations -v -timeout 0 -mutations $(or $(FOR),1h) $(if $(SEED),-mutations-seed $(SEED))
+
+release: ## make a release in dist/, twice, and check it: archives, packages, checksums
+	bash .ci/release
+
+chart: ## render the Helm chart in all its forms, and decode the result by the types of Kubernetes
+	bash .ci/chart
 
 picture: ## write the picture of the README anew
 	go build -o $(BIN)/server ./cmd/server
