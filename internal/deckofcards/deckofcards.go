@@ -72,12 +72,12 @@ func (a *API) Routes(r chi.Router) {
 		{"/api/deck/{deck_id}/draw", handler{a.draw, true}},
 		{"/api/deck/{deck_id}/draw/{location}", handler{a.draw, true}},
 		{"/api/deck/{deck_id}/return", handler{a.returnToDeck, true}},
-		{"/api/deck/{deck_id}/pile/{pile}/add", handler{a.addToPile, true}},
-		{"/api/deck/{deck_id}/pile/{pile}/list", handler{a.listPile, false}},
-		{"/api/deck/{deck_id}/pile/{pile}/shuffle", handler{a.shufflePile, true}},
-		{"/api/deck/{deck_id}/pile/{pile}/draw", handler{a.drawFromPile, true}},
-		{"/api/deck/{deck_id}/pile/{pile}/draw/{location}", handler{a.drawFromPile, true}},
-		{"/api/deck/{deck_id}/pile/{pile}/return", handler{a.returnPile, true}},
+		{"/api/deck/{deck_id}/pile/{pile}/add", handler{onPile(a.addToPile), true}},
+		{"/api/deck/{deck_id}/pile/{pile}/list", handler{onPile(a.listPile), false}},
+		{"/api/deck/{deck_id}/pile/{pile}/shuffle", handler{onPile(a.shufflePile), true}},
+		{"/api/deck/{deck_id}/pile/{pile}/draw", handler{onPile(a.drawFromPile), true}},
+		{"/api/deck/{deck_id}/pile/{pile}/draw/{location}", handler{onPile(a.drawFromPile), true}},
+		{"/api/deck/{deck_id}/pile/{pile}/return", handler{onPile(a.returnPile), true}},
 	} {
 		serve := a.handle(route.handler)
 		r.Handle(route.pattern, serve)

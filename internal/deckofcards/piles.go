@@ -11,25 +11,23 @@ import (
 	"riffle/internal/shoe"
 )
 
-// place returns the request's pile as a place.
-func (q *request) place() (shoe.Place, error) {
-	if !shoe.IsName(q.pile) {
-		return "", refuse(http.StatusNotFound, "A pile is named by 1 to %d letters, digits, hyphens and underscores.", shoe.MaxName)
+// onPile returns a handler of a pile, which gets its place.
+func onPile(answered func(q *request, place shoe.Place) (*answer, error)) func(*request) (*answer, error) {
+	return func(q *request) (*answer, error) {
+		if !shoe.IsName(q.pile) {
+			return nil, refuse(http.StatusNotFound, "A pile is named by 1 to %d letters, digits, hyphens and underscores.", shoe.MaxName)
+		}
+		return answered(q, shoe.OnPile(q.pile))
 	}
-	return shoe.OnPile(q.pile), nil
 }
 
-// updatePile changes an existing pile. decide receives the deck and the pile's place.
-func (a *API) updatePile(q *request, decide func(*liveshoes.Shoe, shoe.Place) (*liveshoes.Change, error)) (*liveshoes.Result, error) {
-	place, err := q.place()
-	if err != nil {
-		return nil, err
-	}
+// updatePile changes the request's pile, which exists.
+func (a *API) updatePile(q *request, decide func(*liveshoes.Shoe) (*liveshoes.Change, error)) (*liveshoes.Result, error) {
 	return a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		if !hasPile(s, q.pile) {
 			return nil, refuse(http.StatusNotFound, noPile, q.pile).at(s)
 		}
-		return decide(s, place)
+		return decide(s)
 	})
 }
 
@@ -39,11 +37,7 @@ func hasPile(s *liveshoes.Shoe, name string) bool {
 
 // addToPile handles /api/deck/{deck_id}/pile/{pile}/add/: it moves cards from outside the deck to
 // the pile. It creates a new pile even if no card is moved.
-func (a *API) addToPile(q *request) (*answer, error) {
-	place, err := q.place()
-	if err != nil {
-		return nil, err
-	}
+func (a *API) addToPile(q *request, place shoe.Place) (*answer, error) {
 	return pileState(a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		isNew := !hasPile(s, q.pile)
 		switch {
@@ -66,11 +60,7 @@ func (a *API) addToPile(q *request) (*answer, error) {
 
 // listPile handles /api/deck/{deck_id}/pile/{pile}/list/: the pile's cards from the bottom, and the
 // size of each pile.
-func (a *API) listPile(q *request) (*answer, error) {
-	place, err := q.place()
-	if err != nil {
-		return nil, err
-	}
+func (a *API) listPile(q *request, place shoe.Place) (*answer, error) {
 	result, err := a.look(q)
 	if err != nil {
 		return nil, err
@@ -87,17 +77,17 @@ func (a *API) listPile(q *request) (*answer, error) {
 }
 
 // shufflePile handles /api/deck/{deck_id}/pile/{pile}/shuffle/.
-func (a *API) shufflePile(q *request) (*answer, error) {
-	return pileState(a.updatePile(q, func(_ *liveshoes.Shoe, place shoe.Place) (*liveshoes.Change, error) {
+func (a *API) shufflePile(q *request, place shoe.Place) (*answer, error) {
+	return pileState(a.updatePile(q, func(*liveshoes.Shoe) (*liveshoes.Change, error) {
 		return &liveshoes.Change{Kind: audit.KindReshuffle, From: place}, nil
 	}))
 }
 
 // drawFromPile handles /api/deck/{deck_id}/pile/{pile}/draw/, with or without a location. Named
 // cards override location and count. Unlike the deck's draw, it draws all requested cards or none.
-func (a *API) drawFromPile(q *request) (*answer, error) {
+func (a *API) drawFromPile(q *request, place shoe.Place) (*answer, error) {
 	byName := q.values["cards"] != ""
-	result, err := a.updatePile(q, func(s *liveshoes.Shoe, place shoe.Place) (*liveshoes.Change, error) {
+	result, err := a.updatePile(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		cards, err := q.log.Shoes.Cards(q.ctx, s, place, false)
 		if err != nil {
 			return nil, err
@@ -136,6 +126,6 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 
 // returnPile handles /api/deck/{deck_id}/pile/{pile}/return/: it moves the named cards, or all, to
 // the bottom of the deck.
-func (a *API) returnPile(q *request) (*answer, error) {
-	return pileState(a.updatePile(q, q.returnFrom))
+func (a *API) returnPile(q *request, place shoe.Place) (*answer, error) {
+	return pileState(a.updatePile(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) { return q.returnFrom(s, place) }))
 }
