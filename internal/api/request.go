@@ -43,40 +43,41 @@ type member[T any] struct {
 	excluded string // why the request does not have the member; empty if it has
 }
 
-// count returns a member that is a non-negative integer.
-func count[T any](name string, field func(T) **uint64) member[T] {
-	return member[T]{name: name, read: func(d *httpjson.Reader, into T) error {
-		n, err := d.Count()
-		if err == nil {
-			*field(into) = &n
-		}
+// value returns a member whose value is what read returns.
+func value[T, V any](name string, field func(T) *V, read func(*httpjson.Reader) (V, error)) member[T] {
+	return member[T]{name: name, read: func(d *httpjson.Reader, into T) (err error) {
+		*field(into), err = read(d)
 		return err
 	}}
+}
+
+// readCount reads a non-negative integer.
+func readCount(d *httpjson.Reader) (*uint64, error) {
+	n, err := d.Count()
+	return &n, err
 }
 
 // text returns a member that is a text of a restricted form.
 func text[T any](name string, field func(T) *string, check func(string) error) member[T] {
-	return member[T]{name: name, read: func(d *httpjson.Reader, into T) error {
-		value, err := d.String()
-		if *field(into) = value; err != nil {
-			return err
+	return value(name, field, func(d *httpjson.Reader) (string, error) {
+		text, err := d.String()
+		if err != nil {
+			return "", err
 		}
-		if err := check(value); err != nil {
-			return badRequest("%s", sentence("", err.Error())).at(d.Pointer())
+		if err := check(text); err != nil {
+			return "", badRequest("%s", sentence("", err.Error())).at(d.Pointer())
 		}
-		return nil
-	}}
+		return text, nil
+	})
 }
 
-// algorithm returns the member algorithm.
-func algorithm[T any](field func(T) *string) member[T] {
-	return member[T]{name: "algorithm", read: func(d *httpjson.Reader, into T) error {
-		value, err := d.String()
-		if *field(into) = value; err == nil && value == "" {
-			return problemNoAlgorithm().at("/algorithm")
-		}
-		return err
-	}}
+// readAlgorithm reads the name of an algorithm.
+func readAlgorithm(d *httpjson.Reader) (string, error) {
+	name, err := d.String()
+	if err == nil && name == "" {
+		err = problemNoAlgorithm().at("/algorithm")
+	}
+	return name, err
 }
 
 func problemNoAlgorithm() *problem {
@@ -93,26 +94,23 @@ var shuffleMembers = []member[*shuffleRequest]{
 		}
 		return err
 	}},
-	count("decks", func(q *shuffleRequest) **uint64 { return &q.Decks }),
+	value("decks", func(q *shuffleRequest) **uint64 { return &q.Decks }, readCount),
 	{name: "parameters", read: readParameters},
-	count("size", func(q *shuffleRequest) **uint64 { return &q.Size }),
-	algorithm(func(q *shuffleRequest) *string { return &q.Algorithm }),
+	value("size", func(q *shuffleRequest) **uint64 { return &q.Size }, readCount),
+	value("algorithm", func(q *shuffleRequest) *string { return &q.Algorithm }, readAlgorithm),
 	{name: "draw", read: func(d *httpjson.Reader, q *shuffleRequest) error {
 		n, err := d.Count()
 		return q.setDraw(n, err)
 	}},
 	{name: "hands", read: readHands},
-	{name: "repeat", read: func(d *httpjson.Reader, q *shuffleRequest) error {
-		n, err := d.Count()
-		q.list, q.Repeat = true, &n
+	{name: "repeat", read: func(d *httpjson.Reader, q *shuffleRequest) (err error) {
+		q.list = true
+		q.Repeat, err = readCount(d)
 		return err
 	}},
 	text("client_seed", func(q *shuffleRequest) *string { return &q.ClientSeed }, audit.CheckClientSeed),
 	text("reference", func(q *shuffleRequest) *string { return &q.Reference }, audit.CheckReference),
-	{name: "unique_reference", read: func(d *httpjson.Reader, q *shuffleRequest) (err error) {
-		q.UniqueReference, err = d.Bool()
-		return err
-	}},
+	value("unique_reference", func(q *shuffleRequest) *bool { return &q.UniqueReference }, (*httpjson.Reader).Bool),
 	{name: "commitment_id", read: func(d *httpjson.Reader, q *shuffleRequest) error {
 		text, err := d.String()
 		if err != nil {
@@ -132,11 +130,8 @@ var shuffleMembers = []member[*shuffleRequest]{
 		q.RevealNow = true
 		return err
 	}},
-	{name: "expires_in", read: readExpiry},
-	{name: "cut", read: func(d *httpjson.Reader, q *shuffleRequest) (err error) {
-		q.cut, err = readCut(d)
-		return err
-	}},
+	value("expires_in", func(q *shuffleRequest) *time.Duration { return &q.expires }, readExpiry),
+	value("cut", func(q *shuffleRequest) **shoe.Cut { return &q.cut }, readCut),
 }
 
 // The members of each kind of request.
@@ -358,17 +353,13 @@ func (q *shuffleRequest) setParameter(name string, n uint64) *problem {
 }
 
 // readExpiry reads the number of seconds until a shoe expires.
-func readExpiry(d *httpjson.Reader, q *shuffleRequest) error {
+func readExpiry(d *httpjson.Reader) (time.Duration, error) {
 	n, err := d.Count()
-	if err != nil {
-		return err
-	}
 	const most = uint64(liveshoes.MaxExpiry / time.Second)
-	if n < 1 || n > most {
-		return unprocessable("expires_in must be from 1 to %d seconds, or left out for a shoe that does not expire.", most).at("/expires_in")
+	if err == nil && (n < 1 || n > most) {
+		err = unprocessable("expires_in must be from 1 to %d seconds, or left out for a shoe that does not expire.", most).at("/expires_in")
 	}
-	q.expires = time.Duration(n) * time.Second
-	return nil
+	return time.Duration(n) * time.Second, err
 }
 
 // readCut reads the cut card's position, or the range to draw it from.
@@ -401,10 +392,7 @@ func problemCut(got string) *problem {
 }
 
 // revealMembers are the members of a reveal.
-var revealMembers = []member[*string]{{name: "seed", read: func(d *httpjson.Reader, seed *string) (err error) {
-	*seed, err = d.String()
-	return err
-}}}
+var revealMembers = []member[*string]{value("seed", func(seed *string) *string { return seed }, (*httpjson.Reader).String)}
 
 // decodeReveal reads the body of a reveal and returns the seed.
 func decodeReveal(body []byte, lease *budget.Lease) ([]byte, error) {

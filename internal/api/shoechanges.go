@@ -147,11 +147,9 @@ func ifVersion(r *http.Request) (uint64, error) {
 
 // changeMembers are the members of all changes.
 var changeMembers = []member[*liveshoes.Change]{
-	count("count", func(c *liveshoes.Change) **uint64 { return &c.Count }),
+	value("count", func(c *liveshoes.Change) **uint64 { return &c.Count }, readCount),
 	{name: "cards", read: readCards},
-	{name: "from", read: func(d *httpjson.Reader, c *liveshoes.Change) error {
-		return oneOf(d, &c.Taken, shoe.Top, shoe.Bottom, shoe.Random)
-	}},
+	value("from", func(c *liveshoes.Change) *shoe.End { return &c.Taken }, oneOf(shoe.Top, shoe.Bottom, shoe.Random)),
 	{name: "to", read: func(d *httpjson.Reader, c *liveshoes.Change) error {
 		pile, err := d.String()
 		if err == nil && !shoe.IsName(pile) {
@@ -160,12 +158,9 @@ var changeMembers = []member[*liveshoes.Change]{
 		c.To = shoe.OnPile(pile)
 		return err
 	}},
-	{name: "put", read: func(d *httpjson.Reader, c *liveshoes.Change) error { return oneOf(d, &c.Put, shoe.Top, shoe.Bottom) }},
-	{name: "cut", read: func(d *httpjson.Reader, c *liveshoes.Change) (err error) {
-		c.Cut, err = readCut(d)
-		return err
-	}},
-	algorithm(func(c *liveshoes.Change) *string { return &c.Algorithm }),
+	value("put", func(c *liveshoes.Change) *shoe.End { return &c.Put }, oneOf(shoe.Top, shoe.Bottom)),
+	value("cut", func(c *liveshoes.Change) **shoe.Cut { return &c.Cut }, readCut),
+	value("algorithm", func(c *liveshoes.Change) *string { return &c.Algorithm }, readAlgorithm),
 	text("client_seed", func(c *liveshoes.Change) *string { return &c.ClientSeed }, audit.CheckClientSeed),
 }
 
@@ -194,8 +189,7 @@ func complete(c *liveshoes.Change, given []string) error {
 // readCards reads cards by their numbers and codes, or which cards of a deck to reshuffle.
 func readCards(d *httpjson.Reader, c *liveshoes.Change) error {
 	if c.Kind == audit.KindReshuffle {
-		var which string
-		err := oneOf(d, &which, "remaining", "all")
+		which, err := oneOf("remaining", "all")(d)
 		if which == "all" {
 			c.From = shoe.All
 		}
@@ -226,16 +220,18 @@ func readCards(d *httpjson.Reader, c *liveshoes.Change) error {
 	})
 }
 
-// oneOf reads a string that must be one of a few words.
-func oneOf[T ~string](d *httpjson.Reader, into *T, words ...T) error {
-	text, err := d.String()
-	if *into = T(text); err != nil || slices.Contains(words, *into) {
-		return err
+// oneOf returns a function that reads a string, which must be one of a few words.
+func oneOf[T ~string](words ...T) func(d *httpjson.Reader) (T, error) {
+	return func(d *httpjson.Reader) (T, error) {
+		text, err := d.String()
+		if err != nil || slices.Contains(words, T(text)) {
+			return T(text), err
+		}
+		var list []string
+		for _, word := range words {
+			list = append(list, strconv.Quote(string(word)))
+		}
+		name := strings.TrimPrefix(d.Pointer(), "/")
+		return "", unprocessable("%s must be %s; got %s.", name, strings.Join(list, " or "), suggest.Quote(text)).at(d.Pointer())
 	}
-	var list []string
-	for _, word := range words {
-		list = append(list, strconv.Quote(string(word)))
-	}
-	name := strings.TrimPrefix(d.Pointer(), "/")
-	return unprocessable("%s must be %s; got %s.", name, strings.Join(list, " or "), suggest.Quote(text)).at(d.Pointer())
 }
