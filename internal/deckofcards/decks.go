@@ -168,8 +168,7 @@ func (a *API) reset(q *request) (*liveshoes.Result, error) {
 
 // newDraw handles /api/deck/new/draw/: it shuffles a new deck and draws cards.
 func (a *API) newDraw(q *request) (*answer, error) {
-	count, err := q.count(0)
-	if err != nil {
+	if _, err := q.count(0); err != nil { // before there is a deck
 		return nil, err
 	}
 	withJokers, _ := q.flag("jokers_enabled")
@@ -184,20 +183,16 @@ func (a *API) newDraw(q *request) (*answer, error) {
 		return nil, err
 	}
 	q.id = created.Shoe.ID
-	return a.take(q, count)
+	return a.draw(q)
 }
 
-// draw handles /api/deck/{deck_id}/draw/, with or without a location.
+// draw handles /api/deck/{deck_id}/draw/, with or without a location. It draws all cards if fewer remain
+// than the request asks for.
 func (a *API) draw(q *request) (*answer, error) {
 	count, err := q.count(0)
 	if err != nil {
 		return nil, err
 	}
-	return a.take(q, count)
-}
-
-// take draws count cards, or all if fewer remain.
-func (a *API) take(q *request, count uint64) (*answer, error) {
 	result, err := a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		n := min(count, s.Remaining)
 		if n == 0 {
