@@ -172,37 +172,27 @@ func (q *request) addJSON(body []byte) error {
 		return nil
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	open, err := d.ReadToken()
-	if err != nil || open.Kind() != '{' {
-		return cmp.Or(err, errNoObject)
+	if open, err := d.ReadToken(); err != nil || open.Kind() != '{' {
+		return errors.New("the body is no JSON object")
 	}
-	for d.PeekKind() != '}' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return err
-		}
-		if name := name.String(); slices.Contains(parameters, name) {
-			err = q.addMember(d, name)
-		} else {
-			err = d.SkipValue()
+	for d.PeekKind() == '"' {
+		token, _ := d.ReadToken() // what is no name is no value either
+		name := token.String()
+		value, err := d.ReadValue()
+		if err == nil && slices.Contains(parameters, name) {
+			err = q.addMember(name, value, d.Options())
 		}
 		if err != nil {
 			return err
 		}
 	}
-	_, err = d.ReadToken()
+	_, err := d.ReadToken()
 	return err
 }
 
-var errNoObject = errors.New("the body is no JSON object")
-
-// addMember adds the next value: a string, number or boolean as text, or a list of them joined by
-// commas. It ignores other values.
-func (q *request) addMember(d *jsontext.Decoder, name string) error {
-	value, err := d.ReadValue()
-	if err != nil {
-		return err
-	}
+// addMember adds a value: a string, number or boolean as text, or a list of them joined by commas. It
+// ignores other values.
+func (q *request) addMember(name string, value jsontext.Value, options jsontext.Options) (err error) {
 	if value.Kind() != '[' {
 		if isText(value) {
 			q.values[name] = string(appendText(nil, value))
@@ -210,7 +200,7 @@ func (q *request) addMember(d *jsontext.Decoder, name string) error {
 		return nil
 	}
 	texts := make([]byte, 0, len(value))
-	list := jsontext.NewDecoder(bytes.NewBuffer(value), d.Options())
+	list := jsontext.NewDecoder(bytes.NewBuffer(value), options)
 	for _, err = list.ReadToken(); err == nil && list.PeekKind() != ']'; {
 		if value, err = list.ReadValue(); err == nil && isText(value) {
 			texts = appendText(append(texts, ','), value)
