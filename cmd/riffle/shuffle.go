@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -51,11 +50,10 @@ func algorithms() string {
 
 // Run shuffles the lines.
 func (k *shuffleCmd) Run(ctx context.Context, c *console) error {
-	text, err := k.read(ctx, c)
+	lines, err := k.read(ctx, c)
 	if err != nil {
 		return err
 	}
-	lines := splitLines(text)
 	record, seed, err := k.record(lines)
 	if err != nil {
 		return err
@@ -78,7 +76,7 @@ func (k *shuffleCmd) Run(ctx context.Context, c *console) error {
 	}
 	out := bufio.NewWriterSize(c.out, 1<<16)
 	for _, line := range order {
-		_, _ = out.Write(line)
+		_, _ = out.WriteString(line)
 		_ = out.WriteByte('\n')
 	}
 	if err := out.Flush(); err != nil {
@@ -87,8 +85,8 @@ func (k *shuffleCmd) Run(ctx context.Context, c *console) error {
 	return nil
 }
 
-// read reads the input and requires it to be UTF-8.
-func (k *shuffleCmd) read(ctx context.Context, c *console) ([]byte, error) {
+// read reads the lines, without their line feeds, and requires them to be UTF-8.
+func (k *shuffleCmd) read(ctx context.Context, c *console) ([]string, error) {
 	text, err := await(ctx, nil, func() ([]byte, error) {
 		in, err := c.open(k.File)
 		if err != nil {
@@ -99,47 +97,27 @@ func (k *shuffleCmd) read(ctx context.Context, c *console) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the lines: %w", err)
 	}
-	if !utf8.Valid(text) {
-		number := 1
-		for line := range bytes.Lines(text) {
-			if !utf8.Valid(line) {
-				break
-			}
-			number++
-		}
-		return nil, fmt.Errorf("line %d is not UTF-8, which a proof cannot represent", number)
+	lines := strings.Split(string(text), "\n")
+	if last := len(lines) - 1; lines[last] == "" { // nothing follows the last line feed
+		lines = lines[:last]
 	}
-	return text, nil
-}
-
-// splitLines returns the lines without their line feeds.
-func splitLines(text []byte) [][]byte {
-	lines := make([][]byte, 0, bytes.Count(text, []byte{'\n'})+1)
-	for line := range bytes.Lines(text) {
-		lines = append(lines, bytes.TrimSuffix(line, []byte{'\n'}))
-	}
-	return lines
-}
-
-// digest returns the SHA-256 of the JSON array of the lines.
-func digest(lines [][]byte) (sum [sha256.Size]byte, err error) {
-	texts := make([]string, len(lines))
 	for i, line := range lines {
-		texts[i] = string(line)
+		if !utf8.ValidString(line) {
+			return nil, fmt.Errorf("line %d is not UTF-8, which a proof cannot represent", i+1)
+		}
 	}
-	array, err := json.Marshal(texts)
-	return sha256.Sum256(array), err
+	return lines, nil
 }
 
 // record draws a seed and returns the record of the shuffle with it.
-func (k *shuffleCmd) record(lines [][]byte) (*audit.Record, rng.Seed, error) {
-	sum, err := digest(lines)
+func (k *shuffleCmd) record(lines []string) (*audit.Record, rng.Seed, error) {
+	array, err := json.Marshal(lines)
 	if err != nil {
 		return nil, nil, err
 	}
 	size := uint64(len(lines))
 	s := audit.Statement{
-		Algorithm: shuffle.Algorithm(k.Algorithm), Size: size, Draw: size, Repeat: 1, Input: audit.ItemsInput(sum), Reference: k.Reference,
+		Algorithm: shuffle.Algorithm(k.Algorithm), Size: size, Draw: size, Repeat: 1, Input: audit.ItemsInput(sha256.Sum256(array)), Reference: k.Reference,
 	}
 	if k.Draw != nil {
 		s.Draw = min(*k.Draw, size) // like shuf(1)
