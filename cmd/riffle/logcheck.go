@@ -72,12 +72,11 @@ func (k *logCheck) newReport(ctx context.Context, c *console) (*logReport, error
 	if err != nil {
 		return nil, err
 	}
-	copyFile := filepath.Join(data, ledger.CheckpointName)
-	second, err := os.ReadFile(copyFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	second := ledger.Anchor{Source: filepath.Join(data, ledger.CheckpointName)}
+	if second.Note, err = os.ReadFile(second.Source); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the second copy of the checkpoint: %w", err)
 	}
-	r := &logReport{console: c, ctx: ctx, logCheck: k, verifier: verifier, copyFile: copyFile, second: second}
+	r := &logReport{console: c, ctx: ctx, logCheck: k, verifier: verifier, second: second}
 	r.state = checkState{path: k.State, Origin: verifier.Name(), Seeds: !k.WithoutSeeds}
 	if k.State != "" && k.number > 1 {
 		r.state.path += fmt.Sprintf(".%d", k.number)
@@ -91,8 +90,7 @@ type logReport struct {
 	*logCheck
 	ctx        context.Context
 	verifier   note.Verifier
-	copyFile   string
-	second     []byte // contents of copyFile; nil without one
+	second     ledger.Anchor // the second copy of the checkpoint; without a note if there is none
 	state      checkState
 	origins    []string // of the log, which is the last one, and of those that it follows
 	followed   bool     // by another log in the same folder
@@ -149,12 +147,7 @@ func (r *logReport) check(store ledger.Reader, name string) error {
 			return err
 		}
 	}
-	if len(r.second) == 0 {
-		r.step(copyStep, "there is none at %s, so records missing at the end of the log would not show", r.copyFile)
-		return nil
-	}
-	err = ledger.CheckRollback(r.ctx, store, r.verifier, ledger.Anchor{Source: r.copyFile, Note: r.second})
-	return r.conclude(copyStep, nil, err, "the store continues %s", r.copyFile)
+	return r.compare(store, copyStep, "there is none at %s", r.second)
 }
 
 func (r *logReport) checkAnchor(store ledger.Reader, place anchor.Place) error {
@@ -162,16 +155,21 @@ func (r *logReport) checkAnchor(store ledger.Reader, place anchor.Place) error {
 	if err != nil {
 		return fmt.Errorf("the anchor %s cannot be read: %w", place.Name, err)
 	}
-	if len(note) == 0 {
-		r.step("anchor", "%s does not exist, so records missing at the end of the log would not show", place.Name)
-		return nil
-	}
 	a := ledger.Anchor{Source: place.Name, Note: note}
-	if own := a.Origin() == r.verifier.Name(); !own && (r.followed || slices.Contains(r.origins, a.Origin())) {
+	own := a.Origin() == r.verifier.Name()
+	if len(note) > 0 && !own && (r.followed || slices.Contains(r.origins, a.Origin())) {
 		return nil // it is another log's checkpoint
 	}
-	err = ledger.CheckRollback(r.ctx, store, r.verifier, a)
-	return r.conclude("anchor", nil, err, "the store continues %s", place.Name)
+	return r.compare(store, "anchor", "%s does not exist", a)
+}
+
+// compare checks that the store continues a checkpoint. none says that there is none.
+func (r *logReport) compare(store ledger.Reader, step, none string, a ledger.Anchor) error {
+	if len(a.Note) == 0 {
+		r.step(step, none+", so records missing at the end of the log would not show", a.Source)
+		return nil
+	}
+	return r.conclude(step, nil, ledger.CheckRollback(r.ctx, store, r.verifier, a), "the store continues %s", a.Source)
 }
 
 // rightLog returns an error if the store is empty, or holds the log of another key.
@@ -180,7 +178,7 @@ func (r *logReport) checkAnchor(store ledger.Reader, place anchor.Place) error {
 // store's checkpoint is well-formed and signed by another key, and the second copy does not verify with
 // the given key either. Anything else is a finding of the check.
 func (r *logReport) rightLog(store ledger.Reader, head ledger.Head, name string) error {
-	if head.Size == 0 && len(head.Checkpoint) == 0 && len(r.second) == 0 {
+	if head.Size == 0 && len(head.Checkpoint) == 0 && len(r.second.Note) == 0 {
 		if records, err := store.Range(r.ctx, 0, 1); err == nil && len(records) == 0 {
 			return fmt.Errorf("there is no log in %s", name)
 		}
@@ -194,7 +192,7 @@ func (r *logReport) rightLog(store ledger.Reader, head ledger.Head, name string)
 			return nil
 		}
 	}
-	if _, err := proof.OpenCheckpoint(r.second, r.verifier); err == nil {
+	if _, err := proof.OpenCheckpoint(r.second.Note, r.verifier); err == nil {
 		return nil
 	}
 	origin, _, _ := strings.Cut(unverified.Note.Text, "\n")
