@@ -59,7 +59,9 @@ func Verify(record []byte, seed rng.Seed, maxPositions uint64, interrupt func() 
 	statement := r.Statement
 	statement.Seed = seed
 	v.seed(&statement)
-	if commitment := statement.Commitment(); !v.step("commitment", differ(commitment, r.Commitment), "the SHA-256 of the statement with its seed is the record's commitment, "+r.Commitment.String()) {
+	commitment := statement.Commitment()
+	err = Rule(commitment == r.Commitment, "the statement with its seed has the SHA-256 %s, but the record commits to %s", commitment, r.Commitment)
+	if !v.step("commitment", err, "the SHA-256 of the statement with its seed is the record's commitment, "+r.Commitment.String()) {
 		return v, nil
 	}
 	keys, err := rng.Keys(seed, r.Commitment, r.ClientSeed)
@@ -87,10 +89,8 @@ func checkCut(c *shoe.Cut, keys []byte) error {
 	if err != nil {
 		return err
 	}
-	if want := DrawCut(c, reference); want != c.At {
-		return fmt.Errorf("the seed draws the cut %d from %d to %d, and the record says %d", want, c.From, c.To, c.At)
-	}
-	return nil
+	want := DrawCut(c, reference)
+	return Rule(want == c.At, "the seed draws the cut %d from %d to %d, and the record says %d", want, c.From, c.To, c.At)
 }
 
 // CutStream is the shuffle number whose keystream draws the cut. The order itself is number 0, and
@@ -102,13 +102,6 @@ const CutStream = 1
 func DrawCut(c *shoe.Cut, source shuffle.Source) uint64 {
 	n := c.To - c.From + 1
 	return c.From + source.Ascend(n, n)[0]
-}
-
-func differ(got, want Commitment) error {
-	if got != want {
-		return fmt.Errorf("the statement with its seed has the SHA-256 %s, but the record commits to %s", got, want)
-	}
-	return nil
 }
 
 // step adds the outcome of a check: the error, or the detail if it is nil.

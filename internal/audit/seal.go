@@ -1,10 +1,10 @@
 package audit
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -92,11 +92,9 @@ func (s *Sealed) Open(position uint64) *Opening {
 
 // Check checks that the card is at the position of the sealed order of size cards with the root.
 func (o *Opening) Check(position, size uint64, card []byte, root tlog.Hash) error {
-	if position >= size {
-		return fmt.Errorf("position %d of %d cards", position, size)
-	}
-	if tlog.CheckRecord(o.Path, int64(size), root, int64(position), leaf(o.Salt, position, card)) != nil {
-		return fmt.Errorf("salt and path do not lead from this card at position %d to the root", position)
-	}
-	return nil
+	err := tlog.CheckRecord(o.Path, int64(size), root, int64(position), leaf(o.Salt, position, card))
+	return cmp.Or(
+		Rule(position < size, "position %d of %d cards", position, size),
+		Rule(err == nil, "salt and path do not lead from this card at position %d to the root", position),
+	)
 }

@@ -282,10 +282,7 @@ func (c *comparison) checkSet(k claim, positions []uint64) error {
 	if k.part == whole {
 		return c.checkSequence(k, positions)
 	}
-	if !c.cards.areSet(positions, k.values) {
-		return errors.New("other cards")
-	}
-	return nil
+	return audit.Rule(c.cards.areSet(positions, k.values), "other cards")
 }
 
 // which begins a sentence about what a claim has.

@@ -176,8 +176,6 @@ func (r *Result) sealed(order []uint64, of *cards) error {
 		}
 		texts[i] = of.text(number)
 	}
-	if root := audit.Seal(r.File.Seed, r.Record.Commitment, texts).Root(); root != *r.Record.Root {
-		return fmt.Errorf("the cards in this order have the root %x, and the record has %x", root[:], r.Record.Root[:])
-	}
-	return nil
+	root := audit.Seal(r.File.Seed, r.Record.Commitment, texts).Root()
+	return audit.Rule(root == *r.Record.Root, "the cards in this order have the root %x, and the record has %x", root[:], r.Record.Root[:])
 }
