@@ -112,26 +112,10 @@ func (m *Metrics) Log(name string) *LogMetrics {
 // commitments and open shoes. A scrape counts these in the store, and omits them if it cannot be reached.
 func (a *API) Watch(registry prometheus.Registerer) { registry.MustRegister(gauges{a}) }
 
-// The gauges of a log.
-var (
-	queueDepthDesc    = prometheus.NewDesc("riffle_queue_depth", "Records that wait for the next commit.", []string{logLabel}, nil)
-	queueCapacityDesc = prometheus.NewDesc("riffle_queue_capacity", "Records that may wait before requests are answered 503.", []string{logLabel}, nil)
-	logSizeDesc       = prometheus.NewDesc("riffle_log_size", "Records in the log, as far as this process knows.", []string{logLabel}, nil)
-	publishedSizeDesc = prometheus.NewDesc("riffle_log_published_size", "Records that the published checkpoint covers.", []string{logLabel}, nil)
-	readyDesc         = prometheus.NewDesc("riffle_ready", "1 while the log is ready: see /readyz.", []string{logLabel}, nil)
-	commitmentsDesc   = prometheus.NewDesc("riffle_commitments", "Commitments in the log that wait to be used (open), or for the log to say that they are void (late).", []string{logLabel, "status"}, nil)
-	shoesDesc         = prometheus.NewDesc("riffle_shoes", "Shoes that cards can be dealt from.", []string{logLabel}, nil)
-)
-
 type gauges struct{ api *API }
 
-func (gauges) Describe(c chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{
-		readyDesc, queueDepthDesc, queueCapacityDesc, logSizeDesc, publishedSizeDesc, commitmentsDesc, shoesDesc,
-	} {
-		c <- desc
-	}
-}
+// Describe implements [prometheus.Collector]. It leaves the gauges to Collect, which has each of them once.
+func (gauges) Describe(chan<- *prometheus.Desc) {}
 
 // Collect asks all logs concurrently, since a store may not answer.
 func (g gauges) Collect(c chan<- prometheus.Metric) {
@@ -145,14 +129,15 @@ func (g gauges) Collect(c chan<- prometheus.Metric) {
 }
 
 func (l *Log) collect(ctx context.Context, c chan<- prometheus.Metric) {
-	show := func(desc *prometheus.Desc, value float64, labels ...string) {
-		c <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{l.name}, labels...)...)
+	show := func(name, help string, value float64, status ...string) {
+		desc := prometheus.NewDesc(name, help, []string{logLabel, "status"}[:1+len(status)], nil)
+		c <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{l.name}, status...)...)
 	}
 	ready := 1.0
 	if l.ready() != nil {
 		ready = 0
 	}
-	show(readyDesc, ready)
+	show("riffle_ready", "1 while the log is ready: see /readyz.", ready)
 	log, err := l.acquire()
 	if err != nil {
 		return
@@ -160,16 +145,17 @@ func (l *Log) collect(ctx context.Context, c chan<- prometheus.Metric) {
 	defer log.release()
 	depth, capacity := log.Log.Queued()
 	committed, published := log.Log.Sizes()
-	show(queueDepthDesc, float64(depth))
-	show(queueCapacityDesc, float64(capacity))
-	show(logSizeDesc, float64(committed))
-	show(publishedSizeDesc, float64(published))
+	show("riffle_queue_depth", "Records that wait for the next commit.", float64(depth))
+	show("riffle_queue_capacity", "Records that may wait before requests are answered 503.", float64(capacity))
+	show("riffle_log_size", "Records in the log, as far as this process knows.", float64(committed))
+	show("riffle_log_published_size", "Records that the published checkpoint covers.", float64(published))
 	if open, late, err := log.Dealer.CountCommitments(ctx); err == nil {
-		show(commitmentsDesc, float64(open), string(dealer.StatusOpen))
-		show(commitmentsDesc, float64(late), string(dealer.StatusLate))
+		const help = "Commitments in the log that wait to be used (open), or for the log to say that they are void (late)."
+		show("riffle_commitments", help, float64(open), string(dealer.StatusOpen))
+		show("riffle_commitments", help, float64(late), string(dealer.StatusLate))
 	}
 	if open, err := log.Shoes.Count(ctx); err == nil {
-		show(shoesDesc, float64(open))
+		show("riffle_shoes", "Shoes that cards can be dealt from.", float64(open))
 	}
 }
 
