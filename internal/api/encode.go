@@ -62,7 +62,7 @@ func (s *stream) flush() {
 	if !s.sent {
 		s.sent = true
 		s.head()
-		s.x.Header()["X-Content-Type-Options"] = nosniff
+		s.x.Header()["X-Content-Type-Options"] = httpserver.NoSniff
 	}
 	s.send()
 	s.wait()
@@ -118,7 +118,7 @@ func (s *stream) finish() error {
 		s.send()
 	} else {
 		s.head()
-		sendBody(s.x, http.StatusOK, s.buf)
+		httpserver.Send(s.x, http.StatusOK, s.buf)
 	}
 	s.release()
 	return nil

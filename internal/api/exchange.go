@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime/debug"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -102,7 +101,6 @@ var (
 	typeHTML    = []string{"text/html; charset=utf-8"}
 	typeYAML    = []string{"application/yaml"}
 	noStore     = []string{"no-store"}
-	nosniff     = []string{"nosniff"}
 )
 
 // shortAnswer is the length of the longest answer that is not charged: the connection's buffers hold
@@ -118,7 +116,7 @@ func (x *exchange) send(media []string, body []byte) error {
 		}
 	}
 	x.Header()["Content-Type"] = media
-	sendBody(x, http.StatusOK, body)
+	httpserver.Send(x, http.StatusOK, body)
 	return nil
 }
 
@@ -147,15 +145,4 @@ func (x *exchange) sendStatic(v any) error {
 	}
 	Cache(x, "max-age=300")
 	return x.send(typeJSON, append(text, '\n'))
-}
-
-// sendBody is send without the charge.
-func sendBody(w http.ResponseWriter, status int, body []byte) {
-	h := w.Header()
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h["X-Content-Type-Options"] = nosniff
-	w.WriteHeader(status)
-	if _, err := w.Write(body); err != nil {
-		panic(http.ErrAbortHandler)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"riffle/internal/httpserver"
 	"riffle/internal/ledger"
 )
 
@@ -86,7 +87,7 @@ func sendCompressed(x *exchange, kind []string, data []byte) {
 	h := x.Header()
 	h["Content-Type"] = kind
 	h.Add("Vary", "Accept-Encoding") // also if uncompressed, or a cache would serve that to everybody
-	send := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { sendBody(w, http.StatusOK, data) })
+	send := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { httpserver.Send(w, http.StatusOK, data) })
 	if x.lease.Grow(compressorBytes) == nil {
 		compressed.Handler(send).ServeHTTP(x, x.r)
 	} else {

@@ -320,7 +320,7 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	for _, field := range p.header {
 		h.Set(field[0], field[1])
 	}
-	sendBody(w, p.Status, []byte(text+"\n"))
+	httpserver.Send(w, p.Status, []byte(text+"\n"))
 }
 
 func (a *API) methodNotAllowed(x *exchange) error {

@@ -14,6 +14,7 @@ import (
 
 	"riffle/internal/httperror"
 	"riffle/internal/httpjson"
+	"riffle/internal/httpserver"
 	"riffle/internal/journal"
 	"riffle/internal/liveshoes"
 	"riffle/internal/plan"
@@ -138,17 +139,7 @@ func write(w http.ResponseWriter, status int, text []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store") // even a GET draws cards
-	send(w, status, text)
-}
-
-func send(w http.ResponseWriter, status int, body []byte) {
-	h := w.Header()
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	if _, err := w.Write(body); err != nil {
-		panic(http.ErrAbortHandler) // the caller left
-	}
+	httpserver.Send(w, status, text)
 }
 
 // refusal is an error with its status and text.

@@ -8,6 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"riffle/internal/deck"
+	"riffle/internal/httpserver"
 	"riffle/internal/picture"
 )
 
@@ -52,7 +53,7 @@ func (a *API) picture(w http.ResponseWriter, r *http.Request) {
 	a.Cache(w, "max-age=86400")
 	// An SVG opened as a page must not load or run anything.
 	h.Set("Content-Security-Policy", "default-src 'none'")
-	send(w, http.StatusOK, drawn)
+	httpserver.Send(w, http.StatusOK, drawn)
 }
 
 // draws returns a picture and its media type, or nil if the name is unknown.

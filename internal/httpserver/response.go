@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -46,6 +47,20 @@ const (
 	// with unread bytes may lose the answer.
 	lingerTime = time.Second
 )
+
+// NoSniff is the value of X-Content-Type-Options, shared by all answers: Header.Set would allocate it again.
+var NoSniff = []string{"nosniff"}
+
+// Send sends a whole answer. It panics with http.ErrAbortHandler if the client has left.
+func Send(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h["X-Content-Type-Options"] = NoSniff
+	w.WriteHeader(status)
+	if _, err := w.Write(body); err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
 
 // Begin prepares the response to r. It wraps the body of r, which must be the handler's request: net/http
 // keeps the original.
