@@ -14,7 +14,6 @@ import (
 	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/plan"
 	"riffle/internal/shoe"
 	"riffle/internal/suggest"
 )
@@ -131,20 +130,8 @@ func checkText(name, value string, check func(string) error) error {
 // dealParameters are the parameters of GET /decks/{type}.
 var dealParameters = []string{"decks", "draw", "hands", "algorithm", "client_seed", "reference", "details"}
 
-// decodeDeal reads the query of GET /decks/{type}. If the deck type has parameters, all other names
+// dealParameter reads a parameter of GET /decks/{type}. If the deck type has parameters, all other names
 // are taken as theirs.
-func decodeDeal(query map[string]string, deckType string, hasParameters bool) (*shuffleRequest, error) {
-	q := &shuffleRequest{Request: dealer.Request{Request: plan.Request{Deck: deckType}}}
-	for _, name := range names(query) {
-		err := q.dealParameter(name, query[name], hasParameters)
-		if err != nil {
-			return nil, err
-		}
-	}
-	return q, nil
-}
-
-// dealParameter reads a parameter of GET /decks/{type}.
 func (q *shuffleRequest) dealParameter(name, value string, hasParameters bool) (err error) {
 	switch name {
 	case "decks":

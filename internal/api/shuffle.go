@@ -8,6 +8,7 @@ import (
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
 	"riffle/internal/httpjson"
+	"riffle/internal/plan"
 )
 
 // shuffle answers POST /shuffle.
@@ -21,9 +22,11 @@ func (a *logAPI) shuffle(x *exchange) error {
 
 // dealDeck answers GET /decks/{type}.
 func (a *logAPI) dealDeck(x *exchange, kind *deck.Type) error {
-	q, err := decodeDeal(x.query, kind.Name, len(kind.Parameters) > 0)
-	if err != nil {
-		return err
+	q := &shuffleRequest{Request: dealer.Request{Request: plan.Request{Deck: kind.Name}}}
+	for _, name := range names(x.query) {
+		if err := q.dealParameter(name, x.query[name], len(kind.Parameters) > 0); err != nil {
+			return err
+		}
 	}
 	if err := a.prepare(x, q); err != nil {
 		return err
