@@ -1,6 +1,7 @@
 package deckofcards
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"slices"
@@ -133,9 +134,6 @@ func sortCards(cards []liveshoes.Card) {
 		if a.Card == nil || b.Card == nil { // item numbers are in that order
 			return int(a.Number) - int(b.Number)
 		}
-		if a.Card.Instance != b.Card.Instance {
-			return a.Card.Instance - b.Card.Instance
-		}
-		return places[nameOf(&a)] - places[nameOf(&b)]
+		return cmp.Or(a.Card.Instance-b.Card.Instance, places[nameOf(&a)]-places[nameOf(&b)])
 	})
 }
