@@ -26,8 +26,12 @@ func (c *console) open(name string) (io.Reader, error) {
 	return os.Open(name)
 }
 
-// printJSON prints a report on one line.
-func (c *console) printJSON(report any) error {
+// print prints a report: as JSON on one line, or its text for people.
+func (c *console) print(asJSON bool, report any, text string) error {
+	if !asJSON {
+		_, err := io.WriteString(c.out, text)
+		return err
+	}
 	encoder := json.NewEncoder(c.out)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(report)

@@ -41,7 +41,7 @@ func (k *fairnessCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	report := newFairnessReport(meter, reader.items, k.Cyclic, k.Items == "")
-	if err := k.print(c, report); err != nil {
+	if err := c.print(k.JSON, report, report.text(c)); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
 	return report.err()
@@ -84,12 +84,4 @@ func (k *fairnessCmd) measure(ctx context.Context, reader *orderReader) (meter *
 		meter.Add(order)
 	}
 	return nil, context.Cause(ctx)
-}
-
-func (k *fairnessCmd) print(c *console, report *fairnessReport) error {
-	if !k.JSON {
-		_, err := io.WriteString(c.out, report.text(c))
-		return err
-	}
-	return c.printJSON(report)
 }

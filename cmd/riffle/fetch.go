@@ -58,21 +58,23 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// readText reads a file, or fetches a proof if its name is a URL or an audit id.
-func (s *service) readText(ctx context.Context, name string) (text []byte, isFetched bool, err error) {
+// readText reads a file in a role, or fetches a proof if its name is a URL or an audit id.
+func (s *service) readText(ctx context.Context, name string, role prooffile.Role) prooffile.Text {
+	t := prooffile.Text{Name: name, Role: prooffile.RoleProof}
+	id, noID := uuid.Parse(name)
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-		text, err = fetch(ctx, name, "")
-		return text, true, err
+		t.Content, t.Err = fetch(ctx, name, "")
+	} else if t.Content, t.Err = readFile(name); noID != nil || !errors.Is(t.Err, errNoFile) {
+		t.Role = role
+	} else if s == nil {
+		t.Err = errors.New("there is no such file; to fetch the proof of an audit id, name the service with --from")
+	} else {
+		t.Content, t.Err = fetch(ctx, s.base.JoinPath("audits", id.String(), "proof").String(), s.token)
 	}
-	text, err = readFile(name)
-	if id, bad := uuid.Parse(name); bad == nil && errors.Is(err, errNoFile) {
-		if s == nil {
-			return nil, true, errors.New("there is no such file; to fetch the proof of an audit id, name the service with --from")
-		}
-		text, err = fetch(ctx, s.base.JoinPath("audits", id.String(), "proof").String(), s.token)
-		return text, true, err
+	if t.Err != nil {
+		t.Err = fmt.Errorf("%s: %w", name, t.Err)
 	}
-	return text, false, err
+	return t
 }
 
 var errNoFile = errors.New("there is no such file")

@@ -42,7 +42,11 @@ func (k *verify) Run(ctx context.Context, c *console) error {
 			return err
 		}
 	}
-	if err := k.print(c, found, err == nil); err != nil {
+	text := ""
+	if err == nil {
+		text = findingsText(c, found)
+	}
+	if err := c.print(k.JSON, found, text); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
 	if err != nil {
@@ -66,21 +70,21 @@ func (k *verify) check(ctx context.Context, c *console) (*prooffile.Findings, er
 		return nil, err
 	}
 	for _, name := range k.Files {
-		texts = append(texts, readText(ctx, service, name, ""))
+		texts = append(texts, service.readText(ctx, name, ""))
 	}
 	for _, name := range k.Proof {
-		texts = append(texts, readText(ctx, service, name, prooffile.RoleProof))
+		texts = append(texts, service.readText(ctx, name, prooffile.RoleProof))
 	}
 	var warning string
 	if service != nil {
 		for _, id := range prooffile.Missing(texts) {
-			texts = append(texts, readText(ctx, service, id.String(), prooffile.RoleProof))
+			texts = append(texts, service.readText(ctx, id.String(), prooffile.RoleProof))
 		}
 		for _, id := range prooffile.Open(texts) {
 			if void, err := service.voidOf(ctx, id); err != nil {
 				_, _ = fmt.Fprintln(c.messages, "riffle: warning:", err)
 			} else if void != "" {
-				texts = append(texts, readText(ctx, service, void, prooffile.RoleProof))
+				texts = append(texts, service.readText(ctx, void, prooffile.RoleProof))
 			}
 		}
 		if !slices.ContainsFunc(texts, func(t prooffile.Text) bool { return t.IsKey() }) {
@@ -105,10 +109,11 @@ func (k *verify) check(ctx context.Context, c *console) (*prooffile.Findings, er
 
 // given reads the texts that are given in their roles.
 func (k *verify) given() (texts []prooffile.Text, err error) {
-	if k.Key != "" {
-		key, err := readKey(k.Key)
-		if err != nil {
-			return nil, err
+	if key := k.Key; key != "" {
+		if _, notKey := prooffile.Verifier(key); notKey != nil { // it names a file
+			if key, err = readVerifierKey(key); err != nil {
+				return nil, err
+			}
 		}
 		texts = append(texts, prooffile.Text{Name: "--key", Role: prooffile.RoleKey, Content: []byte(key)})
 	}
@@ -129,26 +134,6 @@ func (k *verify) given() (texts []prooffile.Text, err error) {
 		texts = append(texts, t)
 	}
 	return texts, nil
-}
-
-// readKey returns the key that a flag is, or that is in the file of that name.
-func readKey(keyOrFile string) (string, error) {
-	if _, err := prooffile.Verifier(keyOrFile); err == nil {
-		return keyOrFile, nil
-	}
-	return readVerifierKey(keyOrFile)
-}
-
-// readText reads a file, or fetches a proof.
-func readText(ctx context.Context, s *service, name string, role prooffile.Role) prooffile.Text {
-	content, isFetched, err := s.readText(ctx, name)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
-	}
-	if isFetched {
-		role = prooffile.RoleProof
-	}
-	return prooffile.Text{Name: name, Role: role, Content: content, Err: err}
 }
 
 // readLimited reads a text that is not too long.

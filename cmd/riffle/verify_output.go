@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -39,28 +38,21 @@ func verdictError(f *prooffile.Findings) error {
 	return nil
 }
 
-// print prints the findings as JSON or, if a proof was read, for people.
-func (k *verify) print(c *console, f *prooffile.Findings, isRead bool) error {
-	if k.JSON {
-		return c.printJSON(f)
-	}
-	if !isRead {
-		return nil
-	}
+// findingsText returns the findings for people.
+func findingsText(c *console, f *prooffile.Findings) string {
 	var text strings.Builder
-	if len(f.Proofs) == 1 {
-		f.Proofs[0].Notes = f.Notes
-	} else {
+	if len(f.Proofs) != 1 {
 		writeConclusion(&text, c, &prooffile.Conclusion{Headline: f.Headline, Notes: f.Notes})
 	}
 	for _, p := range f.Proofs {
-		if len(f.Proofs) > 1 {
+		if len(f.Proofs) == 1 {
+			p.Notes = f.Notes
+		} else {
 			fmt.Fprintf(&text, "\n%s\n", prooffile.Printable(strings.Join(p.Files, " ")))
 		}
 		writeConclusion(&text, c, &p.Conclusion)
 	}
-	_, err := io.WriteString(c.out, text.String())
-	return err
+	return text.String()
 }
 
 // writeConclusion writes the verdict and then the steps.
