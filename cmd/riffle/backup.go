@@ -93,14 +93,6 @@ func same(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(one, other)
 }
 
-// bring brings a store and the checkpoint beside it up to date.
-func (t *transfer) bring(ctx context.Context, to ledger.Store, folder string) error {
-	if err := t.run(ctx, to, false); err != nil {
-		return err
-	}
-	return t.saveCheckpoint(ctx, to, folder)
-}
-
 // follow brings a store up to date until ctx ends, or another log follows. It waits for a source that cannot be reached, and ends
 // when another file has taken the place of the source.
 func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source string) error {
@@ -120,9 +112,14 @@ func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source s
 		head, lost := t.from.Head(ctx)
 		if lost == nil && head.Size != size {
 			followed := false
-			if lost = t.bring(ctx, to, folder); lost == nil {
-				followed, lost = t.source.isFollowed(ctx, to, t.verifier.Name())
-			}
+			lost = inOrder(
+				func() error { return t.run(ctx, to, false) },
+				func() error { return t.saveCheckpoint(ctx, to, folder) },
+				func() (err error) {
+					followed, err = t.source.isFollowed(ctx, to, t.verifier.Name())
+					return err
+				},
+			)
 			if followed {
 				return nil
 			}

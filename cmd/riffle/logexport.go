@@ -169,20 +169,13 @@ func (t *transfer) copyArchive(ctx context.Context, from, folder string) error {
 		_, _ = fmt.Fprintf(t.out, "records      in the store that %s has already\n\n", folder)
 		return nil
 	}
-	err := os.MkdirAll(folder, 0o700)
-	if err == nil {
-		err = t.copyKeys(from, folder, true)
-	}
-	if err == nil {
-		err = archive.Copy(source, target)
-	}
-	if err != nil {
-		return err
-	}
-	if err := t.checkArchive(ctx, target); err != nil {
-		return err
-	}
-	return t.saveCheckpoint(ctx, t.from, folder)
+	return inOrder(
+		func() error { return os.MkdirAll(folder, 0o700) },
+		func() error { return t.copyKeys(from, folder, true) },
+		func() error { return archive.Copy(source, target) },
+		func() error { return t.checkArchive(ctx, target) },
+		func() error { return t.saveCheckpoint(ctx, t.from, folder) },
+	)
 }
 
 // checkArchive checks a whole archive, and that it has all records of the source.
