@@ -215,7 +215,7 @@ func checkInput(input string) error {
 
 func isDigest(s string) bool {
 	digest, ok := strings.CutPrefix(s, "sha256:")
-	_, err := parseHash(digest)
+	_, err := ParseHash(digest)
 	return ok && err == nil
 }
 

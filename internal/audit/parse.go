@@ -123,8 +123,8 @@ var decoders = json.WithUnmarshalers(json.JoinUnmarshalers(
 	}),
 	decoder(parseUUID),
 	decoder(parseTime),
-	decoder(func(text string) (c Commitment, err error) { return parseHash(text) }),
-	decoder(func(text string) (root tlog.Hash, err error) { return parseHash(text) }),
+	decoder(func(text string) (c Commitment, err error) { return ParseHash(text) }),
+	decoder(func(text string) (root tlog.Hash, err error) { return ParseHash(text) }),
 	decoder(func(reveal string) (now bool, err error) {
 		return true, Rule(reveal == "now", "the record's reveal is %q, and only now can be said", reveal)
 	}),
@@ -156,8 +156,8 @@ func parseUUID(text string) (uuid.UUID, error) {
 	return id, cmp.Or(err, Rule(isForm, "not a lower-case UUID of version 7"))
 }
 
-// parseHash parses a SHA-256 of 64 hex digits, lower case.
-func parseHash(text string) (hash [sha256.Size]byte, err error) {
+// ParseHash parses a SHA-256 of 64 hex digits, lower case.
+func ParseHash(text string) (hash [sha256.Size]byte, err error) {
 	raw, err := hex.DecodeString(text)
 	isForm := err == nil && copy(hash[:], raw) == len(raw) && hex.EncodeToString(hash[:]) == text
 	return hash, Rule(isForm, "not 64 hex digits in lower case")

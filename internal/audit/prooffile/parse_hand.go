@@ -2,7 +2,6 @@ package prooffile
 
 import (
 	"cmp"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -170,15 +169,11 @@ func (c *handCard) setOpening(salt, path jsontext.Value) error {
 		return errors.New("it takes both salt and path to prove it")
 	}
 	c.opening = &audit.Opening{Path: make([]tlog.Hash, hashes.len())}
-	isValid := decodeHash(c.opening.Salt[:], unquoted(salt))
+	c.opening.Salt, err = audit.ParseHash(unquoted(salt))
 	for i, hash := range hashes.all() {
-		isValid = isValid && decodeHash(c.opening.Path[i][:], unquoted(hash))
+		if err == nil {
+			c.opening.Path[i], err = audit.ParseHash(unquoted(hash))
+		}
 	}
-	return audit.Rule(isValid, "its salt or a hash of its path is not 64 hex digits in lower case")
-}
-
-// decodeHash decodes lower-case hex of exactly the length of to.
-func decodeHash(to []byte, text string) bool {
-	raw, err := hex.DecodeString(text)
-	return err == nil && copy(to, raw) == len(to) && hex.EncodeToString(to) == text
+	return audit.Rule(err == nil, "its salt or a hash of its path is not 64 hex digits in lower case")
 }
