@@ -129,9 +129,13 @@ func (a *logAPI) reveal(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	seed, err := decodeReveal(body, x.lease)
-	if err != nil {
+	var text string
+	if _, err := readMembers(body, x.lease, revealMembers, &text); err != nil {
 		return err
+	}
+	seed, err := hex.DecodeString(text)
+	if err != nil || len(seed) == 0 || hex.EncodeToString(seed) != text {
+		return badRequest("seed must be the seed of an answer, copied exactly: lower-case hex digits.").at("/seed")
 	}
 	key, err := idempotencyKey(x, body)
 	if err != nil {

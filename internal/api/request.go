@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -393,16 +392,3 @@ func problemCut(got string) *problem {
 
 // revealMembers are the members of a reveal.
 var revealMembers = []member[*string]{value("seed", func(seed *string) *string { return seed }, (*httpjson.Reader).String)}
-
-// decodeReveal reads the body of a reveal and returns the seed.
-func decodeReveal(body []byte, lease *budget.Lease) ([]byte, error) {
-	var text string
-	if _, err := readMembers(body, lease, revealMembers, &text); err != nil {
-		return nil, err
-	}
-	seed, err := hex.DecodeString(text)
-	if err != nil || len(seed) == 0 || hex.EncodeToString(seed) != text {
-		return nil, badRequest("seed must be the seed of an answer, copied exactly: lower-case hex digits.").at("/seed")
-	}
-	return seed, nil
-}
