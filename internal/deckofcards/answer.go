@@ -200,8 +200,10 @@ func refusalOf(err error) *refusal {
 	switch {
 	case errors.As(err, &own):
 		return own
+	case errors.As(err, &body) && body.Status == http.StatusRequestEntityTooLarge:
+		return refuse(body.Status, "The body is longer than %d bytes. Send fewer cards at once.", maxBody)
 	case errors.As(err, &body):
-		return bodyError(body)
+		return refuse(http.StatusBadRequest, "The body did not arrive whole. Send it again.")
 	case errors.Is(err, journal.ErrNoShoe) || errors.As(err, &closed):
 		return refuse(http.StatusNotFound, noDeck)
 	case errors.As(err, &invalid):

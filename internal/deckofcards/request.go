@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -88,14 +90,6 @@ func (a *API) read(w http.ResponseWriter, r *http.Request, lease *budget.Lease) 
 // newDeckKey makes the key for the deck that newDraw creates before it draws. Keys have no spaces,
 // so no other request has it.
 const newDeckKey = " deck"
-
-// bodyError returns the refusal for a body that cannot be read.
-func bodyError(err *httpjson.Error) *refusal {
-	if err.Status == http.StatusRequestEntityTooLarge {
-		return refuse(err.Status, "The body is longer than %d bytes. Send fewer cards at once.", maxBody)
-	}
-	return refuse(http.StatusBadRequest, "The body did not arrive whole. Send it again.")
-}
 
 // answerBytes estimates the memory of an answer, from the number of cards that the request names or
 // draws.
@@ -225,9 +219,9 @@ func appendText(to []byte, v jsontext.Value) []byte {
 // maxDigits is the limit of Python, in which the original service is written.
 const maxDigits = 4300
 
-// number returns an integer parameter, limited to an int64; 1 if it is missing. what describes
-// valid values for the error.
-func (q *request) number(name, what string) (int64, error) {
+// number returns an integer parameter, limited to an int64; 1 if it is missing. Values below least are
+// errors. what describes valid values for the error.
+func (q *request) number(name, what string, least int64) (int64, error) {
 	text, given := q.values[name]
 	if !given {
 		return 1, nil
@@ -235,7 +229,7 @@ func (q *request) number(name, what string) (int64, error) {
 	text = strings.TrimSpace(text)
 	digits := strings.TrimLeft(text, "+-")
 	n, err := strconv.ParseInt(text, 10, 64) // the nearest one of 64 bits if it is out of their range
-	if errors.Is(err, strconv.ErrSyntax) || len(digits) > maxDigits || strings.Trim(digits, "0123456789") != "" {
+	if errors.Is(err, strconv.ErrSyntax) || len(digits) > maxDigits || strings.Trim(digits, "0123456789") != "" || n < least {
 		return 0, refuse(http.StatusBadRequest, "%s must be %s, such as %s=2.", name, what, name)
 	}
 	return n, nil
@@ -248,19 +242,15 @@ func (q *request) notEnough(status int) *refusal {
 	return refuse(status, notEnough, cmp.Or(count, "1"))
 }
 
-// count returns the number of cards to draw. Values below least are errors.
+// count returns the number of cards to draw, from least on.
 func (q *request) count(least int64) (uint64, error) {
-	what := "a whole number of " + strconv.FormatInt(least, 10) + " or more"
-	n, err := q.number("count", what)
-	if err == nil && n < least {
-		err = refuse(http.StatusBadRequest, "count must be %s, such as count=2.", what)
-	}
-	return uint64(max(n, 0)), err
+	n, err := q.number("count", fmt.Sprintf("a whole number of %d or more", least), least)
+	return uint64(n), err
 }
 
 // decks returns the number of deck copies, at most most.
 func (q *request) decks(most int64) (uint64, error) {
-	n, err := q.number("deck_count", "a whole number")
+	n, err := q.number("deck_count", "a whole number", math.MinInt64)
 	switch {
 	case err != nil:
 		return 0, err
