@@ -47,13 +47,17 @@ func Seal(seed rng.Seed, c Commitment, cards [][]byte) *Sealed {
 		mac.Reset()
 		mac.Write(binary.BigEndian.AppendUint64(message, uint64(i)))
 		mac.Sum(s.salts[i][:0])
-		hashes, err := tlog.StoredHashesForRecordHash(int64(i), leaf(s.salts[i], uint64(i), card), s)
-		if err != nil {
-			panic("audit: a tree in memory cannot be read: " + err.Error())
-		}
-		s.hashes = append(s.hashes, hashes...)
+		s.hashes = append(s.hashes, inMemory(tlog.StoredHashesForRecordHash(int64(i), leaf(s.salts[i], uint64(i), card), s))...)
 	}
 	return s
+}
+
+// inMemory returns what was read of a tree in memory, which cannot fail.
+func inMemory[T any](found T, err error) T {
+	if err != nil {
+		panic("audit: a tree in memory cannot be read: " + err.Error())
+	}
+	return found
 }
 
 // leaf returns the leaf hash of a sealed card.
@@ -67,11 +71,7 @@ func leaf(salt Salt, position uint64, card []byte) tlog.Hash {
 
 // Root returns the root of the tree. Without cards it is the SHA-256 of nothing.
 func (s *Sealed) Root() tlog.Hash {
-	root, err := tlog.TreeHash(int64(len(s.salts)), s)
-	if err != nil {
-		panic("audit: a tree in memory cannot be read: " + err.Error())
-	}
-	return root
+	return inMemory(tlog.TreeHash(int64(len(s.salts)), s))
 }
 
 // An Opening proves which card is at a position of a sealed order, and reveals nothing about the
@@ -83,11 +83,7 @@ type Opening struct {
 
 // Open returns the opening of a position.
 func (s *Sealed) Open(position uint64) *Opening {
-	path, err := tlog.ProveRecord(int64(len(s.salts)), int64(position), s)
-	if err != nil {
-		panic("audit: a tree in memory cannot be read: " + err.Error())
-	}
-	return &Opening{Salt: s.salts[position], Path: path}
+	return &Opening{Salt: s.salts[position], Path: inMemory(tlog.ProveRecord(int64(len(s.salts)), int64(position), s))}
 }
 
 // Check checks that the card is at the position of the sealed order of size cards with the root.
