@@ -52,17 +52,6 @@ type sorting struct {
 	groups []*group
 }
 
-// sortTexts sorts texts, and puts together what belongs together.
-func sortTexts(texts []Text, options Options) (*sorting, error) {
-	s, err := readTexts(texts)
-	if err != nil {
-		return nil, err
-	}
-	s.given.Decks, s.given.AnyOrder = options.Decks, options.AnyOrder
-	s.group()
-	return s, s.findItems()
-}
-
 // readTexts finds the roles of texts, and parses them.
 func readTexts(texts []Text) (*sorting, error) {
 	s := &sorting{only: map[Role]*input{}}

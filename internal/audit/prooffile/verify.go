@@ -64,8 +64,13 @@ func Verify(texts []Text, options Options) *Findings {
 
 // verify is [Verify] for texts that are not refused.
 func verify(texts []Text, options Options) (*Findings, error) {
-	s, err := sortTexts(texts, options)
+	s, err := readTexts(texts)
 	if err != nil {
+		return nil, err
+	}
+	s.given.Decks, s.given.AnyOrder = options.Decks, options.AnyOrder
+	s.group()
+	if err := s.findItems(); err != nil {
 		return nil, err
 	}
 	handOf, err := s.readHandOf(options.HandOf)
