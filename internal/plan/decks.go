@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -26,10 +27,7 @@ func (r *Rules) checkDeck(p *Plan) error {
 	} else if err != nil {
 		return err
 	}
-	p.Copies = 1
-	if q.Decks != nil {
-		p.Copies = *q.Decks
-	}
+	p.Copies = *cmp.Or(q.Decks, new(uint64(1)))
 	most := min(r.Limits.Items, audit.MaxDeck) / uint64(p.Deck.Size())
 	if q.MaxCards > 0 {
 		most = min(most, q.MaxCards/uint64(p.Deck.Size()))

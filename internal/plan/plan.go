@@ -237,13 +237,7 @@ func (r *Rules) checkInput(p *Plan) error {
 
 // checkDraw sets the statement's draw and repeat, before any memory is reserved for them.
 func (r *Rules) checkDraw(s *audit.Statement, q *Request) error {
-	s.Draw, s.Repeat = s.Size, 1
-	if q.Draw != nil {
-		s.Draw = *q.Draw
-	}
-	if q.Repeat != nil {
-		s.Repeat = *q.Repeat
-	}
+	s.Draw, s.Repeat = *cmp.Or(q.Draw, &s.Size), *cmp.Or(q.Repeat, new(uint64(1)))
 	overflow, results := bits.Mul64(s.Repeat, s.Draw)
 	limits := r.Limits
 	switch {
