@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -26,10 +27,8 @@ const (
 // those who learn the game. The picture is drawings/hanafuda/FLOWER/KIND.svg, or else plain.svg.
 func hanafuda(s *sheet, c *deck.Card) bool {
 	flower, kind, number := c.Attributes["flower"], c.Attributes["kind"], c.Attributes["month"]
-	picture, known := drawings()["hanafuda/"+flower+"/plain"]
-	if own := drawings()["hanafuda/"+flower+"/"+kind]; own != "" {
-		picture = own
-	}
+	plain, known := drawings()["hanafuda/"+flower+"/plain"]
+	picture := cmp.Or(drawings()["hanafuda/"+flower+"/"+kind], plain)
 	_, chaff, _ := strings.Cut(c.Code, "C")
 	copied := strings.Index("0123", chaff) // of the chaff; its attributes do not tell
 	if !known || !slices.Contains(hanaKinds, kind) || len(number) == 0 || len(number) > 2 || kind == "chaff" && copied < 1 {
