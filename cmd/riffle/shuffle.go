@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -117,11 +118,9 @@ func (k *shuffleCmd) record(lines []string) (*audit.Record, rng.Seed, error) {
 	}
 	size := uint64(len(lines))
 	s := audit.Statement{
-		Algorithm: shuffle.Algorithm(k.Algorithm), Size: size, Draw: size, Repeat: 1, Input: audit.ItemsInput(sha256.Sum256(array)), Reference: k.Reference,
+		Algorithm: shuffle.Algorithm(k.Algorithm), Size: size, Repeat: 1, Input: audit.ItemsInput(sha256.Sum256(array)), Reference: k.Reference,
 	}
-	if k.Draw != nil {
-		s.Draw = min(*k.Draw, size) // like shuf(1)
-	}
+	s.Draw = min(*cmp.Or(k.Draw, &size), size) // like shuf(1)
 	if s.Algorithm == shuffle.AlgorithmSattolo && size == 1 {
 		return nil, nil, errors.New("sattolo moves every line, which takes at least two; there is 1 line: use another algorithm")
 	}
