@@ -90,7 +90,7 @@ type logReport struct {
 	*logCheck
 	ctx        context.Context
 	verifier   note.Verifier
-	second     ledger.Anchor // the second copy of the checkpoint; without a note if there is none
+	second     ledger.Anchor // the second copy of the checkpoint; without a note if there is no file
 	state      checkState
 	origins    []string // of the log, which is the last one, and of those that it follows
 	followed   bool     // by another log in the same folder
@@ -163,7 +163,7 @@ func (r *logReport) checkAnchor(store ledger.Reader, place anchor.Place) error {
 	return r.compare(store, "anchor", "%s does not exist", a)
 }
 
-// compare checks that the store continues a checkpoint. none says that there is none.
+// compare checks that the store continues a checkpoint. none says that there is no checkpoint.
 func (r *logReport) compare(store ledger.Reader, step, none string, a ledger.Anchor) error {
 	if len(a.Note) == 0 {
 		r.step(step, none+", so records missing at the end of the log would not show", a.Source)
