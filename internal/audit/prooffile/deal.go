@@ -74,8 +74,7 @@ func texts[E fmt.Stringer](list []E) (texts []string) {
 }
 
 // A comparison compares an order with the replayed positions of a record, by docs/spec.md,
-// "Comparing an order or a hand". It numbers the parts of a deal in their sequence: hands from 0,
-// and then the rest.
+// "Comparing an order or a hand".
 type comparison struct {
 	*Order
 	*audit.Statement
@@ -84,13 +83,16 @@ type comparison struct {
 	anyOrder bool // hands and the rest may be in any sequence
 }
 
-// whole is the part of a claim that is about all parts of a shuffle together.
-const whole = -1
+const (
+	remaining Part = 0        // the rest of a deal
+	whole          = ^Part(0) // of a claim that is about all parts of a shuffle together
+)
 
 // A claim is values that an order has, and which part of a shuffle they are said to be.
 type claim struct {
-	shuffle, part int
-	values        *list
+	shuffle int
+	part    Part
+	values  *list
 }
 
 // claims are what an order says of each shuffle, or the first reason why it cannot be what was
@@ -131,21 +133,20 @@ func (c *comparison) match() (*Match, error) {
 // matchHand is match for an order that is said to be one hand.
 func (c *comparison) matchHand(said Part) (*Match, error) {
 	hands, rest := c.handsGiven()
-	part := slices.IndexFunc(c.parts(), func(part int) bool { return c.name(part) == said })
 	switch {
-	case part < 0:
+	case !slices.Contains(c.parts(), said):
 		return nil, fmt.Errorf("there is no %s in this deal: it has %s", strings.TrimPrefix(said.String(), "the "), audit.Count(len(c.Hands), "hand"))
 	case len(hands) != 1 || rest != nil:
 		return nil, fmt.Errorf("the file is not one hand, and %s is", said)
 	}
-	if m := c.find(hands, nil, []int{part}); m != nil {
+	if m := c.find(hands, nil, []Part{said}); m != nil {
 		return m, nil
 	}
 	if m := c.find(hands, nil, c.parts()); m != nil {
 		return nil, fmt.Errorf("it is not %s, but %s", said, m.Parts[0])
 	}
 	for shuffle := range c.orders {
-		if c.cards.areSet(c.positions(shuffle, part), hands[0]) {
+		if c.cards.areSet(c.positions(shuffle, said), hands[0]) {
 			return nil, fmt.Errorf("it has the same items as %s, in another order", said)
 		}
 	}
@@ -177,7 +178,7 @@ func (c *comparison) claims() *claims {
 		said.addHands(0, c.hands, "")
 	}
 	if c.rest != nil {
-		said.add(0, len(c.Hands), c.rest)
+		said.add(0, remaining, c.rest)
 	}
 	if c.shuffles != nil {
 		said.addShuffles(c.shuffles, len(c.Hands) > 0)
@@ -198,7 +199,7 @@ func (k *claims) fail(reason string, args ...any) {
 	}
 }
 
-func (k *claims) add(shuffle, part int, list *list) {
+func (k *claims) add(shuffle int, part Part, list *list) {
 	k.list = append(k.list, claim{shuffle, part, list})
 }
 
@@ -219,7 +220,7 @@ func (k *claims) addShuffles(list *list, isDealt bool) {
 		default:
 			rest := k.elements(of, parts.at(last))
 			k.addHands(shuffle, parts.first(last), of)
-			k.add(shuffle, len(k.Hands), rest)
+			k.add(shuffle, remaining, rest)
 		}
 	}
 }
@@ -230,7 +231,7 @@ func (k *claims) addHands(shuffle int, hands *list, of string) {
 		k.fail(of+"the order given has %s, and %d were dealt", audit.Count(hands.len(), "hand"), len(k.Hands))
 	}
 	for i, hand := range hands.all() {
-		k.add(shuffle, i, k.elements(of+"a hand of the order given: ", hand))
+		k.add(shuffle, Part(i+1), k.elements(of+"a hand of the order given: ", hand))
 	}
 }
 
@@ -289,7 +290,7 @@ func (c *comparison) checkSet(k claim, positions []uint64) error {
 func (c *comparison) which(k claim) string {
 	text := "the order given has "
 	if k.part != whole {
-		text = c.name(k.part).String() + " of " + text
+		text = k.part.String() + " of " + text
 	}
 	if c.Repeat > 1 {
 		text = fmt.Sprintf("shuffle %d: ", k.shuffle+1) + text
@@ -314,7 +315,7 @@ func (c *comparison) handsGiven() (hands []*list, rest *list) {
 
 // find returns where the hands were dealt, each as another of the parts: in sequence in the first
 // shuffle that has them so, or else in any if they may be sorted.
-func (c *comparison) find(hands []*list, rest *list, parts []int) *Match {
+func (c *comparison) find(hands []*list, rest *list, parts []Part) *Match {
 	sequences := []bool{false, true}
 	if c.answer != nil && !c.anyOrder {
 		sequences = []bool{false} // players sort the hand that they hold, and nobody an answer
@@ -337,18 +338,17 @@ func (c *comparison) find(hands []*list, rest *list, parts []int) *Match {
 
 // place returns which parts of a shuffle the hands are, each another; nil unless all are found. A
 // hand that may be sorted is nevertheless the part that it equals in sequence, if there is one.
-func (c *comparison) place(shuffle int, hands []*list, rest *list, parts []int, sorted bool) (found []int) {
+func (c *comparison) place(shuffle int, hands []*list, rest *list, parts []Part, sorted bool) (found []Part) {
 	if rest != nil {
-		last := len(c.Hands)
-		if !c.isPart(shuffle, last, rest, sorted) {
+		if !c.isPart(shuffle, remaining, rest, sorted) {
 			return nil
 		}
-		parts = slices.DeleteFunc(parts, func(part int) bool { return part == last })
+		parts = slices.DeleteFunc(parts, func(part Part) bool { return part == remaining })
 	}
 	for _, hand := range hands {
-		at := slices.IndexFunc(parts, func(part int) bool { return c.isPart(shuffle, part, hand, false) })
+		at := slices.IndexFunc(parts, func(part Part) bool { return c.isPart(shuffle, part, hand, false) })
 		if at < 0 && sorted {
-			at = slices.IndexFunc(parts, func(part int) bool { return c.isPart(shuffle, part, hand, true) })
+			at = slices.IndexFunc(parts, func(part Part) bool { return c.isPart(shuffle, part, hand, true) })
 		}
 		if at < 0 {
 			return nil
@@ -360,8 +360,8 @@ func (c *comparison) place(shuffle int, hands []*list, rest *list, parts []int, 
 
 // isPart reports whether values are the part of a shuffle. The rest may be sorted only if any order
 // was asked for: it may be a wall, whose order is the game.
-func (c *comparison) isPart(shuffle, part int, values *list, sorted bool) bool {
-	if sorted && (part < len(c.Hands) || c.anyOrder) {
+func (c *comparison) isPart(shuffle int, part Part, values *list, sorted bool) bool {
+	if sorted && (part != remaining || c.anyOrder) {
 		return c.cards.areSet(c.positions(shuffle, part), values)
 	}
 	return c.cards.areSequence(c.positions(shuffle, part), values)
@@ -371,50 +371,39 @@ func (c *comparison) allHands(sorted bool) *Match {
 	return c.newMatch(c.parts()[:len(c.Hands)], sorted)
 }
 
-func (c *comparison) newMatch(parts []int, sorted bool) *Match {
+func (c *comparison) newMatch(parts []Part, sorted bool) *Match {
 	from, to := c.span(parts[0])
-	m := &Match{Cards: int(to - from), Sorted: sorted, noun: c.cards.noun()}
-	for _, part := range parts {
-		m.Parts = append(m.Parts, c.name(part))
-	}
-	return m
-}
-
-// name returns the number of a part for people.
-func (c *comparison) name(part int) Part {
-	if part == len(c.Hands) {
-		return 0
-	}
-	return Part(part + 1)
+	return &Match{Parts: parts, Cards: int(to - from), Sorted: sorted, noun: c.cards.noun()}
 }
 
 // parts returns the parts that a hand can be: the hands of the deal and the rest, unless that is
 // empty. A record without hands has none.
-func (c *comparison) parts() (parts []int) {
-	for part := range len(c.Hands) + 1 {
-		if from, to := c.span(part); from < to && len(c.Hands) > 0 {
-			parts = append(parts, part)
-		}
+func (c *comparison) parts() (parts []Part) {
+	for i := range c.Hands {
+		parts = append(parts, Part(i+1))
+	}
+	if from, to := c.span(remaining); from < to && len(c.Hands) > 0 {
+		parts = append(parts, remaining)
 	}
 	return parts
 }
 
 // positions returns what a shuffle dealt to a part.
-func (c *comparison) positions(shuffle, part int) []uint64 {
+func (c *comparison) positions(shuffle int, part Part) []uint64 {
 	from, to := c.span(part)
 	return c.orders[shuffle][from:to]
 }
 
 // span returns a part's place in the result.
-func (c *comparison) span(part int) (from, to uint64) {
-	to = c.Draw
-	for i, n := range c.Hands {
-		switch {
-		case i < part:
-			from += n
-		case i == part:
-			to = from + n
-		}
+func (c *comparison) span(part Part) (from, to uint64) {
+	if part == whole {
+		return 0, c.Draw
 	}
-	return from, to
+	for i, n := range c.Hands {
+		if part == Part(i+1) {
+			return from, from + n
+		}
+		from += n
+	}
+	return from, c.Draw
 }
