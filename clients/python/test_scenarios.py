@@ -218,6 +218,31 @@ class Bounds(unittest.TestCase):
             [(1, None, False, False), (2, 503, True, False), (3, 200, True, True)],
         )
 
+    def test_what_others_answer_in_place_of_the_service_is_an_error_that_shows_it(self) -> None:
+        page, problem = "<h1>Log in</h1>", "application/problem+json"
+        for body, status, fields, shown in (
+            (page, 200, {"Content-Type": "text/html"}, page),
+            ('{"detail": ', 422, {"Content-Type": problem}, '{"detail": '),
+            ("null", 422, {"Content-Type": problem}, "null"),
+            ('{"detail": "no"}', 422, {"Content-Type": problem}, '{"detail": "no"}'),
+            ('{"message": "no route"}', 404, {"Content-Type": "application/json"}, '{"message": "no route"}'),
+            ("", 301, {"Location": "https://riffle.example/decks"}, "a redirect to https://riffle.example/decks"),
+        ):
+
+            class Other(Quiet):
+                def do_GET(self) -> None:
+                    self.send_response(status)
+                    for name, value in fields.items():
+                        self.send_header(name, value)
+                    self.end_headers()
+                    self.wfile.write(body.encode())
+
+            with serving(Other) as url:
+                for ask in (lambda: Riffle(url).list_decks(), lambda: list(Riffle(url).prove_shoe("x"))):
+                    with self.assertRaises(RiffleError) as raised:
+                        ask()
+                    self.assertEqual((raised.exception.status, raised.exception.problem["detail"]), (status, "This is no answer of the service: " + shown))
+
     def test_a_base_url_that_is_none(self) -> None:
         with self.assertRaisesRegex(ValueError, "localhost:8080"):
             Riffle("localhost:8080")

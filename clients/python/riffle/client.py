@@ -95,7 +95,7 @@ class _Answer:
 
     def value(self) -> Any:
         """Returns the body, or raises the error that it describes."""
-        if self.status >= 300:
+        if self.status >= 300 or self.kind == "text/html":
             raise RiffleError(self._problem())
         if self.kind == "application/json":
             return json.loads(self.body)
@@ -103,8 +103,15 @@ class _Answer:
 
     def _problem(self) -> t.Problem:
         if self.kind == "application/problem+json":
-            return cast(t.Problem, json.loads(self.body))
-        detail = f"This is no answer of the service: {self.body[:200].decode(errors='replace')}"
+            try:
+                problem = json.loads(self.body)
+            except ValueError:
+                problem = None
+            if isinstance(problem, dict) and {"status", "title", "detail"} <= problem.keys():
+                return cast(t.Problem, problem)
+        place = self.response.headers.get("Location")
+        shown = f"a redirect to {place}" if place else self.body[:200].decode(errors="replace")
+        detail = f"This is no answer of the service: {shown}"
         return {"type": "about:blank", "title": self.reason, "status": self.status, "detail": detail}
 
 

@@ -117,6 +117,9 @@ export class Riffle {
   readonly #options: Options;
 
   constructor(baseUrl: string | URL, options: Options = {}) {
+    // localhost:8080 would be a URL of the scheme localhost, which nothing answers.
+    if (/^(?!https?:)[^/?#]+:/i.test(String(baseUrl)))
+      throw new TypeError(`the base URL is ${baseUrl}, and has to be one such as https://riffle.example/logs/poker`);
     this.#options = options;
     this.#client = createClient<paths>({
       baseUrl: String(baseUrl),
@@ -161,7 +164,7 @@ export class Riffle {
         if (done && rest !== '') throw new UnreachableError(1, new Error('the stream ends in the middle of a line'));
       }
     } finally {
-      await reader.cancel();
+      await reader.cancel().catch(() => {}); // of a stream that failed, whose error is thrown already
     }
   }
 
@@ -171,11 +174,15 @@ export class Riffle {
       fetch = (request: Request) => this.#send(path, request, timeout, patience);
     const call = this.#client.request(method, path as never, {parseAs: 'text', ...rest, fetch} as never);
     const {data, error, response} = await (call as Promise<{data?: unknown; error?: unknown; response: Response}>);
-    const isJSON = !init.parseAs && response.headers.get('Content-Type')?.startsWith('application/json');
-    if (response.ok) return isJSON ? JSON.parse(data as string) : data;
-    if (typeof error === 'object' && response.headers.get('Content-Type') === 'application/problem+json')
+    const type = response.headers.get('Content-Type') ?? '';
+    if (response.ok && !type.startsWith('text/html'))
+      return !init.parseAs && type.startsWith('application/json') ? JSON.parse(data as string) : data;
+    if (type.startsWith('application/problem+json') && typeof (error as Problem | null)?.detail === 'string')
       throw new RiffleError(error as Problem, response);
-    const detail = `This is no answer of the service: ${String(error).slice(0, 200)}`;
+    const body = response.ok ? data : error,
+      text = typeof body === 'string' ? body : (JSON.stringify(body) ?? ''),
+      place = response.type === 'opaqueredirect' ? 'another address' : response.headers.get('Location'),
+      detail = `This is no answer of the service: ${place ? `a redirect to ${place}` : text.slice(0, 200)}`;
     throw new RiffleError({type: 'about:blank', title: response.statusText, status: response.status, detail}, response);
   }
 
@@ -208,7 +215,8 @@ export class Riffle {
 
 /**
  * Sends a request, and reads its whole answer, since a connection can be lost in the middle of one. A stream is left to
- * its reader. A service that is silent for longer than the time-out ends either.
+ * its reader. A service that is silent for longer than the time-out ends either. Redirects are not followed: they would
+ * make a GET of a POST, and take its key elsewhere.
  */
 async function once(fetch: NonNullable<Options['fetch']>, request: Request, timeout: number): Promise<Response> {
   const end = new AbortController(),
@@ -220,7 +228,7 @@ async function once(fetch: NonNullable<Options['fetch']>, request: Request, time
       timer = timeout < 2 ** 31 ? setTimeout(silent, timeout) : undefined; // a timer waits for 24 days at most
     return waited.finally(() => clearTimeout(timer));
   };
-  const response = await within(fetch(new Request(request, {signal: end.signal}))),
+  const response = await within(fetch(new Request(request, {signal: end.signal, redirect: 'manual'}))),
     reader = response.body?.getReader();
   if (!reader) return response;
   const body = new ReadableStream<Uint8Array>({
@@ -256,6 +264,7 @@ function randomKey(): string {
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     const abort = () => {
       clearTimeout(timer);
       reject(signal.reason);

@@ -182,3 +182,70 @@ test('hooks see every attempt and can set its headers', async () => {
     ['POST', '/shoes/{id}/draw', 3, 200, false],
   ]);
 });
+
+test('what others answer in place of the service is an error that shows it', async () => {
+  const page = '<h1>Log in</h1>',
+    problem = {'Content-Type': 'application/problem+json'};
+  for (const [body, status, headers, shown] of [
+    [page, 200, {'Content-Type': 'text/html'}, page],
+    ['{"detail": ', 422, problem, '{"detail": '],
+    ['null', 422, problem, 'null'],
+    ['{}', 422, problem, '{}'],
+    ['{"message":"no route"}', 404, {'Content-Type': 'application/json'}, '{"message":"no route"}'],
+    ['', 301, {Location: 'https://riffle.example/shuffle'}, 'a redirect to https://riffle.example/shuffle'],
+  ]) {
+    const answer = (request) => {
+      assert.equal(request.redirect, 'manual');
+      return new Response(body, {status, headers});
+    };
+    const riffle = new Riffle('http://localhost', {fetch: async (request) => answer(request)});
+    const error = await riffle.post('/shuffle', {body: {size: 2}}).then(assert.fail, (error) => error);
+    assert(error instanceof RiffleError, String(error));
+    assert.deepEqual([error.status, error.problem.detail], [status, `This is no answer of the service: ${shown}`]);
+  }
+  const headers = {'Content-Type': 'application/problem+json; charset=utf-8'};
+  const refused = async () => Response.json({status: 422, title: 'No', detail: 'no cards'}, {status: 422, headers});
+  await assert.rejects(new Riffle('http://localhost', {fetch: refused}).get('/decks'), {message: '422 No: no cards'});
+});
+
+test('a stream that breaks off or hangs is no answer, and keeps the records before', async () => {
+  for (const [last, isTimeout] of [
+    [(controller) => controller.error(new TypeError('the cable is cut')), false],
+    [() => {}, true],
+  ]) {
+    const parts = ['{"record":"1"}\n', '{"rec'].map((text) => new TextEncoder().encode(text));
+    const pull = (controller) => (parts.length ? controller.enqueue(parts.shift()) : last(controller));
+    const fetch = async ({signal}) => {
+      const body = new ReadableStream({
+        pull: (controller) => {
+          signal.onabort = () => controller.error(signal.reason);
+          pull(controller);
+        },
+      });
+      return new Response(body, {headers: {'Content-Type': 'application/jsonl'}});
+    };
+    const riffle = new Riffle('http://localhost', {fetch, timeout: 30}),
+      read = [];
+    const error = await (async () => {
+      for await (const {record} of riffle.lines('/shoes/{id}/proof', {params: {path: {id: 'x'}}})) read.push(record);
+    })().then(assert.fail, (error) => error);
+    assert(error instanceof UnreachableError && error.timedOut === isTimeout, String(error));
+    assert.deepEqual(read, ['1']);
+  }
+});
+
+test('a signal that a hook aborts is not waited for', {timeout: 5000}, async () => {
+  const closed = new AbortController(),
+    riffle = new Riffle('http://localhost', {
+      fetch: busy,
+      patience: 86_400_000,
+      onResponse: () => closed.abort(new Error('the table was closed')),
+    });
+  await assert.rejects(riffle.get('/decks', {signal: closed.signal}), {message: 'the table was closed'});
+});
+
+test('a base URL without a scheme is refused at once', () => {
+  for (const url of ['localhost:8080', 'riffle.example:443/logs/poker', 'ftp://localhost'])
+    assert.throws(() => new Riffle(url), {name: 'TypeError', message: /https:\/\/riffle.example/});
+  for (const url of ['HTTP://localhost', new URL('https://localhost'), '/logs/poker', '']) new Riffle(url);
+});
