@@ -55,10 +55,18 @@ end
 --- A client of the log at the URL, which may end with the prefix of a log, such as /logs/poker.
 function Riffle.new(url, options)
   options = options or {}
+  if not url:match("^https?://") then error("riffle.lua: the URL is " .. url .. ", and has to begin with http:// or https://", 2) end
   return setmetatable({
     url = url:gsub("/$", ""), token = options.token, patience = options.patience or 60, timeout = options.timeout or 60,
     json = options.json or first("cjson", "dkjson"), send = options.send or send, sleep = options.sleep or sleep,
   }, Riffle)
+end
+
+-- The problem in an answer that is none, or made of it.
+local function problem_of(json, status, text)
+  local parsed, problem = pcall(json.decode, text)
+  if parsed and type(problem) == "table" and problem.detail then return problem end
+  return {status = status, title = "no answer of the service", detail = text:sub(1, 200)}
 end
 
 local GOES_AWAY = {[429] = true, [500] = true, [502] = true, [503] = true, [504] = true}
@@ -76,13 +84,12 @@ function Riffle:call(method, path, body, key)
     local retry_after = status and tonumber(fields["retry-after"])
     if status and not GOES_AWAY[status] and not (status == 409 and retry_after) then
       if status == 200 then return text end
-      local parsed, problem = pcall(self.json.decode, text)
-      if parsed and type(problem) == "table" and problem.detail then return nil, problem end
-      return nil, {status = status, title = "no answer of the service", detail = text:sub(1, 200)}
+      return nil, problem_of(self.json, status, text)
     end
     local wait = math.max(backoff, retry_after or 0)
     if os.time() + wait > deadline then
-      return nil, {status = status or 0, title = "no answer", detail = status and text:sub(1, 200) or tostring(text)}
+      if status then return nil, problem_of(self.json, status, text) end
+      return nil, {status = 0, title = "no answer", detail = tostring(text)}
     end
     self.sleep(wait)
     backoff = math.min(2 * backoff, 5)
@@ -92,7 +99,9 @@ end
 function Riffle:post(path, body, key)
   local text, problem = self:call("POST", path, body, key)
   if not text then return nil, problem end
-  return self.json.decode(text)
+  local parsed, answer = pcall(self.json.decode, text)
+  if parsed and type(answer) == "table" then return answer end
+  return nil, problem_of(self.json, 200, text)
 end
 
 --- Shuffles what the request names: {items = {...}}, {deck = "uno108"} or {size = 10}, with draw, hands, reference and so on.

@@ -27,4 +27,14 @@ local none, problem = riffle:deal("standard53", "doudizhu")
 assert(none == nil and problem.status == 422 and problem.errors[1].pointer == "/deck")
 none, problem = Riffle.new("http://localhost:1", {patience = 0}):proof(deal.audit_id)
 assert(none == nil and problem.status == 0, "no service is no answer")
+
+-- What the service says as it gives up is kept, and what others answer in its place is a problem too.
+for text, want in pairs({['{"status":503,"title":"busy","detail":"come back"}'] = "come back", ["<h1>Log in</h1>"] = "<h1>Log in</h1>"}) do
+  for _, status in ipairs({503, 200}) do
+    local other = Riffle.new(url, {patience = 0, send = function() return status, text, {} end})
+    none, problem = other:shuffle({size = 2})
+    assert(status == 200 and none and none.detail == want or none == nil and problem.detail == want and problem.status == status, text)
+  end
+end
+assert(not pcall(Riffle.new, "localhost:8080"), "a URL without a scheme is a mistake at once")
 print("dealt, repeated, revealed and proven")
