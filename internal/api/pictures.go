@@ -105,11 +105,11 @@ func tableOf(rules *plan.Rules, v *audit.Verification) *picture.Table {
 		card = func(position uint64) *deck.Card { return &cards.Cards()[position%uint64(cards.Size())] }
 	}
 	if s.Repeat > 1 {
-		t.Title += fmt.Sprintf(", the first of %d shuffles", s.Repeat)
+		t.Title = fmt.Sprintf("The first of %d shuffles: %s", s.Repeat, t.Title)
 	}
 	t.Card = func(place uint64) *deck.Card { return card(v.Orders[0][place]) }
 	if v.Orders == nil {
-		t.Title += ", face down: the seed is not public"
+		t.Title = "Face down until the seed is public: " + t.Title // first, since a long title is cut off
 		t.Card = func(uint64) *deck.Card { return nil }
 	}
 	return t

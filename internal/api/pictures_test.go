@@ -3,10 +3,12 @@ package api_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"image/png"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -132,6 +134,28 @@ func TestADealIsDrawnOnceItsSeedIsPublic(t *testing.T) {
 	head := s.send(t, request(t, http.MethodHead, "/audits/"+one.AuditID+"/picture.png"))
 	assert.True(t, head.status == http.StatusOK && head.header.Get("ETag") == shown.header.Get("ETag"), head)
 	s.sendCanceled(t, get(t, "/audits/"+one.AuditID+"/picture.png"))
+}
+
+// A picture says that it is face down, also above the deck of an operator with a long name, or with one that
+// nobody can draw.
+func TestAPictureSaysThatItIsFaceDown(t *testing.T) {
+	s := start(t, setup{})
+	for name, title := range map[string]string{"long": strings.Repeat("W", 200), "odd": "🎉"} {
+		file := fmt.Sprintf(`{"type":%q,"name":{"en":%q,"zh":%q},"family":"odd","size":1,"cards":[{"code":"a","name":{"en":"A","zh":"A"},"glyph":"A"}]}`, name, title, title)
+		require.NoError(t, s.Rules.Decks.Load(fstest.MapFS{name + ".json": {Data: []byte(file)}}))
+		made := mustShuffle(t, s, `{"deck":"`+name+`"}`)
+		heading := func() (pixels string) {
+			drawn, err := png.Decode(strings.NewReader(s.send(t, get(t, "/audits/"+made.AuditID+"/picture.png")).body))
+			require.NoError(t, err)
+			for x := range drawn.Bounds().Dx() {
+				pixels += fmt.Sprint(drawn.At(x, 56))
+			}
+			return pixels
+		}
+		hidden := heading()
+		s.send(t, post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`))
+		assert.NotEqual(t, hidden, heading(), title)
+	}
 }
 
 // Whatever is shuffled has a picture, also an order that no deck explains.

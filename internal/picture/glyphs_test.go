@@ -19,12 +19,14 @@ func TestGlyphsAreSorted(t *testing.T) {
 	}
 }
 
-// All names that built-in cards show can be written. A new name with a character that none had
+// All names that built-in cards and their tables show can be written. A new name with a character that none had
 // takes go generate ./internal/picture.
 func TestNamesHaveOutlines(t *testing.T) {
 	for _, kind := range types(t) {
 		title := kind.Title.English
 		assert.Equal(t, title, legibleWithin(title, 2*mostOutline), kind.Name)
+		title = "Face down until the seed is public: The first of 1000000 shuffles: " + title
+		assert.Equal(t, title, legibleWithin(title, mostInTable))
 		for _, c := range kind.Faces() {
 			english := bare(c.Name.English, " (")
 			assert.Equalf(t, english, legible(english), "%s: %q", c.Code, c.Name.English)

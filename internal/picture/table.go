@@ -16,6 +16,7 @@ const (
 	tableWidth, tableHeight          = 1200, 630
 	edge, top, bottom, gap, apart    = 48, 92, 66, 28, 1.06
 	mostRows, mostInRow, mostOnTable = 12, 20, 120
+	mostInTable                      = 3 * mostOutline // of a line
 )
 
 // MaxTableSize is the most memory that drawing a table takes, in bytes: its pixels, a mask as large, a card
@@ -86,7 +87,7 @@ func (t *Table) PNG(wait func() error) ([]byte, error) {
 	p.draw(s.close())
 	p.write(edge, 56, 36, "#f2f5f0", t.Title)
 	if left > 0 {
-		t.Note += fmt.Sprintf(" %d more are not shown.", left)
+		t.Note += fmt.Sprintf(" Not shown: %d.", left)
 	}
 	p.write(edge, tableHeight-46, 24, "#b9d3c4", t.Note)
 	for i, r := range rows {
@@ -128,7 +129,7 @@ func fit(rows int, head, length float64) (columns int, scale, w, h float64) {
 
 // write writes a line that begins at x.
 func (p pen) write(x, y, size float64, fill, words string) {
-	words = legibleWithin(words, 2*mostOutline)
+	words = legibleWithin(words, mostInTable)
 	s, room := &sheet{}, min(size*ems(words), tableWidth-x-edge)
 	s.add("<svg>")
 	s.write(x+room/2, y, size, room, fill, words)
