@@ -56,14 +56,16 @@ export const asked = (field: string): string => new URLSearchParams(location.sea
 
 /**
  * remember puts the fields of a form into the page's address, so that a reload or another language keeps them. What
- * was made with them is one step further in the history, with its id and the state to show it again.
+ * was made with them is one step further in the history, with its id and the state to show it again. Fields that
+ * change keep what lies on the table.
  */
-export function remember(form: HTMLFormElement, made?: {id: Record<string, string>; state: unknown}): void {
+export function remember(form: HTMLFormElement, made?: {deal: string; state: unknown}): void {
   const fields = [...new FormData(form)].filter(([, value]) => value !== '' && value !== algorithms[0]);
-  const query = new URLSearchParams([...(fields as [string, string][]), ...Object.entries(made?.id ?? {})]).toString(),
+  const deal = made?.deal ?? asked('deal');
+  const query = new URLSearchParams([...(fields as [string, string][]), ...(deal ? [['deal', deal]] : [])]).toString(),
     address = `${location.pathname}${query && `?${query}`}${location.hash}`;
   if (made) history.pushState(made.state, '', address);
-  else history.replaceState(null, '', address);
+  else history.replaceState(history.state, '', address);
 }
 
 /** DeckFields asks for the deck type and its copies. */

@@ -46,7 +46,7 @@ const idOf = ({json}: Kept) => (JSON.parse(json) as Answer).audit_id;
 
 /** keep lets the tab show an answer again: by Back and Forward, and the last one in another language. */
 function keep(kept: Kept, form: HTMLFormElement): void {
-  remember(form, {id: {deal: idOf(kept)}, state: kept});
+  remember(form, {deal: idOf(kept), state: kept});
   try {
     sessionStorage.setItem(keptName, JSON.stringify(kept));
   } catch {
@@ -84,7 +84,8 @@ export function Shuffle({types}: {types: DeckType[]}) {
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(false);
   const [step, setStep] = useState(0); // back or forward
-  const felt = useRef<HTMLElement>(null);
+  const felt = useRef<HTMLElement>(null),
+    wanted = useRef(asked('deal')); // the deal that the address names
   const order = useCommitment();
   const type = types.find((type) => type.type === name) ?? types[0]!;
   useEffect(() => {
@@ -98,18 +99,21 @@ export function Shuffle({types}: {types: DeckType[]}) {
   }, [step]);
   useEffect(() => {
     const back = () => {
-      if (asked('deal') === (dealt?.answer.audit_id ?? '')) return; // another part of the address has changed
+      if (asked('deal') === wanted.current) return; // another part of the address has changed
+      wanted.current = asked('deal');
       setName(asked('deck') || first);
       setHands(asked('hands'));
       setDealt(undefined);
-      setStep(step + 1);
+      setStep((step) => step + 1);
     };
     addEventListener('popstate', back);
     return () => removeEventListener('popstate', back);
-  }, [dealt, step]);
-  const show = async ({body, json, fingerprint}: Kept) => {
+  }, []);
+  const show = async (kept: Kept) => {
+    const {body, json, fingerprint} = kept;
     const type = types.find(({type}) => type === body.deck)!,
       names = await cardNames(body.deck);
+    if (idOf(kept) !== wanted.current) return; // Back or Forward were faster
     order.drop(); // it was used
     setDealt({type, names, body, answer: JSON.parse(json) as Answer, json, fingerprint});
   };
@@ -124,8 +128,9 @@ export function Shuffle({types}: {types: DeckType[]}) {
         : body;
       const json = await (await post(path(['shuffle']), {...request, reveal: 'now'})).text(),
         kept = {body, json, fingerprint: made?.commitment};
-      await show(kept);
+      wanted.current = idOf(kept);
       keep(kept, form);
+      await show(kept);
     })()
       .catch((error: unknown) => {
         order.drop(); // it may have been used

@@ -380,6 +380,40 @@ test('Back takes a deal off the table, and Forward lays it again', async () => {
   await close();
 });
 
+test('Back lays a deal again after another deck was chosen, also if the reader is faster than the names', async () => {
+  const {page, close} = await deal('standard52', 1280),
+    idOf = (url) => new URL(url).searchParams.get('deal'),
+    isShown = (id) => page.locator(`.facts a[href*="${id}"]`).waitFor(),
+    first = idOf(page.url());
+  await page.selectOption('form select', 'uno108');
+  await page.click('button.main');
+  await page.waitForURL((url) => idOf(url) !== first);
+  const second = idOf(page.url());
+  await isShown(second);
+  await page.goBack();
+  await isShown(first);
+  assert.equal(idOf(page.url()), first);
+  await page.goForward();
+  await isShown(second);
+  let answer;
+  await page.route('**/decks/standard52/cards', (route) => {
+    answer = () => route.continue();
+  });
+  await page.reload();
+  await isShown(second);
+  const asked = page.waitForRequest('**/decks/standard52/cards');
+  await page.goBack();
+  await asked;
+  await page.goForward();
+  await isShown(second);
+  const answered = page.waitForResponse('**/decks/standard52/cards');
+  await answer();
+  await answered;
+  await page.waitForTimeout(200);
+  await isShown(second);
+  await close();
+});
+
 test('only bridge and mahjong have seats of the compass', async () => {
   const {page, close} = await deal('uno108', 1280, async (page) => {
     await page.selectOption('#hands', 'sizes');
