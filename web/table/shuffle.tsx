@@ -129,8 +129,8 @@ export function Shuffle({types}: {types: DeckType[]}) {
       const json = await (await post(path(['shuffle']), {...request, reveal: 'now'})).text(),
         kept = {body, json, fingerprint: made?.commitment};
       wanted.current = idOf(kept);
-      keep(kept, form);
       await show(kept);
+      if (wanted.current === idOf(kept)) keep(kept, form);
     })()
       .catch((error: unknown) => {
         order.drop(); // it may have been used
