@@ -279,14 +279,10 @@ func (d *Dealer) void(ctx context.Context, claim *ledger.Claim) error {
 	if err != nil {
 		return err
 	}
-	record, err := d.journal.NewRecord(audit.KindVoid)
-	if err != nil {
-		return err
-	}
-	record.CommitmentID, record.Commitment = id, commitment.Commitment
-	_, err = d.journal.Append(ctx, &journal.Entry{
-		Record: record, Reference: commitment.Reference,
-		Claims: []ledger.Claim{{Name: claim.Name, Taken: true, From: commitment.Index, Status: string(StatusVoid)}},
+	err = d.journal.AppendNew(ctx, &journal.Entry{
+		Record:    &audit.Record{Kind: audit.KindVoid, CommitmentID: id, Commitment: commitment.Commitment},
+		Reference: commitment.Reference,
+		Claims:    []ledger.Claim{{Name: claim.Name, Taken: true, From: commitment.Index, Status: string(StatusVoid)}},
 	})
 	d.open.Remove(id)
 	if err == nil {

@@ -189,20 +189,17 @@ func (d *Dealer) Record(kind audit.Kind, t *Draft) (*audit.Record, error) {
 	if len(t.Seed) == 0 {
 		panic("dealer: a record of a draft without a seed")
 	}
-	record, err := d.journal.NewRecord(kind)
-	if err != nil {
-		return nil, err
-	}
 	s := t.Plan.Statement
 	s.Seed = t.Seed
-	record.Statement, record.Parameters, record.ClientSeed = s, t.Plan.Parameters(), t.Plan.Request.ClientSeed
-	record.ItemsDigest = t.Plan.ItemsDigest
+	record := &audit.Record{
+		Kind: kind, Statement: s, Parameters: t.Plan.Parameters(), ClientSeed: t.Plan.Request.ClientSeed, ItemsDigest: t.Plan.ItemsDigest,
+	}
 	if t.committed != nil {
 		record.CommitmentID, record.Commitment = t.committed.record.ID, t.committed.record.Commitment
 	} else {
 		record.Commitment = s.Commitment()
 	}
-	return record, nil
+	return record, d.journal.Identify(record)
 }
 
 // Append appends a draft's record. The seed is stored in its sidecar, or stays in its commitment's.

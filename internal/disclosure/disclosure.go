@@ -168,15 +168,11 @@ func (s *Service) publish(ctx context.Context, stored *journal.Stored, key *jour
 	if err != nil || public {
 		return err
 	}
-	record, err := s.journal.NewRecord(audit.KindReveal)
-	if err != nil {
-		return err
-	}
-	record.AuditID, record.Commitment = stored.ID, stored.Commitment
 	claim := journal.RevealClaim(stored.ID)
-	_, err = s.journal.Append(ctx, &journal.Entry{
-		Record: record, Reference: stored.Reference,
-		Sidecar: journal.Sidecar{Key: key}, Claims: []ledger.Claim{{Name: claim}},
+	err = s.journal.AppendNew(ctx, &journal.Entry{
+		Record:    &audit.Record{Kind: audit.KindReveal, AuditID: stored.ID, Commitment: stored.Commitment},
+		Reference: stored.Reference,
+		Sidecar:   journal.Sidecar{Key: key}, Claims: []ledger.Claim{{Name: claim}},
 	})
 	if journal.Conflicts(err, claim) {
 		return nil

@@ -63,12 +63,6 @@ type Stored struct {
 	log   *ledger.Log
 }
 
-// NewRecord returns a record of a kind with a new id and the current time.
-func (j *Journal) NewRecord(kind audit.Kind) (*audit.Record, error) {
-	r := &audit.Record{Kind: kind}
-	return r, j.Identify(r)
-}
-
 // Identify gives a record a new id and the current time.
 func (j *Journal) Identify(r *audit.Record) (err error) {
 	r.Time = j.Now().UTC().Truncate(time.Microsecond) // the precision of the record's text
@@ -122,6 +116,15 @@ func (j *Journal) Append(ctx context.Context, e *Entry) (index uint64, err error
 	return index, err
 }
 
+// AppendNew identifies the entry's record and appends it. It fails like Append.
+func (j *Journal) AppendNew(ctx context.Context, e *Entry) error {
+	err := j.Identify(e.Record)
+	if err == nil {
+		_, err = j.Append(ctx, e)
+	}
+	return err
+}
+
 // encode returns the entry as the ledger takes it.
 func (e *Entry) encode() ledger.Entry {
 	return ledger.Entry{
@@ -154,24 +157,14 @@ func needs(r *audit.Record) ledger.Version {
 // BeginLog records that a log, which must be empty, follows another one, given its verifier key and last
 // checkpoint. The error is [ledger.ErrClaimed] if another process has recorded it.
 func (j *Journal) BeginLog(ctx context.Context, predecessor, checkpoint string) error {
-	record, err := j.NewRecord(audit.KindLogBegin)
-	if err != nil {
-		return err
-	}
-	record.Predecessor, record.Checkpoint = predecessor, checkpoint
-	_, err = j.Append(ctx, &Entry{Record: record, Claims: []ledger.Claim{{Name: beginClaim}}})
-	return err
+	record := &audit.Record{Kind: audit.KindLogBegin, Predecessor: predecessor, Checkpoint: checkpoint}
+	return j.AppendNew(ctx, &Entry{Record: record, Claims: []ledger.Claim{{Name: beginClaim}}})
 }
 
 // EndLog records that the log ends, and which log follows, if any does. Nothing may be appended afterwards.
 func (j *Journal) EndLog(ctx context.Context, successor string) error {
-	record, err := j.NewRecord(audit.KindLogEnd)
-	if err != nil {
-		return err
-	}
-	record.Successor = successor
-	_, err = j.Append(ctx, &Entry{Record: record, Claims: []ledger.Claim{{Name: ledger.EndClaim}}})
-	return err
+	record := &audit.Record{Kind: audit.KindLogEnd, Successor: successor}
+	return j.AppendNew(ctx, &Entry{Record: record, Claims: []ledger.Claim{{Name: ledger.EndClaim}}})
 }
 
 // Neighbours returns the verifier key of the log that a log follows, or "" for none, and the log's last record if

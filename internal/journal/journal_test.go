@@ -18,8 +18,8 @@ import (
 func TestRecordsAreFoundAsAppended(t *testing.T) {
 	s := journaltest.New(t)
 	j := s.Journal(t)
-	record, err := j.NewRecord(audit.KindReveal)
-	require.NoError(t, err)
+	record := &audit.Record{Kind: audit.KindReveal}
+	require.NoError(t, j.Identify(record))
 	record.AuditID, record.Commitment = uuid.Must(uuid.NewV7()), audit.Commitment{1, 2, 3}
 	claim := journal.RevealClaim(record.AuditID)
 	key := journal.NewKey("key", []byte("request"))

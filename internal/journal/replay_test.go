@@ -20,8 +20,8 @@ import (
 
 // appendReveal appends a reveal, the simplest record, and returns its id.
 func appendReveal(j *journal.Journal, e *journal.Entry) (uuid.UUID, error) {
-	record, err := j.NewRecord(audit.KindReveal)
-	if err != nil {
+	record := &audit.Record{Kind: audit.KindReveal}
+	if err := j.Identify(record); err != nil {
 		return uuid.Nil, err
 	}
 	record.AuditID = record.ID
