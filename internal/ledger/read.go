@@ -208,8 +208,13 @@ func (l *Log) Tile(ctx context.Context, level int, index uint64, width int) ([]b
 
 // ReadTile is [Log.Tile] of a store, for a checkpoint that its head has.
 func ReadTile(ctx context.Context, store Reader, c proof.Checkpoint, level int, index uint64, width int) ([]byte, error) {
-	hashes, err := readTile(ctx, store, c, level, index, width)
-	return joined(hashes), err
+	if level < 0 || level > 63/tileHeight || width < 1 || width > tileWidth {
+		return nil, ErrNotFound
+	}
+	if have := c.Size >> (level * tileHeight); have < uint64(width) || index > (have-uint64(width))>>tileHeight {
+		return nil, ErrNotFound
+	}
+	return tlog.ReadTileData(tlog.Tile{H: tileHeight, L: level, N: int64(index), W: width}, hashReader(ctx, store, c))
 }
 
 // Entries returns the first width records of an entry bundle of the published log, as in C2SP
@@ -219,7 +224,7 @@ func (l *Log) Entries(ctx context.Context, index uint64, width int) ([]byte, err
 }
 
 func (l *Log) readEntries(ctx context.Context, index uint64, width int) ([]byte, error) {
-	leaves, err := readTile(ctx, l.store, l.published.Load().Checkpoint, 0, index, width)
+	leaves, err := ReadTile(ctx, l.store, l.published.Load().Checkpoint, 0, index, width)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +232,7 @@ func (l *Log) readEntries(ctx context.Context, index uint64, width int) ([]byte,
 	var bundle []byte
 	next := first
 	err = l.store.Records(ctx, first, width, func(index uint64, record []byte, _ tlog.Hash) error {
-		if err := checkRecord(index, record, leaves[next-first], next); err != nil {
+		if err := checkRecord(index, record, tlog.Hash(leaves[(next-first)*tlog.HashSize:]), next); err != nil {
 			return err
 		}
 		next++
@@ -242,20 +247,6 @@ func (l *Log) readEntries(ctx context.Context, index uint64, width int) ([]byte,
 		return nil, fmt.Errorf("%w: of %d records from %d on there are %d", ErrCorrupt, width, first, next-first)
 	}
 	return bundle, nil
-}
-
-func readTile(ctx context.Context, store Reader, c proof.Checkpoint, level int, index uint64, width int) ([]tlog.Hash, error) {
-	if level < 0 || level > 63/tileHeight || width < 1 || width > tileWidth {
-		return nil, ErrNotFound
-	}
-	if have := c.Size >> (level * tileHeight); have < uint64(width) || index > (have-uint64(width))>>tileHeight {
-		return nil, ErrNotFound
-	}
-	indexes := make([]int64, width)
-	for i := range indexes {
-		indexes[i] = tlog.StoredHashIndex(level*tileHeight, int64(index)<<tileHeight+int64(i))
-	}
-	return hashReader(ctx, store, c).ReadHashes(indexes)
 }
 
 // reservedReaders are the store's reads for the log itself, one for the writer and one for the
