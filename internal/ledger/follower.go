@@ -33,7 +33,6 @@ type follower struct {
 	committed chan struct{} // signals a commit
 	flush     chan struct{} // signals that a caller waits for a checkpoint
 	cancel    context.CancelFunc
-	done      chan struct{} // closed when the follower has ended
 }
 
 // published is a checkpoint whose records have been read back.
@@ -58,13 +57,11 @@ func (l *Log) startFollower(ctx context.Context, head Head, c proof.Checkpoint) 
 	}
 	ctx, l.follower.cancel = context.WithCancel(context.Background())
 	l.follower.committed, l.follower.flush = make(chan struct{}, 1), make(chan struct{}, 1)
-	l.follower.done = make(chan struct{})
-	go l.runFollower(ctx)
+	l.guards.Go(func() { l.runFollower(ctx) })
 	return nil
 }
 
 func (l *Log) runFollower(ctx context.Context) {
-	defer close(l.follower.done)
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	var delayed <-chan time.Time // nil if nothing was committed since the last read

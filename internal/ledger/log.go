@@ -37,7 +37,7 @@ type Log struct {
 	end    chan struct{} // closed when this process knows that the log has ended
 
 	hasEnded atomic.Bool    // end is closed
-	guards   sync.WaitGroup // of the goroutine that checks files
+	guards   sync.WaitGroup // of the goroutine that checks files, and the follower
 
 	mu            sync.Mutex
 	queue         *batch        // entries for the next commit
@@ -286,9 +286,8 @@ func (l *Log) Close() error {
 	l.mu.Unlock()
 	signal(l.wake)
 	<-l.done
-	l.guards.Wait()
 	l.follower.cancel()
-	<-l.follower.done
+	l.guards.Wait()
 	return errors.Join(l.checkpoint.close(), l.store.Close())
 }
 
