@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -96,8 +95,8 @@ func readKey(path string) (*Key, error) {
 
 // makeKey generates a key and writes it to a new file. If another process has created the file in
 // the meantime, makeKey returns that file's key.
-func makeKey(path, origin string, random io.Reader) (*Key, error) {
-	private, _, err := note.GenerateKey(random, origin)
+func makeKey(path, origin string) (*Key, error) {
+	private, _, err := note.GenerateKey(nil, origin) // from crypto/rand
 	if err != nil {
 		return nil, fmt.Errorf("generating the key of the log: %w", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -53,7 +52,6 @@ type Options struct {
 	Patience time.Duration    // how long to retry an unreachable store; default 2 min
 	Observe  func(Commit)     // called by the writer after each commit; may be nil
 	Now      func() time.Time // default time.Now
-	Random   io.Reader        // for new keys; default crypto/rand.Reader
 }
 
 // An Anchor is a checkpoint from outside the store. It detects a store that was rolled back or
@@ -80,9 +78,6 @@ func (o *Options) setDefaults() {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Random == nil {
-		o.Random = rand.Reader
 	}
 }
 
@@ -254,15 +249,11 @@ func (l *Log) loadKey(exists bool) (*Key, error) {
 	case errors.Is(err, fs.ErrNotExist) && exists:
 		return nil, fmt.Errorf("there is a log already, and its key is not there (%s): put the key back from a backup. No other key can continue the log", o.KeyFile)
 	case errors.Is(err, fs.ErrNotExist):
-		origin := o.Origin
-		if origin == "" {
-			if origin, err = randomOrigin(o.Random); err != nil {
-				return nil, err
-			}
-		} else if err := checkOrigin(origin); err != nil {
+		origin := cmp.Or(o.Origin, randomOrigin())
+		if err := checkOrigin(origin); err != nil {
 			return nil, err
 		}
-		if key, err = makeKey(o.KeyFile, origin, o.Random); err != nil {
+		if key, err = makeKey(o.KeyFile, origin); err != nil {
 			return nil, err
 		}
 	case err != nil:
@@ -295,7 +286,7 @@ func (l *Log) openVault(head Head) (*Vault, error) {
 		missing := errors.Is(err, fs.ErrNotExist)
 		switch {
 		case missing && len(head.SeedKey) == 0:
-			if keys, err = makeSeedKey(o.SeedKeyFile, o.Random); err != nil {
+			if keys, err = makeSeedKey(o.SeedKeyFile); err != nil {
 				return nil, err
 			}
 		case missing:
@@ -329,10 +320,8 @@ func (l *Log) begin(ctx context.Context, head Head) (Head, error) {
 	return l.store.Confirm(ctx)
 }
 
-func randomOrigin(random io.Reader) (string, error) {
+func randomOrigin() string {
 	var unique [8]byte
-	if _, err := io.ReadFull(random, unique[:]); err != nil {
-		return "", fmt.Errorf("reading randomness for the origin of the log: %w", err)
-	}
-	return "riffle/" + hex.EncodeToString(unique[:]), nil
+	_, _ = rand.Read(unique[:]) // never fails
+	return "riffle/" + hex.EncodeToString(unique[:])
 }

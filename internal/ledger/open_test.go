@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
@@ -45,30 +44,6 @@ func TestKeyFileIsMadeOnce(t *testing.T) {
 
 	writeFile(t, path, bytes.Replace(first, []byte("riffle/"), []byte("riffle:"), 1))
 	wantOpenError(t, folder, ledger.Options{}, path, "backup")
-}
-
-// Another process creates the key file while this one generates a key.
-func TestOpenUsesKeyOfConcurrentStart(t *testing.T) {
-	path := filepath.Join(t.TempDir(), ledger.KeyName)
-	theirs, _, err := note.GenerateKey(nil, "example.com/theirs")
-	require.NoError(t, err)
-	random := &racingReader{race: func() { writeFile(t, path, []byte(theirs+"\n")) }}
-	l := open(t, newStore(t), ledger.Options{KeyFile: path, Random: random})
-	assert.Equal(t, "example.com/theirs", verifier(t, l).Name(), "the log")
-	closeLog(t, l)
-	assert.Equal(t, theirs+"\n", string(readFile(t, path)), "the key file of the other process was overwritten")
-}
-
-// A racingReader calls a function before its first read. It reads zeros.
-type racingReader struct{ race func() }
-
-func (r *racingReader) Read(p []byte) (int, error) {
-	if race := r.race; race != nil {
-		r.race = nil
-		race()
-	}
-	clear(p)
-	return len(p), nil
 }
 
 func TestOriginCannotChange(t *testing.T) {

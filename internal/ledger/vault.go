@@ -10,7 +10,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -239,11 +238,9 @@ func ReadSeedKeys(path string) (SeedKeys, error) {
 
 // makeSeedKey generates a seed key and writes it to a new file. If another process has created the
 // file in the meantime, makeSeedKey returns that file's keys.
-func makeSeedKey(path string, random io.Reader) (SeedKeys, error) {
+func makeSeedKey(path string) (SeedKeys, error) {
 	var key [SeedKeySize]byte
-	if _, err := io.ReadFull(random, key[:]); err != nil {
-		return nil, fmt.Errorf("reading randomness for the seed key: %w", err)
-	}
+	_, _ = rand.Read(key[:]) // never fails
 	if err := makeKeyFile(path, hex.EncodeToString(key[:])); err != nil {
 		return nil, err
 	}
