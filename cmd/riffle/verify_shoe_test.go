@@ -16,6 +16,7 @@ import (
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/dealer"
 	"riffle/internal/disclosure"
+	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
 	"riffle/internal/liveshoes"
 	"riffle/internal/plan"
@@ -42,7 +43,7 @@ func TestVerifyCommittedShoe(t *testing.T) {
 		t.Helper()
 		for err = ledger.ErrNotPublished; errors.Is(err, ledger.ErrNotPublished); time.Sleep(10 * time.Millisecond) { // polls for a checkpoint
 			lines = nil
-			err = d.Disclosure.ProveShoe(t.Context(), made.Shoe.ID, nil, func(p *disclosure.Proof) error {
+			err = d.Disclosure.ProveShoe(t.Context(), made.Shoe.ID, journaltest.Unlimited{}, func(p *disclosure.Proof) error {
 				lines = append(lines, text(p))
 				return nil
 			})

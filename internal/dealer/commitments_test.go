@@ -67,7 +67,7 @@ func TestCommittedShuffle(t *testing.T) {
 		if sidecar, err := d.journal.Sidecar(stored); err != nil || !bytes.Equal(sidecar.Seed, made.Statement.Seed) {
 			t.Errorf("%s: another seed than was committed to: %+v, %v", name, sidecar, err)
 		}
-		_, v, err := shown.Verify(t.Context(), made.AuditID, 1000, nil)
+		_, v, err := shown.Verify(t.Context(), made.AuditID, 1000, journaltest.Unlimited{})
 		if err != nil || !v.OK || v.Steps[len(v.Steps)-1].Name != "committed" || v.Record.ClientSeed != "it came late" {
 			t.Errorf("%s: the replay is %+v, %v", name, v, err)
 		}

@@ -74,7 +74,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 		require.NoError(t, err)
 		return a.Seed
 	}
-	_, v, err := s.Verify(t.Context(), made.AuditID, 100, nil)
+	_, v, err := s.Verify(t.Context(), made.AuditID, 100, journaltest.Unlimited{})
 	if err != nil || !v.OK || v.Orders != nil || v.OrderDigest != "" {
 		t.Errorf("verifying before the reveal: %+v, %v; want it to hold and to show no card", v, err)
 	}
@@ -108,9 +108,9 @@ func TestRevealTakesTheSeed(t *testing.T) {
 	}
 	_, err = s.Reveal(t.Context(), audits[1].ID, made.Statement.Seed, nil)
 	assert.ErrorIs(t, err, disclosure.ErrNoSeed, "revealing a reveal")
-	_, _, err = s.Verify(t.Context(), audits[1].ID, 0, nil)
+	_, _, err = s.Verify(t.Context(), audits[1].ID, 0, journaltest.Unlimited{})
 	assert.ErrorIs(t, err, disclosure.ErrNoSeed, "verifying a reveal")
-	_, v, err = s.Verify(t.Context(), made.AuditID, 100, nil)
+	_, v, err = s.Verify(t.Context(), made.AuditID, 100, journaltest.Unlimited{})
 	assert.Truef(t, err == nil && len(v.Orders) == 1 && v.OrderDigest != "", "verifying after the reveal: %+v, %v", v, err)
 	s.store.Check(t, s.journal)
 }
@@ -133,7 +133,7 @@ func TestUnknownRecordsAreNotFound(t *testing.T) {
 		"showing":   second(s.Audit(t.Context(), id)),
 		"revealing": second(s.Reveal(t.Context(), id, nil, nil)),
 		"proving":   second(s.Prove(t.Context(), id)),
-		"replaying": func() error { _, _, err := s.Verify(t.Context(), id, 0, nil); return err }(),
+		"replaying": func() error { _, _, err := s.Verify(t.Context(), id, 0, journaltest.Unlimited{}); return err }(),
 	} {
 		assert.ErrorIs(t, err, ledger.ErrNotFound, what)
 	}
@@ -228,7 +228,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 			corrupt("proving what was "+what, err)
 			_, err = s.Audits(t.Context(), s.journal.Log, made.Statement.Reference, 0, 10, unlimited)
 			corrupt("listing what was "+what, err)
-			_, _, err = s.Verify(t.Context(), made.AuditID, 0, nil)
+			_, _, err = s.Verify(t.Context(), made.AuditID, 0, journaltest.Unlimited{})
 			corrupt("replaying what was "+what, err)
 		}
 		before := s.store.Size(t)
@@ -242,7 +242,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 		if p, err := s.Prove(t.Context(), secret.AuditID); err != nil || p.Seed != nil {
 			t.Errorf("%s: proving what is secret: %+v, %v", v.name, p, err)
 		}
-		if _, result, err := s.Verify(t.Context(), secret.AuditID, 0, nil); err != nil || result.OK {
+		if _, result, err := s.Verify(t.Context(), secret.AuditID, 0, journaltest.Unlimited{}); err != nil || result.OK {
 			t.Errorf("%s: replaying what is secret: %+v, %v, want that it does not hold", v.name, result, err)
 		}
 	}
@@ -272,9 +272,12 @@ func TestMovedClaimRevealsNothing(t *testing.T) {
 	other, _ := s.revealed(t, "")
 	s.store.Moved = map[string]string{journal.RevealClaim(secret.AuditID): journal.RevealClaim(other.AuditID)}
 	for what, ask := range map[string]func() error{
-		"showing":   func() error { return second(s.Audit(t.Context(), secret.AuditID)) },
-		"proving":   func() error { return second(s.Prove(t.Context(), secret.AuditID)) },
-		"replaying": func() error { _, _, err := s.Verify(t.Context(), secret.AuditID, 10, nil); return err },
+		"showing": func() error { return second(s.Audit(t.Context(), secret.AuditID)) },
+		"proving": func() error { return second(s.Prove(t.Context(), secret.AuditID)) },
+		"replaying": func() error {
+			_, _, err := s.Verify(t.Context(), secret.AuditID, 10, journaltest.Unlimited{})
+			return err
+		},
 		"revealing": func() error { return second(s.Reveal(t.Context(), secret.AuditID, secret.Statement.Seed, nil)) },
 	} {
 		assert.ErrorIs(t, ask(), ledger.ErrCorrupt, what)

@@ -22,21 +22,6 @@ type Limits interface {
 	Wait(ctx context.Context) error
 }
 
-// begin and wait call limits, or only check ctx if limits is nil.
-func begin(ctx context.Context, limits Limits, work Work) error {
-	if limits == nil {
-		return nil
-	}
-	return limits.Begin(ctx, work)
-}
-
-func wait(ctx context.Context, limits Limits) error {
-	if limits == nil {
-		return ctx.Err()
-	}
-	return limits.Wait(ctx)
-}
-
 // ofReplay returns the cost of a replay. Each element takes a position, a copy of it in a slice or
 // map, a tree node, and up to 20 bytes of text with half as much unused capacity.
 func ofReplay(s *audit.Statement) Work {

@@ -66,7 +66,7 @@ func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, limits Limits, ea
 		return err
 	}
 	prove := func(index uint64) (*Proof, error) {
-		if err := wait(ctx, limits); err != nil {
+		if err := limits.Wait(ctx); err != nil {
 			return nil, err
 		}
 		stored, err := first.At(ctx, index)
@@ -100,7 +100,7 @@ func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) (fir
 	if _, _, err := s.rules.DeckOf(first.Record); err != nil {
 		return nil, nil, err
 	}
-	if err := begin(ctx, limits, ofShoe(max(1, stored.Version))); err != nil {
+	if err := limits.Begin(ctx, ofShoe(max(1, stored.Version))); err != nil {
 		return nil, nil, err
 	}
 	for {
@@ -112,17 +112,10 @@ func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) (fir
 			slices.Reverse(indexes)
 			return first, indexes, nil
 		}
-		sidecar, err := s.journal.Sidecar(stored)
-		if err != nil {
+		if err := limits.Wait(ctx); err != nil {
 			return nil, nil, err
 		}
-		if sidecar.Shoe.Previous >= stored.Index {
-			return nil, nil, fmt.Errorf("%w: record %d does not lead back to the first of its shoe", ledger.ErrCorrupt, stored.Index)
-		}
-		if err := wait(ctx, limits); err != nil {
-			return nil, nil, err
-		}
-		if stored, err = first.At(ctx, sidecar.Shoe.Previous); err != nil {
+		if stored, err = s.journal.Previous(ctx, stored); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -150,11 +143,11 @@ func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64, li
 			return nil, nil, err
 		}
 	}
-	if err := begin(ctx, limits, ofReplay(&stored.Statement)); err != nil {
+	if err := limits.Begin(ctx, ofReplay(&stored.Statement)); err != nil {
 		return nil, nil, err
 	}
 	// A damaged seed is nil here, and becomes a failed step.
-	v, err := audit.Verify(stored.Bytes, seed, positions, func() error { return wait(ctx, limits) })
+	v, err := audit.Verify(stored.Bytes, seed, positions, func() error { return limits.Wait(ctx) })
 	if err != nil {
 		return nil, nil, err
 	}

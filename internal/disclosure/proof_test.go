@@ -94,12 +94,12 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 	s := newService(t)
 	c, err := s.dealer.Commit(t.Context(), &dealer.Request{Request: plan.Request{Size: ptr(5)}})
 	require.NoError(t, err)
-	_, _, err = s.Verify(t.Context(), c.ID, 0, nil)
+	_, _, err = s.Verify(t.Context(), c.ID, 0, journaltest.Unlimited{})
 	assert.ErrorIs(t, err, disclosure.ErrNoSeed, "verifying a commitment")
 	made := s.shuffle(t, plan.Request{CommitmentID: c.ID, ClientSeed: "late"})
 	check := func(want bool, detail string) {
 		t.Helper()
-		_, v, err := s.Verify(t.Context(), made.AuditID, 0, nil)
+		_, v, err := s.Verify(t.Context(), made.AuditID, 0, journaltest.Unlimited{})
 		require.NoError(t, err)
 		last := v.Steps[len(v.Steps)-1]
 		if v.OK != want || last.OK != want || last.Name != "committed" || !strings.Contains(last.Detail, detail) {
@@ -120,7 +120,7 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 			cancel() // the caller leaves
 		}
 	}
-	_, v, err := s.Verify(ctx, made.AuditID, 0, nil)
+	_, v, err := s.Verify(ctx, made.AuditID, 0, journaltest.Unlimited{})
 	assert.ErrorIsf(t, err, context.Canceled, "for a caller who left: %+v", v)
 }
 
@@ -150,7 +150,7 @@ func TestSeedsOfAShoeArePublicOnceItIsClosed(t *testing.T) {
 	reshuffled := s.apply(t, id, liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck})
 	check := func(of *liveshoes.Result, public bool) {
 		t.Helper()
-		a, v, err := s.Verify(t.Context(), of.AuditID, 100, nil)
+		a, v, err := s.Verify(t.Context(), of.AuditID, 100, journaltest.Unlimited{})
 		if err != nil || !v.OK || (a.Seed != nil) != public || (v.Orders != nil) != public || (v.OrderDigest != "") != public {
 			t.Errorf("verifying a %s: %+v, %+v, %v, want its seed to be public: %v", of.Record.Kind, a, v, err, public)
 		}
@@ -185,7 +185,7 @@ func TestVerifyFindsCardsThatWereNotSealed(t *testing.T) {
 	made := s.create(t, plan.Request{Deck: "standard52"})
 	reshuffled := s.apply(t, made.Shoe.ID, liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.All})
 	for _, of := range []*liveshoes.Result{made, reshuffled} {
-		_, v, err := s.Verify(t.Context(), of.AuditID, 0, nil)
+		_, v, err := s.Verify(t.Context(), of.AuditID, 0, journaltest.Unlimited{})
 		assert.Truef(t, err == nil && v.OK && v.Steps[len(v.Steps)-1].Name == "root", "verifying a %s: %+v, %v", of.Record.Kind, v, err)
 	}
 	for detail, change := range map[string]func([]uint32){
@@ -193,7 +193,7 @@ func TestVerifyFindsCardsThatWereNotSealed(t *testing.T) {
 		"cards that the shoe does not have": func(cards []uint32) { cards[0] = 52 },
 	} {
 		forged := s.forge(t, made.AuditID, ledger.Claim{}, func(sidecar *journal.Sidecar) { change(sidecar.Shoe.Order) })
-		_, v, err := s.Verify(t.Context(), forged, 0, nil)
+		_, v, err := s.Verify(t.Context(), forged, 0, journaltest.Unlimited{})
 		if err != nil || v.OK || !strings.Contains(v.Steps[len(v.Steps)-1].Detail, detail) {
 			t.Errorf("with another order in its sidecar: %+v, %v, want ... %s ...", v, err, detail)
 		}
@@ -203,7 +203,7 @@ func TestVerifyFindsCardsThatWereNotSealed(t *testing.T) {
 // provenOf returns the ids of a shoe's proofs, in their order.
 func (s *service) provenOf(t *testing.T, id uuid.UUID) (list []uuid.UUID, err error) {
 	t.Helper()
-	err = s.ProveShoe(t.Context(), id, nil, func(p *disclosure.Proof) error {
+	err = s.ProveShoe(t.Context(), id, journaltest.Unlimited{}, func(p *disclosure.Proof) error {
 		list = append(list, p.ID)
 		return nil
 	})
@@ -243,7 +243,7 @@ func TestProveShoeGoesThroughItsRecords(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	calls := 0
-	if err := s.ProveShoe(t.Context(), id, nil, func(*disclosure.Proof) error { calls++; return stop }); !errors.Is(err, stop) || calls != 1 {
+	if err := s.ProveShoe(t.Context(), id, journaltest.Unlimited{}, func(*disclosure.Proof) error { calls++; return stop }); !errors.Is(err, stop) || calls != 1 {
 		t.Errorf("stopped after %d proofs: %v", calls, err)
 	}
 	if got, err := s.provenOf(t, made.AuditID); !errors.Is(err, journal.ErrNoShoe) || got != nil {
@@ -289,6 +289,6 @@ func TestProveShoeNeedsRecordsThatLeadBack(t *testing.T) {
 	s.forge(t, drawn.AuditID, claim, func(sidecar *journal.Sidecar) { sidecar.Shoe.Previous = s.store.Size(t) }) // its own index
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	err := s.ProveShoe(ctx, made.Shoe.ID, nil, func(*disclosure.Proof) error { return nil })
+	err := s.ProveShoe(ctx, made.Shoe.ID, journaltest.Unlimited{}, func(*disclosure.Proof) error { return nil })
 	assert.ErrorIs(t, err, ledger.ErrCorrupt)
 }

@@ -137,16 +137,22 @@ func (j *Journal) recordsUpTo(ctx context.Context, last *Stored) (list []*Stored
 			slices.Reverse(list)
 			return list, nil
 		default:
-			var sidecar *Sidecar
-			if sidecar, err = j.Sidecar(s); err == nil && sidecar.Shoe.Previous >= s.Index {
-				err = corrupt(s, "does not lead back to the first of its shoe")
-			}
-			if err == nil {
-				s, err = s.At(ctx, sidecar.Shoe.Previous)
-			}
+			s, err = j.Previous(ctx, s)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
+}
+
+// Previous returns the record of a shoe before one that changed it. The error is a ledger error.
+func (j *Journal) Previous(ctx context.Context, s *Stored) (*Stored, error) {
+	sidecar, err := j.Sidecar(s)
+	if err != nil {
+		return nil, err
+	}
+	if sidecar.Shoe.Previous >= s.Index {
+		return nil, corrupt(s, "does not lead back to the first of its shoe")
+	}
+	return s.At(ctx, sidecar.Shoe.Previous)
 }

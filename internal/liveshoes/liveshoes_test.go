@@ -127,7 +127,7 @@ func TestShoeIsSealed(t *testing.T) {
 	}
 	_, err := p.disclosed.Reveal(t.Context(), made.AuditID, []byte("x"), nil)
 	assert.ErrorIs(t, err, disclosure.ErrNoSeed)
-	if a, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 100, nil); err != nil || !v.OK || v.Orders != nil || a.Seed != nil || v.Steps[len(v.Steps)-1].Name != "root" {
+	if a, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 100, journaltest.Unlimited{}); err != nil || !v.OK || v.Orders != nil || a.Seed != nil || v.Steps[len(v.Steps)-1].Name != "root" {
 		t.Errorf("%+v %v", v, err)
 	}
 	hand := apply(t, p, id, opening(5))
@@ -515,7 +515,7 @@ func TestCommittedShoe(t *testing.T) {
 	if shown, err := p.dealer.Commitment(t.Context(), c.ID); err != nil || shown.Status != dealer.StatusUsed || shown.ClosedBy != made.AuditID {
 		t.Error(shown, err)
 	}
-	if _, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 0, nil); err != nil || !v.OK || v.Steps[len(v.Steps)-1].Name != "committed" {
+	if _, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 0, journaltest.Unlimited{}); err != nil || !v.OK || v.Steps[len(v.Steps)-1].Name != "committed" {
 		t.Errorf("%+v %v", v, err)
 	}
 	var settled *dealer.CommitmentClosedError
