@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -66,9 +65,6 @@ func (p *Places) UnmarshalText(text []byte) error {
 // MarshalText returns nothing: it is the default of a flag.
 func (Places) MarshalText() ([]byte, error) { return nil, nil }
 
-// noRedirect has a redirect be the answer, which is an error: a PUT would become a GET.
-func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
 // Parse returns the place at a location: an absolute path, or a URL with the scheme file, https, http, s3
 // or postgres. Its error has no password.
 func Parse(location string) (Place, error) {
@@ -85,7 +81,7 @@ func Parse(location string) (Place, error) {
 	case u.Scheme == "file" && u.Host == "" && filepath.IsAbs(u.Path):
 		p.holder = file(u.Path)
 	case (u.Scheme == "https" || u.Scheme == "http") && u.Host != "":
-		p.holder = &object{location, &http.Client{CheckRedirect: noRedirect}}
+		p.holder = &object{url: location}
 	case u.Scheme == "s3" && u.Host != "" && len(u.Path) > 1:
 		p.holder = newBucket(u)
 	case (u.Scheme == "postgres" || u.Scheme == "postgresql") && u.Host != "":

@@ -22,8 +22,11 @@ import (
 // The tag is its ETag.
 type object struct {
 	url    string
-	client *http.Client
+	region string // of a bucket, which takes signed requests; empty for a web server
 }
+
+// client has a redirect be the answer, which is an error: a PUT would become a GET.
+var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 // Read implements holder.
 func (o *object) Read(ctx context.Context) (note []byte, tag string, err error) {
@@ -70,7 +73,12 @@ func (o *object) send(ctx context.Context, method string, body []byte, condition
 	if condition != "" {
 		r.Header.Set(condition, value)
 	}
-	answer, err := o.client.Do(r)
+	if o.region != "" {
+		if err := sign(r, body, o.region); err != nil {
+			return 0, nil, nil, err
+		}
+	}
+	answer, err := client.Do(r)
 	if err != nil {
 		if withURL, ok := errors.AsType[*url.Error](err); ok {
 			err = withURL.Err
@@ -86,20 +94,12 @@ func (o *object) send(ctx context.Context, method string, body []byte, condition
 func newBucket(u *url.URL) *object {
 	region := cmp.Or(u.Query().Get("region"), os.Getenv("AWS_REGION"), "us-east-1")
 	endpoint := cmp.Or(u.Query().Get("endpoint"), "https://s3."+region+".amazonaws.com")
-	return &object{url: endpoint + "/" + u.Host + u.EscapedPath(), client: &http.Client{Transport: signing{region}, CheckRedirect: noRedirect}}
+	return &object{url: endpoint + "/" + u.Host + u.EscapedPath(), region: region}
 }
 
-// signing signs requests to S3 (AWS Signature Version 4) with the credentials in AWS_ACCESS_KEY_ID,
+// sign signs a request to S3 (AWS Signature Version 4) with the credentials in AWS_ACCESS_KEY_ID,
 // AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN.
-type signing struct{ region string }
-
-func (s signing) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+func sign(r *http.Request, body []byte, region string) error {
 	digest := sha256.Sum256(body)
 	payload := hex.EncodeToString(digest[:])
 	r.Header.Set("X-Amz-Content-Sha256", payload)
@@ -108,10 +108,7 @@ func (s signing) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	unescaped := func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true } // as S3 asks
 	if key.AccessKeyID == "" || key.SecretAccessKey == "" {
-		return nil, errors.New("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set")
+		return errors.New("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set")
 	}
-	if err := v4.NewSigner(unescaped).SignHTTP(r.Context(), key, r, payload, "s3", s.region, time.Now()); err != nil {
-		return nil, err
-	}
-	return http.DefaultTransport.RoundTrip(r)
+	return v4.NewSigner(unescaped).SignHTTP(r.Context(), key, r, payload, "s3", region, time.Now())
 }
