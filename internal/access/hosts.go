@@ -28,7 +28,7 @@ func (h *Hosts) UnmarshalText(list []byte) error {
 	*h = Hosts{set{}}
 	for entry := range entries(string(list)) {
 		name := normalize(entry)
-		if !isAddress(name) && !isName(name) {
+		if _, err := netip.ParseAddr(name); err != nil && !isName(name) {
 			return fmt.Errorf("%q is not a host name; accepted are names and IP addresses without scheme, port or wildcard, such as riffle.example", entry)
 		}
 		h.set[name] = true
@@ -106,11 +106,6 @@ func normalize(name string) string {
 	return strings.ToLower(strings.TrimSuffix(name, "."))
 }
 
-func isAddress(name string) bool {
-	_, err := netip.ParseAddr(name)
-	return err == nil
-}
-
 // isName reports whether a normalized name has only the characters of host names.
 func isName(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
@@ -164,10 +159,7 @@ func (p Proxies) Client(from string, forwarded []string) netip.Addr {
 // parseHop parses an address in X-Forwarded-For, with or without port or brackets. It removes an IPv6
 // zone and unmaps IPv4 addresses.
 func parseHop(text string) netip.Addr {
-	if host, _, err := net.SplitHostPort(text); err == nil {
-		text = host
-	}
-	address, _ := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
+	address, _ := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(withoutPort(text), "["), "]"))
 	return address.Unmap().WithZone("")
 }
 
