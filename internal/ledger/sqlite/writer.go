@@ -45,7 +45,7 @@ func (w *writer) statements() map[*driver.Stmt]string {
 		&w.begin:       "BEGIN IMMEDIATE",
 		&w.commit:      "COMMIT",
 		&w.rollback:    "ROLLBACK",
-		&w.advance:     "UPDATE head SET size = ?, edge = ?, checkpoint = ?, seed_key = ?, seeds_from = ? WHERE size = ? AND (checkpoint = x'') = ?",
+		&w.advance:     "UPDATE head SET size = ?, edge = ?, checkpoint = ?, seed_key = coalesce(?, x''), seeds_from = ? WHERE size = ? AND (checkpoint = x'') = ?",
 		&w.insertEntry: "INSERT INTO entries (idx, id, reference, record, secret, hash) VALUES (?, ?, ?, ?, ?, ?)",
 		&w.insertNode:  "INSERT INTO nodes (level, idx, hash) VALUES (?, ?, ?)",
 		&w.insertClaim: "INSERT INTO claims (name, idx, status, due) VALUES (?, ?, ?, ?)",
@@ -114,7 +114,8 @@ func (w *writer) transaction(ctx context.Context, entries int, write func() erro
 	if err == nil {
 		return w.checkpointWAL(ctx, entries)
 	}
-	if errBack := w.rollBack(ctx); errBack != nil {
+	// A full disk may have ended it.
+	if _, errBack := w.exec(ctx, w.rollback); errBack != nil && !strings.Contains(errBack.Error(), "no transaction is active") {
 		return fmt.Errorf("%s, and rolling back: %w", err.Error(), errBack)
 	}
 	switch Code(err) {
@@ -145,18 +146,9 @@ func (w *writer) Raise(ctx context.Context, v ledger.Version) error {
 	return err
 }
 
-// rollBack ends the transaction, unless a full disk has ended it.
-func (w *writer) rollBack(ctx context.Context) error {
-	_, err := w.exec(ctx, w.rollback)
-	if err != nil && strings.Contains(err.Error(), "no transaction is active") {
-		return nil
-	}
-	return err
-}
-
 func (w *writer) write(ctx context.Context, batch ledger.Batch) error {
 	head := &batch.Head
-	advanced, err := w.exec(ctx, w.advance, int64(head.Size), head.Edge, head.Checkpoint, notNull(head.SeedKey), int64(head.SeedsFrom),
+	advanced, err := w.exec(ctx, w.advance, int64(head.Size), head.Edge, head.Checkpoint, head.SeedKey, int64(head.SeedsFrom),
 		int64(batch.Size), len(batch.Entries) == 0)
 	if err != nil {
 		return err
@@ -265,14 +257,6 @@ func nullable[T comparable](v T) driver.Value {
 		return nil
 	}
 	return v
-}
-
-// notNull returns empty bytes for nil, which would be NULL.
-func notNull(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }
 
 // frameSize is the size of a page in the write-ahead log.
