@@ -183,37 +183,26 @@ func (w *writer) Confirm(ctx context.Context) (head ledger.Head, err error) {
 // grants the lock in request order.
 func (w *writer) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
 	return w.do(ctx, func(ctx context.Context) error {
-		tx, err := w.conn.Begin(ctx)
-		if err != nil {
+		return pgx.BeginFunc(ctx, w.conn, func(tx pgx.Tx) error {
+			var head ledger.Head
+			if err := sqlread.ScanHead(tx.QueryRow(ctx, sqlread.SelectHead+" FOR UPDATE"), &head); err != nil {
+				return err
+			}
+			batch, err := next(head)
+			if err != nil {
+				return err
+			}
+			query, args := confirmHead, []any(nil)
+			if batch != nil {
+				query, args = appendBatch, arguments(*batch)
+			}
+			tag, err := tx.Exec(ctx, query, args...)
+			if err == nil && tag.RowsAffected() == 0 {
+				return fmt.Errorf("%w, which is %d", ledger.ErrConflict, head.Size)
+			}
 			return err
-		}
-		err = commitNext(ctx, tx, next)
-		_ = tx.Rollback(ctx) // does nothing after a commit; if it fails, pgx closes the connection
-		return err
+		})
 	})
-}
-
-func commitNext(ctx context.Context, tx pgx.Tx, next func(ledger.Head) (*ledger.Batch, error)) error {
-	var head ledger.Head
-	if err := sqlread.ScanHead(tx.QueryRow(ctx, sqlread.SelectHead+" FOR UPDATE"), &head); err != nil {
-		return err
-	}
-	batch, err := next(head)
-	if err != nil {
-		return err
-	}
-	query, args := confirmHead, []any(nil)
-	if batch != nil {
-		query, args = appendBatch, arguments(*batch)
-	}
-	tag, err := tx.Exec(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	if tag.RowsAffected() == 0 {
-		return fmt.Errorf("%w, which is %d", ledger.ErrConflict, head.Size)
-	}
-	return tx.Commit(ctx)
 }
 
 // Reseal implements [ledger.Store].
