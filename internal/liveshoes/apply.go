@@ -156,11 +156,9 @@ func retry(ctx context.Context, try func() (*Result, error)) (*Result, error) {
 		if !isConflict(err) {
 			return result, err
 		}
-		timer := time.NewTimer(time.Duration(time.Now().UnixNano()) % backoff)
 		select {
-		case <-timer.C:
+		case <-time.After(time.Duration(time.Now().UnixNano()) % backoff):
 		case <-ctx.Done():
-			timer.Stop()
 			return nil, ctx.Err()
 		}
 	}
