@@ -20,7 +20,7 @@ type Commit struct {
 // commit appends the batch to the store and sets its outcome. No caller's context can cancel it.
 func (l *Log) commit(b *batch) {
 	c := Commit{}
-	began := l.options.Now()
+	began := time.Now()
 	c.Records, c.Conflicts, b.err = l.append(context.Background(), b)
 	if b.err == nil {
 		signal(l.follower.committed)
@@ -30,7 +30,7 @@ func (l *Log) commit(b *batch) {
 			}
 		}
 	}
-	c.Duration, c.Err = l.options.Now().Sub(began), b.err
+	c.Duration, c.Err = time.Since(began), b.err
 	l.options.Observe(c)
 }
 
@@ -42,12 +42,12 @@ func (l *Log) commit(b *batch) {
 //     the batch, or append retries. The batch cannot be written twice, since two batches with one
 //     size or one id conflict.
 func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err error) {
-	deadline := l.options.Now().Add(l.options.Patience)
+	deadline := time.Now().Add(l.options.Patience)
 	uncertain := false // an earlier attempt may have committed
 	var retry backoff
 	for {
 		entries, err := l.attempt(ctx, b, conflicts > 0 || l.read)
-		inTime := l.options.Now().Before(deadline)
+		inTime := time.Now().Before(deadline)
 		switch {
 		case err == nil:
 			return len(entries), conflicts, nil
@@ -160,7 +160,7 @@ func (l *Log) isCommitted(ctx context.Context, b *batch, first uuid.UUID) (bool,
 func (l *Log) confirm(ctx context.Context, deadline time.Time) (Head, error) {
 	var retry backoff
 	head, err := l.store.Confirm(ctx)
-	for errors.Is(err, ErrUnavailable) && l.options.Now().Before(deadline) && ctx.Err() == nil {
+	for errors.Is(err, ErrUnavailable) && time.Now().Before(deadline) && ctx.Err() == nil {
 		l.rejectQueued()
 		retry.wait()
 		head, err = l.store.Confirm(ctx)

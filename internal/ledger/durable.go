@@ -24,7 +24,7 @@ var (
 func (l *Log) rejectQueued() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.commitBegan.IsZero() || l.options.Now().Sub(l.commitBegan) < queueTimeout {
+	if l.commitBegan.IsZero() || time.Since(l.commitBegan) < queueTimeout {
 		return
 	}
 	l.outage = true

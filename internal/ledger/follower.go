@@ -105,7 +105,7 @@ func (l *Log) setReadable(ctx context.Context, err error) {
 	case err == nil:
 		l.unreadSince, l.unreadErr = time.Time{}, nil
 	case l.unreadSince.IsZero():
-		l.unreadSince, l.unreadErr = l.options.Now(), err
+		l.unreadSince, l.unreadErr = time.Now(), err
 	}
 }
 

@@ -96,6 +96,9 @@ func readKey(path string) (*Key, error) {
 // makeKey generates a key and writes it to a new file. If another process has created the file in
 // the meantime, makeKey returns that file's key.
 func makeKey(path, origin string) (*Key, error) {
+	if err := checkOrigin(origin); err != nil {
+		return nil, err
+	}
 	private, _, err := note.GenerateKey(nil, origin) // from crypto/rand
 	if err != nil {
 		return nil, fmt.Errorf("generating the key of the log: %w", err)

@@ -191,7 +191,7 @@ func (l *Log) dequeue() *batch {
 	b := l.queue
 	l.queue = newBatch()
 	if len(b.entries) > 0 {
-		l.commitBegan = l.options.Now()
+		l.commitBegan = time.Now()
 	}
 	return b
 }
@@ -204,7 +204,7 @@ func (l *Log) finish(b *batch) {
 	case b.err == nil:
 		l.noSpaceAt = time.Time{}
 	case errors.Is(b.err, ErrNoSpace):
-		l.noSpaceAt = l.options.Now()
+		l.noSpaceAt = time.Now()
 	default:
 		b.err = l.failLocked(b.err)
 	}
@@ -319,7 +319,7 @@ func (l *Log) Health() error { return cmp.Or(l.health(), l.store.CheckRoom()) }
 func (l *Log) health() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.options.Now()
+	now := time.Now()
 	switch {
 	case l.broken != nil:
 		return l.broken

@@ -110,22 +110,23 @@ func TestFailedCommitFailsQueuedEntries(t *testing.T) {
 }
 
 func TestFullDiskRecovers(t *testing.T) {
-	f := newStore(t)
-	now := time.Unix(0, 0)
-	l := open(t, f, ledger.Options{Now: func() time.Time { return now }})
-	entries := ledgertest.Entries("space", 3)
-	f.before = fmt.Errorf("%w: database or disk is full", ledger.ErrNoSpace)
-	_, err := l.Append(entries[0])
-	assert.ErrorIs(t, err, ledger.ErrNoSpace)
-	assert.ErrorIs(t, l.Health(), ledger.ErrNoSpace, "health")
-	now = now.Add(6 * time.Second)
-	assert.NoError(t, l.Health(), "health after 6 s")
-	f.before = nil
-	for want, e := range entries[1:] {
-		if index, err := l.Append(e); err != nil || index != uint64(want) {
-			t.Errorf("once there is space: index %d, %v, want %d", index, err, want)
+	synctest.Test(t, func(t *testing.T) {
+		f := newStore(t)
+		l := open(t, f, ledger.Options{})
+		entries := ledgertest.Entries("space", 3)
+		f.before = fmt.Errorf("%w: database or disk is full", ledger.ErrNoSpace)
+		_, err := l.Append(entries[0])
+		assert.ErrorIs(t, err, ledger.ErrNoSpace)
+		assert.ErrorIs(t, l.Health(), ledger.ErrNoSpace, "health")
+		time.Sleep(6 * time.Second)
+		assert.NoError(t, l.Health(), "health after 6 s")
+		f.before = nil
+		for want, e := range entries[1:] {
+			if index, err := l.Append(e); err != nil || index != uint64(want) {
+				t.Errorf("once there is space: index %d, %v, want %d", index, err, want)
+			}
 		}
-	}
+	})
 }
 
 // A conflict names the claim, and the entry gets none of its claims.

@@ -48,10 +48,9 @@ type Options struct {
 	SeedKeys    SeedKeys // encrypt sidecars; default: those in SeedKeyFile
 	SeedKeyFile string   // default seed.key beside KeyFile, created unless the store has encrypted sidecars
 
-	Queue    int              // queue capacity in entries; default 4,096
-	Patience time.Duration    // how long to retry an unreachable store; default 2 min
-	Observe  func(Commit)     // called by the writer after each commit; may be nil
-	Now      func() time.Time // default time.Now
+	Queue    int           // queue capacity in entries; default 4,096
+	Patience time.Duration // how long to retry an unreachable store; default 2 min
+	Observe  func(Commit)  // called by the writer after each commit; may be nil
 }
 
 // An Anchor is a checkpoint from outside the store. It detects a store that was rolled back or
@@ -75,9 +74,6 @@ func (o *Options) setDefaults() {
 	o.Patience = cmp.Or(o.Patience, 2*time.Minute)
 	if o.Observe == nil {
 		o.Observe = func(Commit) {}
-	}
-	if o.Now == nil {
-		o.Now = time.Now
 	}
 }
 
@@ -113,7 +109,7 @@ func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 }
 
 func (l *Log) open(ctx context.Context) error {
-	head, err := l.confirm(ctx, l.options.Now().Add(l.options.Patience))
+	head, err := l.confirm(ctx, time.Now().Add(l.options.Patience))
 	if err != nil {
 		return fmt.Errorf("reading the head of the log: %w", err)
 	}
@@ -238,25 +234,20 @@ func (l *Log) loadKey(exists bool) (*Key, error) {
 	o := &l.options
 	var key *Key
 	var err error
-	if o.ReadKey == nil {
-		key, err = readKey(o.KeyFile)
-	} else if text, errRead := o.ReadKey(KeyName); errRead != nil {
-		return nil, errRead
-	} else if key, err = ParseKey(strings.TrimSpace(text)); err != nil {
-		return nil, fmt.Errorf("the key of the log: %w", err)
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && exists:
+	if o.ReadKey != nil {
+		text, err := o.ReadKey(KeyName)
+		if err != nil {
+			return nil, err
+		}
+		if key, err = ParseKey(strings.TrimSpace(text)); err != nil {
+			return nil, fmt.Errorf("the key of the log: %w", err)
+		}
+	} else if key, err = readKey(o.KeyFile); errors.Is(err, fs.ErrNotExist) && exists {
 		return nil, fmt.Errorf("there is a log already, and its key is not there (%s): put the key back from a backup. No other key can continue the log", o.KeyFile)
-	case errors.Is(err, fs.ErrNotExist):
-		origin := cmp.Or(o.Origin, randomOrigin())
-		if err := checkOrigin(origin); err != nil {
-			return nil, err
-		}
-		if key, err = makeKey(o.KeyFile, origin); err != nil {
-			return nil, err
-		}
-	case err != nil:
+	} else if errors.Is(err, fs.ErrNotExist) {
+		key, err = makeKey(o.KeyFile, cmp.Or(o.Origin, randomOrigin()))
+	}
+	if err != nil {
 		return nil, err
 	}
 	if o.Origin != "" && o.Origin != key.Name() {
@@ -270,30 +261,23 @@ func (l *Log) loadKey(exists bool) (*Key, error) {
 func (l *Log) openVault(head Head) (*Vault, error) {
 	o := &l.options
 	keys, source := o.SeedKeys, "the one given"
+	var err error
 	if o.ReadKey != nil {
-		text, err := o.ReadKey(SeedKeyName)
-		if err == nil {
+		var text string
+		if text, err = o.ReadKey(SeedKeyName); err == nil {
 			keys, err = ParseSeedKeys(text)
 		}
-		if err != nil {
-			return nil, err
+	} else if keys == nil {
+		source = o.SeedKeyFile
+		keys, err = ReadSeedKeys(source)
+		if missing := errors.Is(err, fs.ErrNotExist); missing && len(head.SeedKey) == 0 {
+			keys, err = makeSeedKey(source)
+		} else if missing {
+			return nil, fmt.Errorf("the seeds of the store are encrypted, and their key is not there (%s): put it back from a backup. Without it no earlier shuffle can be checked or revealed", o.SeedKeyFile)
 		}
 	}
-	if keys == nil {
-		source = o.SeedKeyFile
-		var err error
-		keys, err = ReadSeedKeys(o.SeedKeyFile)
-		missing := errors.Is(err, fs.ErrNotExist)
-		switch {
-		case missing && len(head.SeedKey) == 0:
-			if keys, err = makeSeedKey(o.SeedKeyFile); err != nil {
-				return nil, err
-			}
-		case missing:
-			return nil, fmt.Errorf("the seeds of the store are encrypted, and their key is not there (%s): put it back from a backup. Without it no earlier shuffle can be checked or revealed", o.SeedKeyFile)
-		case err != nil:
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	v, err := OpenVault(head, keys)
 	if err != nil {
