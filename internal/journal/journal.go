@@ -34,13 +34,12 @@ type Journal struct {
 	// passed to the store, and end receives the error of the append.
 	TraceAppend func(ctx context.Context) (trace any, end func(error))
 
-	mu       sync.Mutex
-	inFlight map[string]bool // claims in use by this process's requests
+	inFlight sync.Map // claims in use by this process's requests
 }
 
 // New returns the journal of a log.
 func New(log *ledger.Log, random io.Reader, now func() time.Time) *Journal {
-	return &Journal{Log: log, Random: random, Now: now, inFlight: map[string]bool{}}
+	return &Journal{Log: log, Random: random, Now: now}
 }
 
 // An Entry is a record to append, with its sidecar and claims.

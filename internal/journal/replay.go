@@ -159,15 +159,8 @@ func Conflicts(err error, claim string) bool {
 // Begin marks a claim as in flight in this process until done is called. The error is
 // [ErrInFlight]. It avoids conflicts within the process; other processes do not see it.
 func (j *Journal) Begin(claim string) (done func(), err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.inFlight[claim] {
+	if _, begun := j.inFlight.LoadOrStore(claim, nil); begun {
 		return nil, ErrInFlight
 	}
-	j.inFlight[claim] = true
-	return func() {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		delete(j.inFlight, claim)
-	}, nil
+	return func() { j.inFlight.Delete(claim) }, nil
 }
