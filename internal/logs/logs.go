@@ -51,8 +51,7 @@ type Set struct {
 	cancel  context.CancelFunc // stops opening logs
 	keeping sync.WaitGroup     // goroutines that keep logs open
 
-	mu     sync.Mutex
-	owners map[string]string // name of the log by its verifier key
+	owners sync.Map // name of the log by its verifier key
 }
 
 // Open opens the logs. A single log must open. Of several, one must, and the others are tried again
@@ -61,7 +60,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if err := checkUnnamed(ctx, o.Logs, o.Logger); err != nil {
 		return nil, err
 	}
-	s := &Set{Options: o, owners: map[string]string{}}
+	s := &Set{Options: o}
 	decks := map[string]*deck.Catalogue{} // by folder
 	for _, settings := range o.Logs {
 		if decks[settings.Decks] == nil {
@@ -162,12 +161,9 @@ func (s *Set) OpenShoes(ctx context.Context, name string) (uint64, error) {
 
 // claimKey returns an error if another log has the key: one key must not sign two histories.
 func (s *Set) claimKey(verifier, name string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if other, taken := s.owners[verifier]; taken && other != name {
+	if other, taken := s.owners.LoadOrStore(verifier, name); taken && other != name {
 		return fmt.Errorf("its key is also the key of the log %s: give each log its own key and store", other)
 	}
-	s.owners[verifier] = name
 	return nil
 }
 
