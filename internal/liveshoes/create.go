@@ -102,9 +102,10 @@ func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, draft *d
 		return nil, err
 	}
 	if shuffled {
-		sealing := b.seals[1]
-		sealing.tree = audit.Seal(draft.Seed, record.Commitment, b.faces.Texts(initial.Order))
-		root := sealing.tree.Root()
+		tree := audit.Seal(draft.Seed, record.Commitment, b.faces.Texts(initial.Order))
+		sealed, _ := b.seals.Load(uint64(1)) // newBase stored it
+		sealed.(*sealing).tree.Store(tree)
+		root := tree.Root()
 		record.Root = &root
 	}
 	index, err := s.dealer.Append(ctx, draft, &journal.Entry{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,15 +30,14 @@ type base struct {
 	first *journal.Stored
 	faces *shoe.Faces
 
-	mu    sync.Mutex
-	seals map[uint64]*sealing // by version; filled when read
+	seals sync.Map // *sealing by version; filled when read
 }
 
 // sealing is an order of cards that a record committed to.
 type sealing struct {
-	id    uuid.UUID // of the record
-	order []uint32  // card number at each position
-	tree  *audit.Sealed
+	id    uuid.UUID                    // of the record
+	order []uint32                     // card number at each position
+	tree  atomic.Pointer[audit.Sealed] // nil before it is first needed
 }
 
 // cost returns the approximate size of a cached state, in bytes.
@@ -164,7 +164,7 @@ func (s *Service) newBase(first *journal.Stored, saved *journal.ShoeState) (*bas
 	}
 	b := &base{
 		id: saved.ID, first: first.Public(),
-		faces: shoe.NewFaces(cards, saved.Items), seals: map[uint64]*sealing{},
+		faces: shoe.NewFaces(cards, saved.Items),
 	}
 	return b, b.addSealing(1, first.ID, saved)
 }
@@ -193,20 +193,15 @@ func (b *base) addSealing(version uint64, id uuid.UUID, saved *journal.ShoeState
 			return fmt.Errorf("%w: the sidecar of the record %s has cards that the shoe does not have", ledger.ErrCorrupt, id)
 		}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.seals[version] = &sealing{id: id, order: saved.Order}
+	b.seals.Store(version, &sealing{id: id, order: saved.Order})
 	return nil
 }
 
 // sealing returns the order sealed at a version of the shoe.
 func (s *Service) sealing(ctx context.Context, current *state, version uint64) (*sealing, error) {
 	b := current.base
-	b.mu.Lock()
-	found := b.seals[version]
-	b.mu.Unlock()
-	if found != nil {
-		return found, nil
+	if found, ok := b.seals.Load(version); ok {
+		return found.(*sealing), nil
 	}
 	for i := range current.Layout.Seals {
 		if current.Layout.Seals[i].Version != version || i >= len(current.Seals) {
@@ -233,10 +228,7 @@ func (s *Service) sealing(ctx context.Context, current *state, version uint64) (
 
 // tree returns the Merkle tree over a sealing's cards.
 func (s *Service) tree(ctx context.Context, b *base, sealed *sealing) (*audit.Sealed, error) {
-	b.mu.Lock()
-	found := sealed.tree
-	b.mu.Unlock()
-	if found != nil {
+	if found := sealed.tree.Load(); found != nil {
 		return found, nil
 	}
 	stored, err := s.journal.ByID(ctx, sealed.id)
@@ -251,9 +243,7 @@ func (s *Service) tree(ctx context.Context, b *base, sealed *sealing) (*audit.Se
 	if stored.Root == nil || tree.Root() != *stored.Root {
 		return nil, fmt.Errorf("%w: the order in the sidecar of the record %s is not the one that it sealed", ledger.ErrCorrupt, sealed.id)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	sealed.tree = tree
+	sealed.tree.Store(tree)
 	return tree, nil
 }
 
