@@ -43,15 +43,20 @@ func ScanHead(row Row, h *ledger.Head, more ...any) error {
 
 // Head implements [ledger.Store].
 func (read Reader) Head(ctx context.Context) (h ledger.Head, err error) {
+	return h, read.one(ctx, ErrNoHead, func(row Row) error { return ScanHead(row, &h) }, SelectHead)
+}
+
+// one scans the row of a result, or returns the error missing if there is none.
+func (read Reader) one(ctx context.Context, missing error, scan func(Row) error, query string, args ...any) error {
 	found := false
-	err = read(ctx, func(row Row) error {
+	err := read(ctx, func(row Row) error {
 		found = true
-		return ScanHead(row, &h)
-	}, SelectHead)
+		return scan(row)
+	}, query, args...)
 	if err == nil && !found {
-		err = ErrNoHead
+		err = missing
 	}
-	return h, err
+	return err
 }
 
 // Snapshot implements [ledger.Store].
@@ -61,17 +66,11 @@ func (read Reader) Snapshot(ctx context.Context, except string) (h ledger.Head, 
 	if except == "" {
 		before = ""
 	}
-	err = ErrNoHead
-	if errRead := read(ctx, func(row Row) error {
-		var count int64
-		err = ScanHead(row, &h, &count)
-		claims = uint64(count)
-		return nil
-	}, "SELECT size, edge, checkpoint, seed_key, seeds_from, (SELECT count(*) FROM claims WHERE NOT (name > $1 AND name < $2)) "+
-		"FROM head WHERE one", after, before); errRead != nil {
-		err = errRead
-	}
-	return h, claims, err
+	var count int64
+	err = read.one(ctx, ErrNoHead, func(row Row) error { return ScanHead(row, &h, &count) },
+		"SELECT size, edge, checkpoint, seed_key, seeds_from, (SELECT count(*) FROM claims WHERE NOT (name > $1 AND name < $2)) "+
+			"FROM head WHERE one", after, before)
+	return h, uint64(count), err
 }
 
 // StoredVersion implements [ledger.Store].
@@ -166,18 +165,18 @@ func (read Reader) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, erro
 }
 
 // ByClaim implements [ledger.Store].
-func (read Reader) ByClaim(ctx context.Context, claim string) (holder *ledger.Stored, err error) {
-	err = ledger.ErrNotFound
-	if errRead := read(ctx, func(row Row) error {
-		var e ledger.Stored
-		c := ledger.Claim{Name: claim}
-		e, err = ScanEntry(row, &c.Status, &c.Due)
-		e.Claims, holder = []ledger.Claim{c}, &e
+func (read Reader) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
+	var holder ledger.Stored
+	c := ledger.Claim{Name: claim}
+	err := read.one(ctx, ledger.ErrNotFound, func(row Row) (err error) {
+		holder, err = ScanEntry(row, &c.Status, &c.Due)
 		return err
-	}, selectHolder, claim); errRead != nil {
-		return nil, errRead
+	}, selectHolder, claim)
+	if err != nil {
+		return nil, err
 	}
-	return holder, err
+	holder.Claims = []ledger.Claim{c}
+	return &holder, nil
 }
 
 // ByReference implements [ledger.Store].
