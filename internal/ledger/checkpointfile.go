@@ -116,10 +116,8 @@ func CheckRollback(ctx context.Context, store Reader, verifier note.Verifier, an
 	if err != nil {
 		return err
 	}
-	if err := extends(ctx, store, c, last); errors.Is(err, ErrCorrupt) {
+	if err = extends(ctx, store, c, last); errors.Is(err, ErrCorrupt) {
 		return fmt.Errorf("%w. The store and %s are of two histories: records were changed, or the log was forked. Put the right store back", err, anchor.Source)
-	} else if err != nil {
-		return err
 	}
-	return nil
+	return err
 }

@@ -36,7 +36,7 @@ type Log struct {
 	done   chan struct{} // closed when the writer has ended
 	end    chan struct{} // closed when this process knows that the log has ended
 
-	hasEnded atomic.Bool    // end is closed
+	setEnded func()         // closes end
 	guards   sync.WaitGroup // of the goroutine that checks files, and the follower
 
 	mu            sync.Mutex
@@ -256,12 +256,6 @@ func (l *Log) CheckEnded(ctx context.Context) (bool, error) {
 	}
 	l.setEnded()
 	return true, nil
-}
-
-func (l *Log) setEnded() {
-	if l.hasEnded.CompareAndSwap(false, true) {
-		close(l.end)
-	}
 }
 
 // Failed returns a channel that is closed when the log breaks. The process should then end: see

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"riffle/internal/ledger/proof"
@@ -97,6 +98,7 @@ func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 		end:           make(chan struct{}),
 		nextPublished: make(chan struct{}),
 	}
+	l.setEnded = sync.OnceFunc(func() { close(l.end) })
 	if err := l.open(ctx); err != nil {
 		if l.checkpoint != nil {
 			err = errors.Join(err, l.checkpoint.close())
