@@ -167,15 +167,12 @@ func (s *Set) claimKey(verifier, name string) error {
 	return nil
 }
 
-// errEarlierClosed is for a record that may be in an earlier log.
-var errEarlierClosed = fmt.Errorf("%w: a log that may have the record is not open", ledger.ErrUnavailable)
-
-// logOf returns the log with a verifier key, or nil. The error is errEarlierClosed.
+// logOf returns the log with a verifier key, or nil. The error is for a record that may be in an earlier log.
 func (s *Set) logOf(verifier string) (found *ledger.Log, err error) {
 	for _, l := range s.logs {
 		l.mu.Lock()
 		if l.services == nil && l.Retired {
-			err = errEarlierClosed
+			err = fmt.Errorf("%w: a log that may have the record is not open", ledger.ErrUnavailable)
 		} else if l.services != nil && l.services.Log.Verifier() == verifier {
 			found = l.services.Log
 		}

@@ -263,7 +263,11 @@ func (l *served) openOne(ctx context.Context, chain []*ledger.Log, anchors []led
 		return nil, err
 	}
 	if l.set.Tracer != nil {
-		store = l.set.Tracer.Store(store, l.engine())
+		engine := "sqlite" // OpenTelemetry's name for it
+		if l.Store != "" {
+			engine = "postgresql"
+		}
+		store = l.set.Tracer.Store(store, engine)
 	}
 	options.Anchors = anchors
 	log, err := ledger.Open(ctx, store, options)

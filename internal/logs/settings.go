@@ -67,14 +67,6 @@ func (s *Settings) after(n int) *Settings {
 	return &next
 }
 
-// engine returns OpenTelemetry's name for the store's engine.
-func (s *Settings) engine() string {
-	if s.Store != "" {
-		return "postgresql"
-	}
-	return "sqlite"
-}
-
 // Check calls reject for each invalid setting, with the rule that it breaks.
 func (s *Settings) Check(reject func(setting, rule string)) {
 	if s.Create != CreateAuto && s.Create != CreateNever {
