@@ -87,7 +87,7 @@ func (l *Log) confirmForWaiters() {
 // replace it. An entry beyond every confirmed head is [ErrCorrupt].
 func (l *Log) readDurable(ctx context.Context, read func() (*Stored, error)) (*Stored, error) {
 	for range 3 {
-		e, err := validated(reading(ctx, l.readers, read))
+		e, err := l.validated(reading(ctx, l.readers, read))
 		if err != nil || e.Index < l.durable.Load().Size {
 			return e, err
 		}
@@ -97,7 +97,7 @@ func (l *Log) readDurable(ctx context.Context, read func() (*Stored, error)) (*S
 				return nil, err
 			}
 		}
-		same, err := validated(reading(ctx, l.readers, func() (*Stored, error) { return l.store.ByID(ctx, e.ID) }))
+		same, err := l.validated(reading(ctx, l.readers, func() (*Stored, error) { return l.store.ByID(ctx, e.ID) }))
 		switch {
 		case errors.Is(err, ErrNotFound): // a failover removed it
 		case err != nil:

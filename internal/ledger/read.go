@@ -25,9 +25,6 @@ func (l *Log) Follow(find func() (*Log, error)) { l.earlier.Store(&find) }
 func (l *Log) find(read func(*Log) (*Stored, error)) (*Stored, error) {
 	for {
 		e, err := read(l)
-		if err == nil {
-			e.log = l
-		}
 		if !errors.Is(err, ErrNotFound) {
 			return e, err
 		}
@@ -48,11 +45,7 @@ func (l *Log) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
 
 // At returns the entry at an index of this log, or [ErrNotFound].
 func (l *Log) At(ctx context.Context, index uint64) (*Stored, error) {
-	e, err := l.readDurable(ctx, func() (*Stored, error) { return FirstOrNotFound(l.store.Range(ctx, index, 1)) })
-	if err == nil {
-		e.log = l
-	}
-	return e, err
+	return l.readDurable(ctx, func() (*Stored, error) { return FirstOrNotFound(l.store.Range(ctx, index, 1)) })
 }
 
 // ByClaim returns the claim's holder, or [ErrNotFound].
@@ -91,10 +84,9 @@ func (l *Log) ByReference(ctx context.Context, reference string, from uint64, li
 			return nil, err
 		}
 		for i := range list {
-			if _, err := validated(&list[i], nil); err != nil {
+			if _, err := l.validated(&list[i], nil); err != nil {
 				return nil, err
 			}
-			list[i].log = l
 		}
 		if len(list) == 0 {
 			return nil, nil
@@ -109,10 +101,12 @@ func (l *Log) ByReference(ctx context.Context, reference string, from uint64, li
 	}
 }
 
-func validated(e *Stored, err error) (*Stored, error) {
+// validated checks an entry that the store returned, and names this log as its own.
+func (l *Log) validated(e *Stored, err error) (*Stored, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.log = l
 	return e, checkRecord(e.Index, e.Record, e.Hash, e.Index)
 }
 
@@ -275,7 +269,7 @@ func newReaders(store Store) *readers {
 }
 
 // acquire waits, first come first served, until the caller may read from the store. The caller must
-// call release. acquire returns [ErrOverloaded] if maxWaiting callers wait already or after
+// release the slot. acquire returns [ErrOverloaded] if maxWaiting callers wait already or after
 // readerTimeout, and the error of ctx when ctx is done.
 func (r *readers) acquire(ctx context.Context) error {
 	if r.slots.TryAcquire(1) {
@@ -293,14 +287,12 @@ func (r *readers) acquire(ctx context.Context) error {
 	return nil
 }
 
-func (r *readers) release() { r.slots.Release(1) }
-
-// reading calls read between [readers.acquire] and release.
+// reading calls read between [readers.acquire] and the release.
 func reading[T any](ctx context.Context, r *readers, read func() (T, error)) (T, error) {
 	if err := r.acquire(ctx); err != nil {
 		var none T
 		return none, err
 	}
-	defer r.release()
+	defer r.slots.Release(1)
 	return read()
 }
