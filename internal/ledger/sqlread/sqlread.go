@@ -46,7 +46,7 @@ func (read Reader) Head(ctx context.Context) (h ledger.Head, err error) {
 	return h, read.one(ctx, ErrNoHead, func(row Row) error { return ScanHead(row, &h) }, SelectHead)
 }
 
-// one scans the row of a result, or returns the error missing if there is none.
+// one scans the only row of a result. Without a row it returns the error missing.
 func (read Reader) one(ctx context.Context, missing error, scan func(Row) error, query string, args ...any) error {
 	found := false
 	err := read(ctx, func(row Row) error {
