@@ -134,9 +134,10 @@ test('a deal and its setting stay when the page is loaded again or changes its l
   assert.equal(await page.inputValue('#hands'), 'doudizhu');
   await more(page);
   await page.selectOption('form select', 'set81');
-  await page.waitForURL(`${service.base}/?client_seed=ann+%26+bob&deck=set81`);
+  await page.waitForURL(`${service.base}/?client_seed=ann+%26+bob&deck=set81&deal=${id}`);
   await page.reload();
-  await page.waitForSelector('.felt .empty');
+  await page.waitForSelector('.hand img[src]');
+  assert.deepEqual(await cards(), dealt); // fields ask for the next deal
   assert.equal(await page.inputValue('form select'), 'set81');
   assert.deepEqual(wrong, []);
   await close();
