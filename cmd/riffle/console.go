@@ -27,9 +27,9 @@ func (c *console) open(name string) (io.Reader, error) {
 }
 
 // print prints a report: as JSON on one line, or its text for people.
-func (c *console) print(asJSON bool, report any, text string) error {
+func (c *console) print(asJSON bool, report any, text func(*console) string) error {
 	if !asJSON {
-		_, err := io.WriteString(c.out, text)
+		_, err := io.WriteString(c.out, text(c))
 		return err
 	}
 	encoder := json.NewEncoder(c.out)

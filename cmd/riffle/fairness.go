@@ -41,7 +41,7 @@ func (k *fairnessCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	report := newFairnessReport(meter, reader.items, k.Cyclic, k.Items == "")
-	if err := c.print(k.JSON, report, report.text(c)); err != nil {
+	if err := c.print(k.JSON, report, report.text); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
 	return report.err()

@@ -42,9 +42,9 @@ func (k *verify) Run(ctx context.Context, c *console) error {
 			return err
 		}
 	}
-	text := ""
-	if err == nil {
-		text = findingsText(c, found)
+	text := func(c *console) string { return findingsText(c, found) }
+	if err != nil { // the error is the text
+		text = func(*console) string { return "" }
 	}
 	if err := c.print(k.JSON, found, text); err != nil {
 		return fmt.Errorf("printing: %w", err)
