@@ -46,8 +46,8 @@ func TestLinksHavePictures(t *testing.T) {
 	}
 }
 
-// TestManyPicturesAtOnce has many callers ask for pictures. Few are drawn at a time, within the memory that is
-// promised, and others are served beside them.
+// TestManyPicturesAtOnce has many callers ask for pictures. Few are drawn at a time, within the
+// memory that is promised, and others are served beside them.
 func TestManyPicturesAtOnce(t *testing.T) {
 	t.Parallel()
 	l, promised := attacked()

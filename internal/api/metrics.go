@@ -114,7 +114,8 @@ func (a *API) Watch(registry prometheus.Registerer) { registry.MustRegister(gaug
 
 type gauges struct{ api *API }
 
-// Describe implements [prometheus.Collector]. It leaves the gauges to Collect, which has each of them once.
+// Describe implements [prometheus.Collector]. It leaves the gauges to Collect, which has each of
+// them once.
 func (gauges) Describe(chan<- *prometheus.Desc) {}
 
 // Collect asks all logs concurrently, since a store may not answer.

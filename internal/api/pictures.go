@@ -61,7 +61,8 @@ func (a *logAPI) drawDeck(x *exchange, kind *deck.Type) error {
 // mostReplayed is the most positions of an order that a picture is drawn of.
 const mostReplayed = 100_000
 
-// drawDeal answers GET /audits/{id}/picture.png: the cards once the seed is public, and their backs before.
+// drawDeal answers GET /audits/{id}/picture.png: the cards once the seed is public, and their backs
+// before.
 func (a *logAPI) drawDeal(x *exchange) error {
 	long := a.long.Replay(x, x.r, x.lease)
 	defer long.Done()
@@ -85,9 +86,9 @@ func (a *logAPI) drawDeal(x *exchange) error {
 	return nil
 }
 
-// tableOf returns the table of a verified record, face down without its orders. What is no card is a number:
-// in the range, or in the list from 1, since items are not stored. So is a card of a type that has changed
-// since.
+// tableOf returns the table of a verified record, face down without its orders. What is no card is
+// a number: in the range, or in the list from 1, since items are not stored. So is a card of a type
+// that has changed since.
 func tableOf(rules *plan.Rules, v *audit.Verification) *picture.Table {
 	s := &v.Record.Statement
 	t := &picture.Table{

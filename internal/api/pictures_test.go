@@ -102,8 +102,8 @@ func TestPicturesHaveTags(t *testing.T) {
 	}
 }
 
-// TestADealIsDrawnOnceItsSeedIsPublic compares the pictures of two shuffles: as long as their seeds are secret
-// they are the same, so they show no card, and afterwards each shows its own.
+// TestADealIsDrawnOnceItsSeedIsPublic compares the pictures of two shuffles: as long as their seeds
+// are secret they are the same, so they show no card, and afterwards each shows its own.
 func TestADealIsDrawnOnceItsSeedIsPublic(t *testing.T) {
 	noon := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 	s := start(t, setup{now: func() time.Time { return noon }})
@@ -136,8 +136,8 @@ func TestADealIsDrawnOnceItsSeedIsPublic(t *testing.T) {
 	s.sendCanceled(t, get(t, "/audits/"+one.AuditID+"/picture.png"))
 }
 
-// A picture says that it is face down, also above the deck of an operator with a long name, or with one that
-// nobody can draw.
+// A picture says that it is face down, also above the deck of an operator with a long name, or with
+// one that nobody can draw.
 func TestAPictureSaysThatItIsFaceDown(t *testing.T) {
 	s := start(t, setup{})
 	for name, title := range map[string]string{"long": strings.Repeat("W", 200), "odd": "🎉"} {

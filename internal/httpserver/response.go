@@ -48,7 +48,8 @@ const (
 	lingerTime = time.Second
 )
 
-// NoSniff is the value of X-Content-Type-Options, shared by all answers: Header.Set would allocate it again.
+// NoSniff is the value of X-Content-Type-Options, shared by all answers: Header.Set would allocate
+// it again.
 var NoSniff = []string{"nosniff"}
 
 // Send sends a whole answer. It panics with http.ErrAbortHandler if the client has left.

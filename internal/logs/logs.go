@@ -167,7 +167,8 @@ func (s *Set) claimKey(verifier, name string) error {
 	return nil
 }
 
-// logOf returns the log with a verifier key, or nil. The error is for a record that may be in an earlier log.
+// logOf returns the log with a verifier key, or nil. The error is for a record that may be in an
+// earlier log.
 func (s *Set) logOf(verifier string) (found *ledger.Log, err error) {
 	for _, l := range s.logs {
 		l.mu.Lock()

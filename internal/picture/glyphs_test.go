@@ -19,8 +19,8 @@ func TestGlyphsAreSorted(t *testing.T) {
 	}
 }
 
-// All names that built-in cards and their tables show can be written. A new name with a character that none had
-// takes go generate ./internal/picture.
+// All names that built-in cards and their tables show can be written. A new name with a character
+// that none had takes go generate ./internal/picture.
 func TestNamesHaveOutlines(t *testing.T) {
 	for _, kind := range types(t) {
 		title := kind.Title.English

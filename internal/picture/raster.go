@@ -31,7 +31,8 @@ type pen struct {
 	attributes map[string]string // of the element, and those that it inherits
 }
 
-// newPen returns a pen for documents whose origin is at a point of the canvas, and their unit so many pixels.
+// newPen returns a pen for documents whose origin is at a point of the canvas, and their unit so
+// many pixels.
 func newPen(canvas *image.RGBA, at complex128, scale float64) pen {
 	usual := map[string]string{"fill": "#000000", "stroke": "none", "stroke-width": "1", "stroke-opacity": "1"}
 	return pen{canvas: canvas, a: complex(scale, 0), c: at, attributes: usual}
@@ -174,7 +175,8 @@ func (p *pen) curve(points []complex128, curve ...complex128) []complex128 {
 	return points
 }
 
-// control is how far from the ends of a quarter of a circle the control points of its curve are, in radii.
+// control is how far from the ends of a quarter of a circle the control points of its curve are, in
+// radii.
 const control = 0.5523
 
 // rounded returns a rectangle with round corners.

@@ -10,8 +10,8 @@ import (
 	"riffle/internal/deck"
 )
 
-// The size of a table, which is what messengers show beside a link, its parts, and the most that is drawn
-// on it. Cards side by side are apart by 1.06 of their width.
+// The size of a table, which is what messengers show beside a link, its parts, and the most that is
+// drawn on it. Cards side by side are apart by 1.06 of their width.
 const (
 	tableWidth, tableHeight          = 1200, 630
 	edge, top, bottom, gap, apart    = 48, 92, 66, 28, 1.06
@@ -19,8 +19,8 @@ const (
 	mostInTable                      = 3 * mostOutline // of a line
 )
 
-// MaxTableSize is the most memory that drawing a table takes, in bytes: its pixels, a mask as large, a card
-// with its elements, and what the PNG grows to.
+// MaxTableSize is the most memory that drawing a table takes, in bytes: its pixels, a mask as
+// large, a card with its elements, and what the PNG grows to.
 const MaxTableSize = 2*4*tableWidth*tableHeight + 4<<20
 
 // A Table is a deal to be drawn.
@@ -115,8 +115,8 @@ func (t *Table) PNG(wait func() error) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// fit returns the number of columns in which rows of a length have the largest cards, the scale of those,
-// and the room of a row, which has a head.
+// fit returns the number of columns in which rows of a length have the largest cards, the scale of
+// those, and the room of a row, which has a head.
 func fit(rows int, head, length float64) (columns int, scale, w, h float64) {
 	for n := 1; n <= rows; n++ {
 		wide, high := (tableWidth-2*edge+gap)/float64(n)-gap, (tableHeight-top-bottom)/float64((rows+n-1)/n)

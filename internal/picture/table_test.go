@@ -25,7 +25,8 @@ func decode(t *testing.T, picture []byte, err error) image.Image {
 	return pixels
 }
 
-// TestRasterKnowsTheMarkup looks at points inside and beside shapes of each kind, transformed and cut off.
+// TestRasterKnowsTheMarkup looks at points inside and beside shapes of each kind, transformed and
+// cut off.
 func TestRasterKnowsTheMarkup(t *testing.T) {
 	const shapes = `<svg><title>x</title>
 <rect x="0" y="0" width="100" height="100" fill="#ffffff"/>

@@ -264,8 +264,9 @@ class Riffle(Operations):
 class AsyncRiffle(AsyncOperations):
     """A client for asyncio, which takes the same arguments as :class:`Riffle`.
 
-    Each call waits in a thread of the event loop's executor, in which the hooks are called as well. To cancel a call stops waiting for it, and not the request:
-    a record that it writes may still be written, so choose the ``idempotency_key`` yourself if you may have to ask again.
+    Each call waits in a thread of the event loop's executor, in which the hooks are called as well. To cancel a call
+    stops waiting for it, and not the request: a record that it writes may still be written, so choose the
+    ``idempotency_key`` yourself if you may have to ask again.
     """
 
     def __init__(
