@@ -81,7 +81,7 @@ fuzz: ## give mutated and forged files to all four verifiers, for an hour or FOR
 release: ## make a release in dist/, twice, and check it: archives, packages, checksums
 	bash .ci/release
 
-chart: ## render the Helm chart in all its forms, and decode the result by the types of Kubernetes
+chart: ## give the Helm chart in all its forms to an API server of Kubernetes, install and upgrade it
 	bash .ci/chart
 
 picture: ## write the picture of the README anew
