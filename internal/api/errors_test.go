@@ -64,6 +64,8 @@ func TestErrorsHelp(t *testing.T) {
 		{"GET", "/docs/", none, ``, 404, "", `There is nothing at this path; did you mean /openapi.yaml? GET /openapi.yaml lists what there is.`},
 		{"GET", "/health", none, ``, 404, "", `There is nothing at this path; did you mean /healthz? GET /openapi.yaml lists what there is.`},
 		{"POST", "/shufle", json, `{}`, 404, "", `There is nothing at this path; did you mean /shuffle? GET /openapi.yaml lists what there is.`},
+		{"POST", "/reveal/" + id, json, `{}`, 404, "", `There is nothing at this path; did you mean /audits/{id}/reveal? GET /openapi.yaml lists what there is.`},
+		{"GET", "/games/" + id, none, ``, 404, "", `There is nothing at this path. GET /openapi.yaml lists what there is.`},
 		{"GET", "/audits/" + id + "/proofs", none, ``, 404, "", `There is nothing at this path; did you mean /audits/{id}/proof? GET /openapi.yaml lists what there is.`},
 		{"GET", "/favicon.ico", none, ``, 404, "", `There is nothing at this path. GET /openapi.yaml lists what there is.`},
 		{"POST", "/shuffle", json, `{deck: standard52}`, 400, "", `The body is not JSON at byte 1: names and strings need double quotes, as in {"deck":"standard52"}.`},

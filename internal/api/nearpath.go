@@ -69,18 +69,25 @@ func (a *API) nearestPath(path string) string {
 	if strings.HasPrefix(path+"/", logsPath) {
 		return ""
 	}
-	words := strings.Split(path, "/")
 	// By the path, with its own words in place of parameters. The first are for the contract at other services.
 	patterns := map[string]string{"/docs": "/openapi.yaml", "/swagger": "/openapi.yaml", "/openapi": "/openapi.yaml", "/redoc": "/openapi.yaml"}
+	patterns["/reveal"], patterns["/reveal/"] = "/audits/{id}/reveal", "/audits/{id}/reveal"
 	for _, name := range []string{"/deal", "/draw", "/random", "/poker"} {
 		patterns[name] = "/shuffle with hands or draw, /shoes, or /decks for what can be dealt"
 	}
 	for _, name := range []string{"/coin", "/dice", "/die", "/flip", "/roll", "/raffle", "/pick"} {
 		patterns[name] = `/shuffle with items, or size, and "draw": 1`
 	}
-	if id, found := strings.CutSuffix(path, "/burn"); found && strings.HasPrefix(path, "/shoes/") {
-		patterns[path] = id + `/draw with "to": "burnt", a pile`
+	words := strings.Split(path, "/")
+	for i, word := range words {
+		if len(word) >= 32 { // an id, by which /reveal/{id} would resemble /decks/{type}
+			words[i] = ""
+		}
 	}
+	if id, found := strings.CutSuffix(path, "/burn"); found && strings.HasPrefix(path, "/shoes/") {
+		return id + `/draw with "to": "burnt", a pile`
+	}
+	path = strings.Join(words, "/")
 	for _, route := range a.table() {
 		pattern := strings.Split(route.pattern, "/")
 		if len(pattern) != len(words) || strings.Contains(route.pattern, "*") {
