@@ -66,8 +66,23 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	}
 	handler.Watch(registry)
 	shared := o.shared
-	shared.Logs, shared.OpenStore, shared.API = o.logs, openStore, handler
-	shared.Metrics, shared.Logger, shared.Tracer = metrics, logger, tracer
+	shared.Logs, shared.OpenStore, shared.Logger = o.logs, openStore, logger
+	shared.Door = func(log string) logs.Door { return handler.LogNamed(log) }
+	shared.Observer = func(log string) logs.Observer { return metrics.Log(log) }
+	if tracer != nil {
+		shared.TraceAppend = tracer.StartAppend
+		shared.OpenStore = func(ctx context.Context, l *logs.Settings) (ledger.Store, error) {
+			store, err := openStore(ctx, l)
+			if err != nil {
+				return nil, err
+			}
+			engine := "sqlite" // OpenTelemetry's name for it
+			if l.Store != "" {
+				engine = "postgresql"
+			}
+			return tracer.Store(store, engine), nil
+		}
+	}
 	open, err := logs.Open(ctx, shared)
 	if err != nil {
 		return nil, err

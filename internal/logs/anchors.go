@@ -71,7 +71,7 @@ func (l *served) keepAnchor(ctx context.Context, log *ledger.Log, place anchor.P
 		err := advance(context.WithoutCancel(ctx), log, place, &replaced)
 		switch {
 		case err == nil || errors.Is(err, anchor.ErrReplaced): // the next look compares
-			l.metrics.Anchored(place.Name)
+			l.observer.Anchored(place.Name)
 			if failing {
 				l.logger.Info("the anchor is up to date again", "anchor", place.Name)
 			}

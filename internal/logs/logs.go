@@ -8,17 +8,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"slices"
 	"sync"
 	"time"
 
-	"riffle/internal/api"
+	"riffle/internal/audit"
+	"riffle/internal/dealer"
 	"riffle/internal/deck"
 	"riffle/internal/ledger"
 	"riffle/internal/plan"
-	"riffle/internal/tracing"
+	"riffle/internal/services"
 )
 
 const (
@@ -31,17 +33,34 @@ const (
 	longestPause = time.Minute
 )
 
-// Options of [Open]. All are required, except Tracer.
+// A Door lets callers in to the services of a log while it is open.
+type Door interface {
+	Open(*services.Services)
+	Close() (unused <-chan struct{}) // closed once no caller uses the services
+}
+
+// An Observer is told what happens in a log.
+type Observer interface {
+	Random(io.Reader) io.Reader // returns the source with its reads observed
+	Commit(ledger.Commit)
+	Commitment(dealer.Event)
+	ShoeChange(audit.Kind)
+	Anchored(place string)
+}
+
+// Options of [Open]. All are required, except TraceAppend.
 type Options struct {
 	Logs      []*Settings // the main log first
 	OpenStore func(context.Context, *Settings) (ledger.Store, error)
 	Limits    plan.Limits
 	Queue     int           // see [ledger.Options]
 	Patience  time.Duration // see [ledger.Options]
-	API       *api.API
-	Metrics   *api.Metrics
+	Door      func(log string) Door
+	Observer  func(log string) Observer
 	Logger    *slog.Logger
-	Tracer    *tracing.Tracer // nil for none
+
+	// TraceAppend is [services.Options.TraceAppend]; may be nil.
+	TraceAppend func(context.Context) (trace any, end func(error))
 }
 
 // A Set has all logs of the process.
@@ -71,7 +90,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 			decks[settings.Decks] = loaded
 		}
 		l := &served{
-			Settings: settings, set: s, logger: o.Logger, routes: o.API.LogNamed(settings.Name), metrics: o.Metrics.Log(settings.Name),
+			Settings: settings, set: s, logger: o.Logger, door: o.Door(settings.Name), observer: o.Observer(settings.Name),
 			rules: &plan.Rules{Decks: decks[settings.Decks], Limits: o.Limits},
 		}
 		if s.several() {

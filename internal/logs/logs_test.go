@@ -91,9 +91,10 @@ func (f *fakeOpener) pauses(log string) (pauses []time.Duration) {
 func (f *fakeOpener) start(folder string, names ...string) (*Set, error) {
 	metrics := api.NewMetrics(prometheus.NewRegistry(), "", "")
 	logger := slog.New(slog.NewTextHandler(&f.log, nil))
+	routes := api.New(api.Options{Logger: logger, Metrics: metrics, Logs: names[1:], Gatherer: prometheus.NewRegistry(), MaxBody: 1 << 20, Budget: budget.New(1 << 26)})
 	o := Options{
-		OpenStore: f.open, Limits: plan.Limits{Items: 100, Results: 100}, Logger: logger, Metrics: metrics,
-		API: api.New(api.Options{Logger: logger, Metrics: metrics, Logs: names[1:], Gatherer: prometheus.NewRegistry(), MaxBody: 1 << 20, Budget: budget.New(1 << 26)}),
+		OpenStore: f.open, Limits: plan.Limits{Items: 100, Results: 100}, Logger: logger,
+		Door: func(log string) Door { return routes.LogNamed(log) }, Observer: func(log string) Observer { return metrics.Log(log) },
 	}
 	for i, name := range names {
 		s := &Settings{Name: name, Folder: folder, Create: CreateAuto, Deadline: dealer.DefaultDeadline}

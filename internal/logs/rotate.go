@@ -240,7 +240,7 @@ func (l *served) openOne(ctx context.Context, chain []*ledger.Log, anchors []led
 	options := ledger.Options{
 		ReadKey: keycommand.Reader(ctx, l.KeyCommand), KeyFile: l.Key, SeedKeys: l.SeedKeys, SeedKeyFile: l.SeedKeyFile,
 		Origin: l.Origin, ReadOnly: l.Retired, MustExist: l.Create == CreateNever || l.Retired || l.seen != nil,
-		Queue: l.set.Queue, Patience: l.set.Patience, Observe: l.metrics.Commit,
+		Queue: l.set.Queue, Patience: l.set.Patience, Observe: l.observer.Commit,
 	}
 	if len(chain) > 0 {
 		options.Follows, options.Origin = chain[len(chain)-1], ledger.SuccessorOrigin(chain[0].Origin(), len(chain)+1)
@@ -261,13 +261,6 @@ func (l *served) openOne(ctx context.Context, chain []*ledger.Log, anchors []led
 	store, err := l.set.OpenStore(ctx, one)
 	if err != nil {
 		return nil, err
-	}
-	if l.set.Tracer != nil {
-		engine := "sqlite" // OpenTelemetry's name for it
-		if l.Store != "" {
-			engine = "postgresql"
-		}
-		store = l.set.Tracer.Store(store, engine)
 	}
 	options.Anchors = anchors
 	log, err := ledger.Open(ctx, store, options)

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"riffle/internal/api"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/archive"
@@ -27,12 +26,12 @@ const closeTimeout = 10 * time.Second
 // A served log is open, or waits to be opened again.
 type served struct {
 	*Settings
-	set     *Set
-	rules   *plan.Rules
-	logger  *slog.Logger
-	routes  *api.Log
-	metrics *api.LogMetrics
-	seen    []byte // the log's last checkpoint before it was closed; used only by keepOpen's goroutine
+	set      *Set
+	rules    *plan.Rules
+	logger   *slog.Logger
+	door     Door
+	observer Observer
+	seen     []byte // the log's last checkpoint before it was closed; used only by keepOpen's goroutine
 
 	mu       sync.Mutex
 	services *services.Services     // nil while the log is closed
@@ -72,18 +71,15 @@ func (l *served) open(ctx context.Context) error {
 func (l *served) serve(chain []*ledger.Log) {
 	log := chain[len(chain)-1]
 	options := services.Options{
-		Random: l.metrics.Random(rand.Reader), Deadline: l.Deadline,
-		ObserveCommitment: l.metrics.Commitment, ObserveShoe: l.metrics.ShoeChange, Logs: len(l.set.logs),
-	}
-	if l.set.Tracer != nil {
-		options.TraceAppend = l.set.Tracer.StartAppend
+		Random: l.observer.Random(rand.Reader), Deadline: l.Deadline, TraceAppend: l.set.TraceAppend,
+		ObserveCommitment: l.observer.Commitment, ObserveShoe: l.observer.ShoeChange, Logs: len(l.set.logs),
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.carried.Store(nil)
 	l.earlier, l.services = chain[:len(chain)-1], services.New(log, l.rules, options)
 	l.stop = l.start()
-	l.routes.Open(l.services)
+	l.door.Open(l.services)
 }
 
 // chain returns the open log after those that it follows in the same folder.
@@ -184,7 +180,7 @@ func (l *served) keepOpen(ctx context.Context, err error) {
 // the log has failed.
 func (l *served) close() error {
 	select {
-	case <-l.routes.Close():
+	case <-l.door.Close():
 	case <-time.After(closeTimeout): // requests still in flight get errors from the store
 	}
 	l.mu.Lock()
