@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // ChiSquare returns the p-value of x. With few degrees of freedom perfect agreement is likely enough
@@ -13,7 +12,7 @@ func ChiSquare(x float64, freedom int) float64 {
 	if freedom < 20 {
 		return UpperTail(x, freedom)
 	}
-	return min(1, 2*min(distuv.ChiSquared{K: float64(freedom)}.CDF(x), UpperTail(x, freedom)))
+	return min(1, 2*min(mathext.GammaIncReg(float64(freedom)/2, x/2), UpperTail(x, freedom)))
 }
 
 // UpperTail returns the probability of a chi-square of at least x.
@@ -21,7 +20,7 @@ func UpperTail(x float64, freedom int) float64 {
 	if freedom < 1 && !math.IsInf(x, 1) {
 		return 1
 	}
-	return distuv.ChiSquared{K: float64(max(1, freedom))}.Survival(x)
+	return mathext.GammaIncRegComp(float64(max(1, freedom))/2, x/2)
 }
 
 // pearson returns Pearson's chi-square of counts that are all expected to be the same.
