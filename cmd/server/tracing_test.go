@@ -240,6 +240,11 @@ func TestTracingMistakes(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=localhost:4318", "such as http://localhost:4318"},
 		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=tcp://localhost", "such as http://localhost:4318"},
 		{"OTEL_EXPORTER_OTLP_PROTOCOL=grpc", `got "grpc"`},
+		{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/json", `got "http/json"`},
+		{"OTEL_EXPORTER_OTLP_TIMEOUT=10s", `milliseconds, got "10s"`},
+		{"OTEL_EXPORTER_OTLP_HEADERS=x-token", "name=value"},
+		{"OTEL_EXPORTER_OTLP_CERTIFICATE=/dev/null", "no certificates"},
+		{"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE=/dev/null", "OTEL_EXPORTER_OTLP_CLIENT_KEY"},
 		{"OTEL_TRACES_SAMPLER=sometimes", "always_on"},
 		{"OTEL_TRACES_SAMPLER_ARG=x", "from 0 to 1"},
 	} {

@@ -7,12 +7,9 @@
 package tracing
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +18,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/sdk/resource"
 	"go.opentelemetry.io/otel/sdk/trace"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
@@ -49,17 +46,21 @@ type Tracer struct {
 // New returns a tracer for the collector in the environment, or nil without one. It rejects values
 // that OpenTelemetry, which reads the environment itself, would replace by defaults.
 func New(ctx context.Context, env func(string) string, version string, logger *slog.Logger) (*Tracer, error) {
-	endpoint := cmp.Or(env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), env("OTEL_EXPORTER_OTLP_ENDPOINT"))
-	if endpoint == "" || env("OTEL_TRACES_EXPORTER") == "none" || strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") {
+	named := env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "" || env("OTEL_EXPORTER_OTLP_ENDPOINT") != ""
+	if !named || env("OTEL_TRACES_EXPORTER") == "none" || strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") {
 		return nil, nil
 	}
-	if err := check(endpoint, env); err != nil {
+	if err := checkSampler(env); err != nil {
+		return nil, err
+	}
+	collector, err := newClient(env)
+	if err != nil {
 		return nil, err
 	}
 	// OpenTelemetry's logger writes values of variables, which may be secrets, to standard error.
 	otel.SetLogger(logr.Discard())
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logger.Warn("tracing", "error", err) }))
-	client, err := otlptracehttp.New(ctx)
+	sender, err := otlptrace.New(ctx, collector)
 	if err != nil {
 		return nil, fmt.Errorf("the exporter of traces: %w", err)
 	}
@@ -68,7 +69,7 @@ func New(ctx context.Context, env func(string) string, version string, logger *s
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
-	options := []trace.TracerProviderOption{trace.WithResource(described), trace.WithBatcher(&exporter{SpanExporter: client, logger: logger})}
+	options := []trace.TracerProviderOption{trace.WithResource(described), trace.WithBatcher(&exporter{SpanExporter: sender, logger: logger})}
 	if env("OTEL_TRACES_SAMPLER") == "" {
 		options = append(options, trace.WithSampler(trace.ParentBased(trace.TraceIDRatioBased(ratio))))
 	}
@@ -78,12 +79,8 @@ func New(ctx context.Context, env func(string) string, version string, logger *s
 	}, nil
 }
 
-// check returns an error if OpenTelemetry would ignore a value of the environment.
-func check(endpoint string, env func(string) string) error {
-	u, err := url.Parse(endpoint)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return errors.New("OTEL_EXPORTER_OTLP_ENDPOINT, or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, must be the URL of a collector, such as http://localhost:4318")
-	}
+// checkSampler returns an error if OpenTelemetry would ignore the sampler of the environment.
+func checkSampler(env func(string) string) error {
 	samplers := []string{"", "always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"}
 	if s := env("OTEL_TRACES_SAMPLER"); !slices.Contains(samplers, s) {
 		return fmt.Errorf("OTEL_TRACES_SAMPLER must be one of %s, got %q", strings.Join(samplers[1:], ", "), s)
@@ -91,11 +88,6 @@ func check(endpoint string, env func(string) string) error {
 	if part := env("OTEL_TRACES_SAMPLER_ARG"); part != "" {
 		if n, err := strconv.ParseFloat(part, 64); err != nil || !(n >= 0 && n <= 1) {
 			return fmt.Errorf("OTEL_TRACES_SAMPLER_ARG must be the fraction of sampled requests, from 0 to 1 such as 0.05, got %q", part)
-		}
-	}
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"} {
-		if p := env(name); p != "" && p != "http/protobuf" && p != "http/json" {
-			return fmt.Errorf("%s must be http/protobuf or http/json, got %q; collectors take these on port 4318", name, p)
 		}
 	}
 	return nil
