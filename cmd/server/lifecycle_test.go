@@ -1,8 +1,10 @@
 package main_test
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -85,6 +87,31 @@ func TestShutdownGivesUpAfterGrace(t *testing.T) {
 	assert.Truef(t, code == 1 && strings.Contains(s.log.String(), "still in flight after 100ms"), "the server exited with %d:\n%s", code, s.log)
 	_, err = new(bytes.Buffer).ReadFrom(response.Body)
 	assert.Error(t, err, "an answer that was cut off looks complete")
+}
+
+// TestDrainsForLoadBalancers stops a server whose /readyz is asked for as often as by a load balancer, and one that
+// was asked once, as by an engine for containers.
+func TestDrainsForLoadBalancers(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	for range 2 {
+		require.Equal(t, http.StatusOK, s.get("/readyz").status)
+	}
+	s.signal(syscall.SIGTERM)
+	until(t, "the server is not ready", func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable })
+	c := s.dial(t)
+	_, err := io.WriteString(c, "GET /decks HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	require.NoError(t, err)
+	response, err := http.ReadResponse(bufio.NewReader(c), nil)
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusOK, response.StatusCode)
+	assert.True(t, response.Close, "the load balancer may keep its connection")
+	assert.Zero(t, s.wait())
+
+	s = launch{}.start(t)
+	require.Equal(t, http.StatusOK, s.get("/readyz").status)
+	s.stop()
+	assert.Contains(t, s.log.String(), `"drain":"0s"`)
 }
 
 func TestSecondSignalKills(t *testing.T) {

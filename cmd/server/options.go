@@ -130,7 +130,7 @@ func newOptions() *options {
 	f.DurationVar(&o.timeouts.Read, "read-timeout", 30*time.Second, "time for a whole request to arrive")
 	f.DurationVar(&o.timeouts.Write, "write-timeout", 30*time.Second, "time for the client to accept an answer; a longer one has a second more for every 64 KiB accepted")
 	f.DurationVar(&o.timeouts.Idle, "idle-timeout", 2*time.Minute, "time that a connection may stay idle")
-	f.DurationVar(&o.drain, "drain", 0, "time to go on serving after a stop signal, while /readyz answers 503")
+	f.DurationVar(&o.drain, "drain", 5*time.Second, "time to go on serving after a stop signal, while /readyz answers 503; by default none if nobody asks for /readyz so often")
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "time for requests in flight to finish after a stop signal")
 	f.BoolVar(&o.accessLog, "access-log", true, "log each request at level info, on one line")
 	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "lowest `level` that is logged: debug, info, warn or error")

@@ -198,10 +198,13 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 		}
 	}
 	notify(daemon.SdNotifyStopping)
-	s.logger.Info("stopping", "reason", context.Cause(ctx))
-	s.handler.Drain()
+	drain := s.options.drain
+	if asked := s.handler.Drain(drain); !asked && !given(s.options.flags)["drain"] {
+		drain = 0
+	}
+	s.logger.Info("stopping", "reason", context.Cause(ctx), "drain", drain.String())
 	select { // until load balancers see that /readyz answers 503
-	case <-time.After(s.options.drain):
+	case <-time.After(drain):
 	case <-s.logs.Failed():
 	}
 	return s.shutdown(s.options.grace)

@@ -65,12 +65,14 @@ type API struct {
 	policy   atomic.Pointer[access.Policy]
 	scopes   map[string]access.Scope // by method and pattern
 	draining atomic.Bool
+	asked    atomic.Pointer[[2]time.Time] // when /readyz was asked for, the last two times
 	long     *httpserver.LongRequests
 }
 
 // New returns an API whose logs are closed until [Log.Open].
 func New(o Options) *API {
 	a := &API{Options: o, scopes: map[string]access.Scope{}}
+	a.asked.Store(&[2]time.Time{})
 	a.addLogs()
 	a.long = httpserver.NewLongRequests(o.Budget, o.ReplayTime, o.WriteTimeout)
 	a.SetHosts(o.Hosts)

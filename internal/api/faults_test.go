@@ -170,7 +170,7 @@ func closedLog(t testing.TB) *service {
 // draining returns a service that is about to stop.
 func draining(t testing.TB) *service {
 	s := start(t, setup{})
-	s.Drain()
+	s.Drain(0)
 	return s
 }
 

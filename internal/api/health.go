@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/pprof"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -13,8 +14,14 @@ import (
 
 var errDraining = errors.New("the service is stopping")
 
-// Drain makes /readyz fail, so that load balancers send no new traffic. Requests are still answered.
-func (a *API) Drain() { a.draining.Store(true) }
+// Drain makes /readyz fail, so that load balancers send no new traffic. Requests are still answered, each as
+// the last of its connection. It reports whether a load balancer that asks every period has asked for /readyz.
+func (a *API) Drain(period time.Duration) (asked bool) {
+	a.draining.Store(true)
+	return time.Since(a.asked.Load()[0]) < 2*period
+}
+
+func (a *API) noteAsked() { a.asked.Store(&[2]time.Time{a.asked.Load()[1], time.Now()}) }
 
 // ready returns nil if the log would answer a shuffle in good time now.
 func (l *Log) ready() error {
@@ -56,6 +63,7 @@ func (a *API) healthz(x *exchange) error {
 // readyz says whether a log should get traffic. At the root it answers 200 if any log is ready. It is
 // public, so it names neither logs nor stores.
 func (a *API) readyz(x *exchange) error {
+	a.noteAsked()
 	logs := []*Log{x.log}
 	if x.log == a.main {
 		logs = a.all
@@ -87,6 +95,7 @@ type logStatus struct {
 // readyLogs answers the admin server's /readyz. It lists the logs, if there are several, or says why none
 // is ready.
 func (a *API) readyLogs(x *exchange) error {
+	a.noteAsked()
 	answer := struct {
 		Status string      `json:"status"`
 		Logs   []logStatus `json:"logs,omitempty"`

@@ -192,7 +192,7 @@ func TestClosedLog(t *testing.T) {
 	ready("", 200, `[{"name":"main","status":"closed"},{"name":"poker","status":"ready"}]`)
 	a = s.send(t, get(t, "/decks"))
 	assert.Equalf(t, http.StatusServiceUnavailable, a.status, "the main log: %d %s", a.status, a.body)
-	s.Drain()
+	s.Drain(0)
 	ready("", 503, "stopping")
 	ready("/logs/poker", 503, "stopping")
 }

@@ -44,6 +44,9 @@ func (a *API) observe(next http.Handler) http.Handler {
 		}()
 		defer a.rescue(x)
 		x.Header().Set(requestIDHeader, id)
+		if a.draining.Load() {
+			x.Header().Set("Connection", "close")
+		}
 		if err := a.checkRequest(x, r); err != nil {
 			a.fail(x, err)
 			return
