@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -53,11 +53,11 @@ var inOrder = []string{
 func (l launch) setting(t *testing.T, name string) uint64 {
 	t.Helper()
 	_, _, help := runToExit(t, nil, "--help")
-	text := regexp.MustCompile(`--` + name + `\b[^(]*\(default (\d+)\)`).FindStringSubmatch(help)[1]
+	text := regexp.MustCompile(`--` + name + `\b[^(]*\(default (\w+)\)`).FindStringSubmatch(help)[1]
 	if i := slices.Index(l.args, "-"+name); i >= 0 {
 		text = l.args[i+1]
 	}
-	n, err := strconv.ParseUint(text, 10, 64)
+	n, err := humanize.ParseBytes(text)
 	require.NoError(t, err)
 	return n
 }

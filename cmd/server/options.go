@@ -123,8 +123,8 @@ func newOptions() *options {
 	f.DurationVar(&o.shared.Patience, "patience", 2*time.Minute, "time that a record in flight waits for a database that cannot be reached; then the service ends")
 	f.Uint64Var(&o.shared.Limits.Items, "max-items", 1_000_000, "most items in a shuffle, and in the answer to a draw")
 	f.Uint64Var(&o.shared.Limits.Results, "max-results", 10_000_000, "most items in one answer: repeat times draw")
-	f.Int64Var(&o.api.MaxBody, "max-body", 16<<20, "most `bytes` in a request body")
-	f.Int64Var(&o.memory, "memory", 512<<20, "most `bytes` held for long requests in flight; further ones are answered 503")
+	f.TextVar((*config.Bytes)(&o.api.MaxBody), "max-body", config.Bytes(16<<20), "most `bytes` in a request body, such as 1MiB")
+	f.TextVar((*config.Bytes)(&o.memory), "memory", config.Bytes(512<<20), "most `bytes` held for long requests in flight, such as 64MiB; further ones are answered 503")
 	f.IntVar(&o.maxConnections, "max-connections", 10_000, "most open connections, fewer where --memory or the limit on open files is low; beyond them one that is idle is closed, or health checks alone are answered")
 	f.DurationVar(&o.timeouts.Header, "header-timeout", 5*time.Second, "time for a request's header to arrive")
 	f.DurationVar(&o.timeouts.Read, "read-timeout", 30*time.Second, "time for a whole request to arrive")
@@ -284,7 +284,7 @@ func (o *options) checkEach(refuse func(err error, flags ...string)) {
 		{"queue", o.shared.Queue < 1, "at least 1", o.shared.Queue},
 		{"patience", o.shared.Patience < time.Second, "at least 1s, such as the default 2m", o.shared.Patience},
 		{"max-items", o.shared.Limits.Items < 1 || o.shared.Limits.Items > 1<<31, fmt.Sprintf("from 1 to %d", 1<<31), o.shared.Limits.Items},
-		{"max-body", o.api.MaxBody < 1 || o.api.MaxBody > 1<<30, fmt.Sprintf("from 1 to %d bytes", 1<<30), o.api.MaxBody},
+		{"max-body", o.api.MaxBody < 1 || o.api.MaxBody > 1<<30, "from 1 byte to 1GiB", o.flags.Lookup("max-body").Value},
 		{"header-timeout", o.timeouts.Header <= 0, "longer than 0", o.timeouts.Header},
 		{"read-timeout", o.timeouts.Read <= 0, "longer than 0", o.timeouts.Read},
 		{"write-timeout", o.timeouts.Write <= 0, "longer than 0", o.timeouts.Write},
@@ -303,7 +303,7 @@ func (o *options) checkTogether(refuse func(err error, flags ...string)) {
 		refuse(fmt.Errorf("--max-results must be at least --max-items, %d, got %d", o.shared.Limits.Items, o.shared.Limits.Results), "max-results", "max-items")
 	}
 	if o.memory < o.leastMemory() {
-		refuse(fmt.Errorf("--memory must be at least 8 times --max-body, and 6 times --max-body and 80 times --max-items together, %d bytes, got %d: the longest request would never fit into half of it, the share of one caller", o.leastMemory(), o.memory),
+		refuse(fmt.Errorf("--memory must be at least 8 times --max-body, and 6 times --max-body and 80 times --max-items together, %s, got %s: the longest request would never fit into half of it, the share of one caller", config.Bytes(o.leastMemory()), config.Bytes(o.memory)),
 			"memory", "max-body", "max-items")
 	}
 }

@@ -292,7 +292,7 @@ func TestDocumentedLimitsAreTheDefaults(t *testing.T) {
 	source, err := os.ReadFile("../../cmd/server/options.go")
 	require.NoError(t, err)
 	defaults := map[string]uint64{"--deadline": uint64(dealer.DefaultDeadline.Seconds())}
-	for _, flag := range regexp.MustCompile(`, "([a-z-]+)", ([0-9_<* ]+), "`).FindAllStringSubmatch(string(source), -1) {
+	for _, flag := range regexp.MustCompile(`, "([a-z-]+)", (?:config\.Bytes\()?([0-9_<* ]+)\)?, "`).FindAllStringSubmatch(string(source), -1) {
 		value, err := types.Eval(token.NewFileSet(), nil, token.NoPos, flag[2])
 		require.NoError(t, err)
 		defaults["--"+flag[1]], _ = constant.Uint64Val(constant.ToInt(value.Value))

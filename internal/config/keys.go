@@ -99,7 +99,7 @@ func (f *File) grant(g *access.Grant) map[string]func(*yaml.Node) {
 		"rate":    func(value *yaml.Node) { g.Requests = f.number("rate", value) },
 		"burst":   func(value *yaml.Node) { g.Burst = f.whole("burst", value) },
 		"records": func(value *yaml.Node) { g.Records = f.number("records", value) },
-		"bytes":   func(value *yaml.Node) { g.Bytes = f.number("bytes", value) },
+		"bytes":   func(value *yaml.Node) { g.Bytes = f.bytes("bytes", value) },
 	}
 }
 
@@ -117,10 +117,23 @@ func (f *File) grantedLogs(value *yaml.Node) []string {
 
 // number reads a number from 0.
 func (f *File) number(name string, value *yaml.Node) float64 {
-	return parsed(f, name, "a number from 0, such as 50 or 0.5", value, func(text string) (float64, bool) {
-		n, err := strconv.ParseFloat(text, 64)
-		return n, err == nil && n >= 0 && !math.IsInf(n, 0)
+	return parsed(f, name, "a number from 0, such as 50 or 0.5", value, parseNumber)
+}
+
+// bytes reads a number of bytes from 0.
+func (f *File) bytes(name string, value *yaml.Node) float64 {
+	return parsed(f, name, "a number of bytes from 0, such as 1000000 or 1MiB", value, func(text string) (float64, bool) {
+		if n, ok := parseNumber(text); ok {
+			return n, true
+		}
+		var b Bytes
+		return float64(b), b.UnmarshalText([]byte(text)) == nil
 	})
+}
+
+func parseNumber(text string) (float64, bool) {
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil && n >= 0 && !math.IsInf(n, 0)
 }
 
 // whole reads a whole number from 0.

@@ -33,14 +33,14 @@ keys:
     records: 200
     bytes: 1e6
   - {name: monitor, sha256: `+strings.ToUpper(bHash)+`, may: [metrics], expires: 2027-01-31}
-  - {name: guest, sha256: `+strings.Repeat("00", 31)+`01, may: [read], expires: "2027-01-31T18:00:00+01:00"}
+  - {name: guest, sha256: `+strings.Repeat("00", 31)+`01, may: [read], expires: "2027-01-31T18:00:00+01:00", bytes: 64KiB}
 `)
 	wantKeys := []access.Key{
 		{Name: "table-server", Digest: aSum, Grant: access.Grant{
 			May: access.Scopes(), Logs: []string{"main"}, Rates: access.Rates{Requests: 0.5, Burst: 1000, Records: 200, Bytes: 1e6},
 		}},
 		{Name: "monitor", Digest: bSum, Grant: access.Grant{May: []access.Scope{access.Metrics}}, Expires: time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)},
-		{Name: "guest", Digest: access.Digest{31: 1}, Grant: access.Grant{May: []access.Scope{access.Read}}},
+		{Name: "guest", Digest: access.Digest{31: 1}, Grant: access.Grant{May: []access.Scope{access.Read}, Rates: access.Rates{Bytes: 64 << 10}}},
 	}
 	if len(f.Keys) == 3 && f.Keys[2].Expires.Equal(time.Date(2027, 1, 31, 17, 0, 0, 0, time.UTC)) {
 		f.Keys[2].Expires = time.Time{}
@@ -81,7 +81,7 @@ func TestReadKeysMistakes(t *testing.T) {
 		{"text for scopes", "anonymous: {may: read}", "riffle.yaml:1:18: may must be a list"},
 		{"negative rate", "anonymous: {rate: -1}", `riffle.yaml:1:19: rate must be a number from 0, such as 50 or 0.5, got "-1"`},
 		{"endless rate", "anonymous: {rate: Inf, bytes: NaN}", `riffle.yaml:1:19: rate must be a number from 0, such as 50 or 0.5, got "Inf"` + "\n" +
-			`riffle.yaml:1:31: bytes must be a number from 0, such as 50 or 0.5, got "NaN"`},
+			`riffle.yaml:1:31: bytes must be a number of bytes from 0, such as 1000000 or 1MiB, got "NaN"`},
 		{"broken burst", "anonymous: {burst: 0.5}", `riffle.yaml:1:20: burst must be a whole number from 0, such as 100, got "0.5"`},
 		{"anonymous name", "anonymous: {name: a}", `riffle.yaml:1:13: unknown key "name"; there are burst, bytes, logs, may, rate, records`},
 		{"an anonymous log that there is not", "anonymous: {may: [read], logs: [mein]}", `riffle.yaml:1:33: unknown log "mein"; did you mean main?`},
