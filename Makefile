@@ -5,10 +5,11 @@ export GOBIN := $(BIN)
 
 GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
 DEADCODE      := $(BIN)/deadcode-v0.50.0
+CADDY         := $(BIN)/caddy-v2.11.9
 VALE          := $(BIN)/vale-v3.19.0
 BIOME         := web/node_modules/.bin/biome
 
-.PHONY: help run tools test race lint lint-packages lint-rest contract clients module container bench cost profile statistics stream flips failover verifiers fuzz generate release chart picture pages page-speed
+.PHONY: help run tools test race lint lint-packages lint-rest contract clients module container bench cost profile statistics stream flips failover proxies verifiers fuzz generate release chart picture pages page-speed
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -125,6 +126,10 @@ flips: ## flip every byte of a store, which must be detected or harmless; takes 
 failover: tools ## cause every fault of a PostgreSQL cluster under Patroni three times, under load; takes about an hour
 	go test ./internal/ledger/postgres/failovertest -failover all -v -timeout 3h
 
+proxies: $(CADDY) ## restart and kill replicas behind haproxy, nginx and Caddy, under load; takes about six minutes
+	bash .ci/tools haproxy nginx
+	go test ./cmd/server -run '^TestProxies' -proxies -caddy $(CADDY) -v -timeout 1h
+
 stream: ## test the raw keystream with dieharder, for an hour or more
 	rm -f /tmp/keystream && mkfifo /tmp/keystream
 	go test ./internal/rng -run Battery -battery /tmp/keystream -timeout 0 -v & dieharder -g 200 -a </tmp/keystream
@@ -140,6 +145,10 @@ $(VALE):
 $(BIOME): web/package-lock.json
 	cd web && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund
 	touch $@
+
+$(CADDY):
+	CGO_ENABLED=0 go install github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
+	mv $(BIN)/caddy $@
 
 $(DEADCODE):
 	go install golang.org/x/tools/cmd/deadcode@v0.50.0
