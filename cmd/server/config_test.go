@@ -212,8 +212,8 @@ func TestReload(t *testing.T) {
 	until(t, "errors are logged", func() bool { return failures() == 3 })
 	answersOnlyUnder("after a second broken file", "d.example")
 	assert.Equal(t, warnings, len(s.messages("WARN")))
-	if n := len(s.messages("INFO")); n != 4 { // no anchor, listening and two reloads
-		t.Errorf("%d messages of level info, want 4 and none after log-level: error\n%s", n, s.log)
+	if n := len(s.messages("INFO")); n != 5 { // memory, no anchor, listening and two reloads
+		t.Errorf("%d messages of level info, want 5 and none after log-level: error\n%s", n, s.log)
 	}
 	reload("log-level: debug\nqueue: 5\n")
 	until(t, "the new level is logged", func() bool {

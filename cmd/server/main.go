@@ -57,17 +57,20 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
-	limitMemory(o, env)
 	level := &slog.LevelVar{}
 	level.Set(o.logLevel)
 	output := newLogOutput(stderr)
 	defer output.flush()
 	logger := output.logger(level)
+	connections, err := limitMemory(o, env, logger)
+	if err != nil {
+		return err
+	}
 	tracer, err := tracing.New(ctx, env, release.Current().Version, logger)
 	if err != nil {
 		return err
 	}
-	s, err := build(ctx, o, tracer, logger, accessLog{output, level})
+	s, err := build(ctx, o, connections, tracer, logger, accessLog{output, level})
 	if err != nil {
 		return err
 	}

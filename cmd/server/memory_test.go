@@ -1,10 +1,15 @@
 package main
 
 import (
+	"log/slog"
 	"math"
 	"runtime/debug"
 	"runtime/metrics"
 	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"riffle/internal/logs"
 )
 
 // TestMemorySettings also shows that an operator's GOGC and GOMEMLIMIT, which the runtime applies
@@ -24,7 +29,8 @@ func TestMemorySettings(t *testing.T) {
 	} {
 		debug.SetGCPercent(150)
 		debug.SetMemoryLimit(1 << 30)
-		limitMemory(&options{memory: 64 << 20}, func(name string) string { return c.env[name] })
+		_, err := limitMemory(&options{memory: 64 << 20, logs: []*logs.Settings{{}}}, func(name string) string { return c.env[name] }, slog.New(slog.DiscardHandler))
+		require.NoError(t, err)
 		settings := []metrics.Sample{{Name: "/gc/gogc:percent"}, {Name: "/gc/gomemlimit:bytes"}}
 		metrics.Read(settings)
 		if percent, limit := settings[0].Value.Uint64(), settings[1].Value.Uint64(); percent != c.percent || limit != c.limit {

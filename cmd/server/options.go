@@ -38,6 +38,8 @@ type options struct {
 	deckOfCards    bool
 	pages          bool
 	memory         int64
+	container      int64  // memory limit of the container; 0 for none
+	found          string // that limit as text, or why there is no limit
 	maxConnections int
 	timeouts       httpserver.Timeouts
 	drain          time.Duration
@@ -90,6 +92,7 @@ func parse(args []string, env func(string) string) (*options, error) {
 	o.callers = callers{file.Keys, file.Anonymous}
 	o.tls = file.TLS
 	o.completeLogs(file)
+	o.fit(given(f))
 	o.checkEach(refuse)
 	o.checkLogs(file)
 	if len(errs) == 0 && file.Err() == nil {
@@ -124,7 +127,7 @@ func newOptions() *options {
 	f.Uint64Var(&o.shared.Limits.Items, "max-items", 1_000_000, "most items in a shuffle, and in the answer to a draw")
 	f.Uint64Var(&o.shared.Limits.Results, "max-results", 10_000_000, "most items in one answer: repeat times draw")
 	f.TextVar((*config.Bytes)(&o.api.MaxBody), "max-body", config.Bytes(16<<20), "most `bytes` in a request body, such as 1MiB")
-	f.TextVar((*config.Bytes)(&o.memory), "memory", config.Bytes(512<<20), "most `bytes` held for long requests in flight, such as 64MiB; further ones are answered 503")
+	f.TextVar((*config.Bytes)(&o.memory), "memory", config.Bytes(512<<20), "most `bytes` held for long requests in flight, such as 64MiB, by default less in a small container; further ones are answered 503")
 	f.IntVar(&o.maxConnections, "max-connections", 10_000, "most open connections, fewer where --memory or the limit on open files is low; beyond them one that is idle is closed, or health checks alone are answered")
 	f.DurationVar(&o.timeouts.Header, "header-timeout", 5*time.Second, "time for a request's header to arrive")
 	f.DurationVar(&o.timeouts.Read, "read-timeout", 30*time.Second, "time for a whole request to arrive")

@@ -46,11 +46,7 @@ type service struct {
 }
 
 // build opens the logs, connects the parts and listens. If it fails, nothing stays open.
-func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog.Logger, accessLog io.Writer) (_ *service, err error) {
-	connections, err := o.connections()
-	if err != nil {
-		return nil, err
-	}
+func build(ctx context.Context, o *options, connections int, tracer *tracing.Tracer, logger *slog.Logger, accessLog io.Writer) (_ *service, err error) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	built := release.Current()

@@ -9,7 +9,7 @@ import (
 func TestBytes(t *testing.T) {
 	for text, want := range map[string]struct {
 		bytes Bytes
-		text  string // as it is written
+		text  string // of String
 	}{
 		"67108864":  {64 << 20, "64MiB"},
 		"64MiB":     {64 << 20, "64MiB"},

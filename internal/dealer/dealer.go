@@ -36,9 +36,9 @@ const (
 
 // Options configures New.
 type Options struct {
-	Deadline time.Duration // time to use a commitment; default [DefaultDeadline]
-	Observe  func(Event)   // called on events; may be nil
-	Logs     int           // number of logs that share the memory for open commitments; default 1
+	Deadline   time.Duration // time to use a commitment; default [DefaultDeadline]
+	Observe    func(Event)   // called on events; may be nil
+	CacheShare int           // this part of the memory for open commitments is used, 8 for an eighth; default 1
 }
 
 // DefaultDeadline is the default of Options.Deadline.
@@ -60,7 +60,7 @@ func New(j *journal.Journal, rules *plan.Rules, options Options) *Dealer {
 	if options.Observe == nil {
 		options.Observe = func(Event) {}
 	}
-	open, _ := lru.New[uuid.UUID, *committed](max(1, maxOpen/max(1, options.Logs))) // it fails for 0
+	open, _ := lru.New[uuid.UUID, *committed](max(1, maxOpen/max(1, options.CacheShare))) // it fails for 0
 	return &Dealer{journal: j, rules: rules, options: options, open: open}
 }
 

@@ -53,7 +53,7 @@ type CardsError struct {
 
 func (e *CardsError) Error() string { return "the card " + e.Name + " is not there" }
 
-// maxCached is the size of the cached states over all logs of the process, in bytes.
+// maxCached is the size of the cached states over all logs of the process, in bytes, at the default of --memory.
 const maxCached = 32 << 20
 
 // A Service deals from shoes. It may be used concurrently.
@@ -71,8 +71,8 @@ type Service struct {
 
 // Options configures New.
 type Options struct {
-	Observe func(audit.Kind) // called with the kind of each record; may be nil
-	Logs    int              // number of logs that share the cache memory; default 1
+	Observe    func(audit.Kind) // called with the kind of each record; may be nil
+	CacheShare int              // this part of the cache memory is used, 8 for an eighth; default 1
 }
 
 // New returns a service over a journal. The dealer makes its shoes.
@@ -80,7 +80,7 @@ func New(j *journal.Journal, d *dealer.Dealer, rules *plan.Rules, o Options) *Se
 	if o.Observe == nil {
 		o.Observe = func(audit.Kind) {}
 	}
-	s := &Service{journal: j, dealer: d, rules: rules, observe: o.Observe, room: maxCached / max(1, o.Logs)}
+	s := &Service{journal: j, dealer: d, rules: rules, observe: o.Observe, room: maxCached / max(1, o.CacheShare)}
 	const most = maxCached >> 10                                                                 // more do not fit into the bytes
 	s.states, _ = lru.NewWithEvict(most, func(_ uuid.UUID, old *state) { s.room += old.cost() }) // most is above 0
 	return s

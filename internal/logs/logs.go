@@ -50,14 +50,15 @@ type Observer interface {
 
 // Options of [Open]. All are required, except TraceAppend.
 type Options struct {
-	Logs      []*Settings // the main log first
-	OpenStore func(context.Context, *Settings) (ledger.Store, error)
-	Limits    plan.Limits
-	Queue     int           // see [ledger.Options]
-	Patience  time.Duration // see [ledger.Options]
-	Door      func(log string) Door
-	Observer  func(log string) Observer
-	Logger    *slog.Logger
+	Logs       []*Settings // the main log first
+	OpenStore  func(context.Context, *Settings) (ledger.Store, error)
+	Limits     plan.Limits
+	CacheShare int           // all caches take this part of their memory; 8 is an eighth
+	Queue      int           // see [ledger.Options]
+	Patience   time.Duration // see [ledger.Options]
+	Door       func(log string) Door
+	Observer   func(log string) Observer
+	Logger     *slog.Logger
 
 	// TraceAppend is [services.Options.TraceAppend]; may be nil.
 	TraceAppend func(context.Context) (trace any, end func(error))

@@ -22,7 +22,7 @@ type Options struct {
 	Deadline          time.Duration      // time to use a commitment; default dealer.DefaultDeadline
 	ObserveCommitment func(dealer.Event) // may be nil
 	ObserveShoe       func(audit.Kind)   // called with the kind of each shoe record; may be nil
-	Logs              int                // number of logs that share the cache memory; default 1
+	CacheShare        int                // caches take this part of their memory, 8 for an eighth; default 1
 
 	// TraceAppend is [journal.Journal.TraceAppend]; may be nil.
 	TraceAppend func(context.Context) (trace any, end func(error))
@@ -44,9 +44,9 @@ func New(log *ledger.Log, rules *plan.Rules, o Options) *Services {
 	}
 	records := journal.New(log, o.Random, o.Now)
 	records.TraceAppend = o.TraceAppend
-	d := dealer.New(records, rules, dealer.Options{Deadline: o.Deadline, Observe: o.ObserveCommitment, Logs: o.Logs})
+	d := dealer.New(records, rules, dealer.Options{Deadline: o.Deadline, Observe: o.ObserveCommitment, CacheShare: o.CacheShare})
 	return &Services{
 		Log: log, Rules: rules, Dealer: d,
-		Shoes: liveshoes.New(records, d, rules, liveshoes.Options{Observe: o.ObserveShoe, Logs: o.Logs}), Disclosure: disclosure.New(records, rules),
+		Shoes: liveshoes.New(records, d, rules, liveshoes.Options{Observe: o.ObserveShoe, CacheShare: o.CacheShare}), Disclosure: disclosure.New(records, rules),
 	}
 }

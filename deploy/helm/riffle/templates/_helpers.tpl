@@ -13,12 +13,6 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{ .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
 {{- end }}
 
-{{/* The limit on memory in MiB: Go's garbage collector begins to hurry at nine tenths of it. */}}
-{{- define "riffle.mebibytes" -}}
-{{- if hasSuffix "Gi" . }}{{ mul 1024 (trimSuffix "Gi" . | int) }}{{ else if hasSuffix "Mi" . }}{{ trimSuffix "Mi" . }}
-{{- else }}{{ fail "resources.limits.memory must be a whole number of Mi or Gi" }}{{ end }}
-{{- end }}
-
 {{/* Every container runs without privileges, on a file system that it cannot write. */}}
 {{- define "riffle.confined" -}}
 allowPrivilegeEscalation: false
@@ -72,7 +66,6 @@ spec:
         - {name: RIFFLE_CONFIG, value: /etc/riffle/riffle.yaml}
         - {name: RIFFLE_ADMIN_ADDR, value: ":9090"}
         - {name: RIFFLE_DRAIN, value: 5s}
-        - {name: GOMEMLIMIT, value: {{ div (mul 9 (include "riffle.mebibytes" .Values.resources.limits.memory | int)) 10 }}MiB}
         {{- if .Values.keys }}
         - {name: RIFFLE_KEY_FILE, value: /keys/log.key}
         - {name: RIFFLE_SEED_KEY_FILE, value: /keys/seed.key}
