@@ -16,6 +16,8 @@ ARG DATE=
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X riffle/internal/release.version=${VERSION} -X riffle/internal/release.commit=${REVISION} -X riffle/internal/release.date=${DATE}" -o /out/bin/ ./cmd/server ./cmd/riffle \
     && install -d -m 0700 /out/root/data /out/root/keys
 
+# The image of a release takes the programs of its archives instead of the stage above: .ci/release.
+#
 # The image contains only the service and its offline companion, which checks the data of a stopped
 # service:
 #

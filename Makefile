@@ -79,7 +79,7 @@ verifiers: ## run the JavaScript and Python verifiers over the test vectors, and
 fuzz: ## give mutated and forged files to all four verifiers, for an hour or FOR=10m; SEED=1 repeats the cases of a seed
 	go test ./internal/audit/prooffile -run TestVerifiersAgreeOnMutations -v -timeout 0 -mutations $(or $(FOR),1h) $(if $(SEED),-mutations-seed $(SEED))
 
-release: ## make a release in dist/, twice, and check it: archives, packages, checksums
+release: ## make a release in dist/, twice, and check it: archives, packages, an image, checksums, provenance
 	bash .ci/release
 
 chart: ## give the Helm chart in all its forms to an API server of Kubernetes, install and upgrade it

@@ -45,6 +45,9 @@ func TestModule(t *testing.T) {
 		for path := range strings.Lines(command(t, renamed, "go", "list", "-test", "./...")) { // fails if an import is left
 			assert.Truef(t, strings.HasPrefix(path, "git.example/games/riffle"), "there is a package %s", path)
 		}
+		for path := range strings.Lines(command(t, renamed, "git", "grep", "-hoE", "-e", `-X [a-z./]+/internal/release`)) {
+			assert.Equal(t, "-X git.example/games/riffle/internal/release\n", path, "a build sets a variable of another package, and so none")
+		}
 		requireModule(t, "git.example/games/riffle", renamed, service)
 	})
 }
