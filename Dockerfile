@@ -13,7 +13,7 @@ COPY . .
 ARG VERSION=dev
 ARG REVISION=
 ARG DATE=
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X riffle/internal/release.version=${VERSION} -X riffle/internal/release.commit=${REVISION} -X riffle/internal/release.date=${DATE}" -o /out/bin/ ./cmd/server ./cmd/riffle \
+RUN CGO_ENABLED=0 go build -trimpath -pgo cmd/server/default.pgo -ldflags "-s -w -X riffle/internal/release.version=${VERSION} -X riffle/internal/release.commit=${REVISION} -X riffle/internal/release.date=${DATE}" -o /out/bin/ ./cmd/server ./cmd/riffle \
     && install -d -m 0700 /out/root/data /out/root/keys
 
 # The image of a release takes the programs of its archives instead of the stage above: .ci/release.
