@@ -3772,7 +3772,7 @@ type ClientInterface interface {
 
 	// Readyz Check that the service accepts traffic
 	//
-	// 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
+	// 503 until the first TLS certificate is there, while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 	// five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
 	// its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
 	// below the prefix of a log it speaks of that one. Query parameters are ignored.
@@ -4519,7 +4519,7 @@ func (c *Client) Contract(ctx context.Context, reqEditors ...RequestEditorFn) (*
 
 // Readyz Check that the service accepts traffic
 //
-// 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
+// 503 until the first TLS certificate is there, while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 // five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
 // its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
 // below the prefix of a log it speaks of that one. Query parameters are ignored.
@@ -7649,7 +7649,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReadyzWithResponse Check that the service accepts traffic
 	//
-	// 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
+	// 503 until the first TLS certificate is there, while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 	// five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
 	// its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
 	// below the prefix of a log it speaks of that one. Query parameters are ignored.
@@ -12610,7 +12610,7 @@ func (c *ClientWithResponses) ContractWithResponse(ctx context.Context, reqEdito
 
 // ReadyzWithResponse Check that the service accepts traffic
 //
-// 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
+// 503 until the first TLS certificate is there, while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 // five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
 // its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
 // below the prefix of a log it speaks of that one. Query parameters are ignored.

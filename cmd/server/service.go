@@ -56,6 +56,11 @@ func build(ctx context.Context, o *options, connections int, tracer *tracing.Tra
 	if o.accessLog {
 		settings.AccessLog = accessLog
 	}
+	certificates, err := newCertificates(o, logger, registry)
+	if err != nil {
+		return nil, err
+	}
+	settings.Reachable = certificates.usable
 	handler, err := newHandler(o, settings)
 	if err != nil {
 		return nil, err
@@ -92,10 +97,6 @@ func build(ctx context.Context, o *options, connections int, tracer *tracing.Tra
 		Handler: handler, MaxConnections: connections, Timeouts: o.timeouts, Metrics: httpserver.NewMetrics(registry, connections), Logger: logger,
 	}
 	server := httpserver.New(served)
-	certificates, err := newCertificates(o, logger, registry)
-	if err != nil {
-		return nil, err
-	}
 	if certificates != nil {
 		server.OverTLS(certificates.config())
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -32,6 +33,7 @@ type certificates struct {
 	acme    *config.ACME      // nil with files
 	issuer  *autocert.Manager // nil with files
 	current sync.Map          // *tls.Certificate by host
+	used    atomic.Bool       // whether a certificate was valid
 
 	mu     sync.Mutex // is held while files are loaded, and guards the fields below
 	files  config.TLS
@@ -99,6 +101,20 @@ func (c *certificates) of(host string) *tls.Certificate {
 	found, _ := c.current.Load(host)
 	certificate, _ := found.(*tls.Certificate)
 	return certificate
+}
+
+// usable returns an error until a certificate is valid. One that expires later is still served.
+func (c *certificates) usable() error {
+	if c == nil || c.used.Load() {
+		return nil
+	}
+	for _, host := range c.hosts {
+		if found := c.of(host); found != nil && isCurrent(found) {
+			c.used.Store(true)
+			return nil
+		}
+	}
+	return errors.New("there is no valid certificate yet")
 }
 
 // set makes a host's certificate current, and reports whether it changed.
@@ -234,11 +250,17 @@ func checkFiles(t *config.TLS) (warning string, err error) {
 	if err != nil {
 		return "", err
 	}
-	from, to := pair.Leaf.NotBefore, pair.Leaf.NotAfter
-	if now := time.Now(); now.After(from) && now.Before(to) {
+	if isCurrent(pair) {
 		return "", nil
 	}
+	from, to := pair.Leaf.NotBefore, pair.Leaf.NotAfter
 	return fmt.Sprintf("the certificate %s is valid from %s to %s only", t.Cert, from.Format(time.DateTime), to.Format(time.DateTime)), nil
+}
+
+// isCurrent reports whether a certificate is valid now.
+func isCurrent(c *tls.Certificate) bool {
+	now := time.Now()
+	return now.After(c.Leaf.NotBefore) && now.Before(c.Leaf.NotAfter)
 }
 
 func readPair(t *config.TLS) (*tls.Certificate, error) {

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -248,6 +249,17 @@ func TestReloadCertificates(t *testing.T) {
 	_ = send.Close()
 	assert.NoError(t, <-answered, "the request in flight")
 	s.stop()
+}
+
+// TestReadyOnceACertificateIsValid starts the program with an expired certificate and replaces it.
+func TestReadyOnceACertificateIsValid(t *testing.T) {
+	t.Parallel()
+	past, valid := newCertificate(t, -time.Minute), newCertificate(t, time.Hour)
+	l, _ := configured(t, "tls: {cert: "+past.cert+", key: "+past.key+"}\nadmin-addr: 127.0.0.1:0\n")
+	s := l.start(t)
+	assert.Contains(t, s.admin().get("/readyz").problem(t, http.StatusServiceUnavailable), "there is no valid certificate yet")
+	require.NoError(t, errors.Join(os.Rename(valid.key, past.key), os.Rename(valid.cert, past.cert)))
+	until(t, "the service is ready", func() bool { return s.admin().get("/readyz").status == http.StatusOK })
 }
 
 // TestCheckConfigReadsCertificates checks files whose certificate is missing, has another key, or has

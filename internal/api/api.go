@@ -42,6 +42,7 @@ type Options struct {
 	Proxies      access.Proxies      // trusted to send X-Forwarded-For; by default none
 	ReplayTime   time.Duration       // limit for a replay, or for a shoe's proof until it is sent; 2 minutes by default
 	More         []More              // routes beyond the contract
+	Reachable    func() error        // says why clients cannot connect yet, for /readyz; nil if they can from the start
 	Home         http.Handler        // answers browsers at /; by default they get JSON, as programs do
 	Missing      http.HandlerFunc    // answers browsers where there is nothing; by default they get JSON
 }

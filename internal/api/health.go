@@ -28,6 +28,11 @@ func (l *Log) ready() error {
 	if l.api.draining.Load() {
 		return errDraining
 	}
+	if l.api.Reachable != nil {
+		if err := l.api.Reachable(); err != nil {
+			return err
+		}
+	}
 	open, err := l.acquire()
 	if err != nil {
 		return err

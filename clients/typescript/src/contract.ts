@@ -872,7 +872,7 @@ export interface paths {
         };
         /**
          * Check that the service accepts traffic
-         * @description 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
+         * @description 503 until the first TLS certificate is there, while the service is stopping, while its queue is full, while a commit takes longer than a second, for
          *     five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
          *     its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
          *     below the prefix of a log it speaks of that one. Query parameters are ignored.
