@@ -67,22 +67,11 @@ func build(ctx context.Context, o *options, connections int, tracer *tracing.Tra
 	}
 	handler.Watch(registry)
 	shared := o.shared
-	shared.Logs, shared.OpenStore, shared.Logger = o.logs, openStore, logger
+	shared.Logs, shared.OpenStore, shared.Logger = o.logs, storeOpener(tracer), logger
 	shared.Door = func(log string) logs.Door { return handler.LogNamed(log) }
 	shared.Observer = func(log string) logs.Observer { return metrics.Log(log) }
 	if tracer != nil {
 		shared.TraceAppend = tracer.StartAppend
-		shared.OpenStore = func(ctx context.Context, l *logs.Settings) (ledger.Store, error) {
-			store, err := openStore(ctx, l)
-			if err != nil {
-				return nil, err
-			}
-			engine := "sqlite" // OpenTelemetry's name for it
-			if l.Store != "" {
-				engine = "postgresql"
-			}
-			return tracer.Store(store, engine), nil
-		}
 	}
 	open, err := logs.Open(ctx, shared)
 	if err != nil {
@@ -144,6 +133,24 @@ func decksOf(w http.ResponseWriter) deckofcards.Log {
 // cacheSize is the cache of each SQLite connection to a log besides the main one, in KiB. It is a
 // quarter of SQLite's default, so that a log takes less than 8 MiB under load.
 const cacheSize = 512
+
+// storeOpener returns openStore, with spans of what stores do if there is a tracer.
+func storeOpener(tracer *tracing.Tracer) func(context.Context, *logs.Settings) (ledger.Store, error) {
+	if tracer == nil {
+		return openStore
+	}
+	return func(ctx context.Context, l *logs.Settings) (ledger.Store, error) {
+		store, err := openStore(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		engine := "sqlite" // OpenTelemetry's name for it
+		if l.Store != "" {
+			engine = "postgresql"
+		}
+		return tracer.Store(store, engine), nil
+	}
+}
 
 func openStore(ctx context.Context, l *logs.Settings) (ledger.Store, error) {
 	switch stored := archive.Folder(l.Folder); {
