@@ -9,7 +9,7 @@ CADDY         := $(BIN)/caddy-v2.11.9
 VALE          := $(BIN)/vale-v3.19.0
 BIOME         := web/node_modules/.bin/biome
 
-.PHONY: help run tools test race lint lint-packages lint-rest contract clients module container bench cost profile statistics stream flips failover proxies verifiers fuzz generate release chart picture pages page-speed
+.PHONY: help run tools test race lint lint-packages lint-rest contract clients module container bench cost profile statistics stream flips failover proxies soak verifiers fuzz generate release chart picture pages page-speed
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -129,6 +129,9 @@ failover: tools ## cause every fault of a PostgreSQL cluster under Patroni three
 proxies: $(CADDY) ## restart and kill replicas behind haproxy, nginx and Caddy, under load; takes about six minutes
 	bash .ci/tools haproxy nginx
 	go test ./cmd/server -run '^TestProxies' -proxies -caddy $(CADDY) -v -timeout 1h
+
+soak: ## put both engines under load of every route, with a kill each minute, for an hour or FOR=10m
+	go test ./cmd/server -run '^TestSoak$$' -soak $(or $(FOR),1h) -v -timeout 0
 
 stream: ## test the raw keystream with dieharder, for an hour or more
 	rm -f /tmp/keystream && mkfifo /tmp/keystream
