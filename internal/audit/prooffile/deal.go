@@ -316,21 +316,18 @@ func (c *comparison) handsGiven() (hands []*list, rest *list) {
 // find returns where the hands were dealt, each as another of the parts: in sequence in the first
 // shuffle that has them so, or else in any if they may be sorted.
 func (c *comparison) find(hands []*list, rest *list, parts []Part) *Match {
-	sequences := []bool{false, true}
-	if c.answer != nil && !c.anyOrder {
-		sequences = []bool{false} // players sort the hand that they hold, and nobody an answer
-	}
-	for _, sorted := range sequences {
+	for _, sorted := range []bool{false, true} {
+		if sorted && c.answer != nil && !c.anyOrder {
+			return nil // players sort the hand that they hold, and nobody an answer
+		}
 		for shuffle := range c.orders {
-			found := c.place(shuffle, hands, rest, slices.Clone(parts), sorted)
-			if found == nil {
-				continue
+			if found := c.place(shuffle, hands, rest, slices.Clone(parts), sorted); found != nil {
+				m := c.newMatch(found, sorted)
+				if c.Repeat > 1 {
+					m.Shuffle = uint64(shuffle) + 1
+				}
+				return m
 			}
-			m := c.newMatch(found, sorted)
-			if c.Repeat > 1 {
-				m.Shuffle = uint64(shuffle) + 1
-			}
-			return m
 		}
 	}
 	return nil
@@ -373,7 +370,11 @@ func (c *comparison) allHands(sorted bool) *Match {
 
 func (c *comparison) newMatch(parts []Part, sorted bool) *Match {
 	from, to := c.span(parts[0])
-	return &Match{Parts: parts, Cards: int(to - from), Sorted: sorted, noun: c.cards.noun()}
+	m := &Match{Parts: parts, Cards: int(to - from), Sorted: sorted, noun: "item"}
+	if c.cards.isDeck() {
+		m.noun = "card"
+	}
+	return m
 }
 
 // parts returns the parts that a hand can be: the hands of the deal and the rest, unless that is

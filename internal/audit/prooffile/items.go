@@ -119,22 +119,9 @@ func (c *cards) name(number uint64, value jsontext.Value) string {
 	return c.key(number)
 }
 
-// noun returns what one of the cards is called.
-func (c *cards) noun() string {
-	if c.isDeck() {
-		return "card"
-	}
-	return "item"
-}
-
 // firstOther returns the first place where a value is not the card of the number; -1 for none.
 func (c *cards) firstOther(numbers []uint64, values *list) int {
-	for i, value := range values.all() {
-		if !c.is(numbers[i], value) {
-			return i
-		}
-	}
-	return -1
+	return values.indexFunc(func(i int, value jsontext.Value) bool { return !c.is(numbers[i], value) })
 }
 
 // areSequence reports whether values are the cards of the numbers, in their sequence.
@@ -260,13 +247,10 @@ func deckOf(decks *deck.Catalogue, name string, parameters map[string]int) *deck
 	if decks == nil {
 		return nil
 	}
-	kind, isKnown := decks.Type(name)
-	if !isKnown {
-		return nil
+	if kind, isKnown := decks.Type(name); isKnown {
+		if d, err := kind.Deck(parameters); err == nil && d.Size() > 0 {
+			return d
+		}
 	}
-	d, err := kind.Deck(parameters)
-	if err != nil || d.Size() == 0 {
-		return nil
-	}
-	return d
+	return nil
 }

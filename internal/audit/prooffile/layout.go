@@ -119,13 +119,14 @@ func (l *list) all() iter.Seq2[int, jsontext.Value] {
 	}
 }
 
-func (l *list) every(holds func(jsontext.Value) bool) bool {
-	for _, value := range l.all() {
-		if !holds(value) {
-			return false
+// indexFunc returns the first place whose value is so; -1 for none.
+func (l *list) indexFunc(isSo func(int, jsontext.Value) bool) int {
+	for i, value := range l.all() {
+		if isSo(i, value) {
+			return i
 		}
 	}
-	return true
+	return -1
 }
 
 // first returns the list of the first n elements.
@@ -145,9 +146,7 @@ func elements(array jsontext.Value) (*list, error) {
 	l := &list{array, make([]uint32, n)}
 	d := inside(array)
 	for i := range l.ends {
-		if err := d.SkipValue(); err != nil {
-			return nil, err
-		}
+		_ = d.SkipValue() // no error, since it was skipped before
 		l.ends[i] = uint32(d.InputOffset())
 	}
 	return l, nil

@@ -2,9 +2,10 @@ package prooffile
 
 import (
 	"bytes"
-	"regexp"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"riffle/internal/audit"
 )
 
 // A Role says what a text is; docs/spec.md, "Roles".
@@ -48,8 +49,6 @@ func (t *Text) IsKey() bool {
 // trim drops a byte order mark and white space around a text.
 func trim(text []byte) []byte { return bytes.Trim(withoutMark(text), " \t\r\n") }
 
-var saltForm = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
-
 // findRole returns the role that a text was given with, or else the one that its content has. The
 // error is a refusal of the text.
 func (t *Text) findRole() (Role, error) {
@@ -66,7 +65,7 @@ func (t *Text) findRole() (Role, error) {
 	if _, err := Verifier(string(text)); err == nil {
 		return RoleKey, nil
 	}
-	if saltForm.Match(text) {
+	if audit.CheckItemsSalt(string(text)) == nil {
 		return RoleSalt, nil
 	}
 	if role := roleOf(text); role != "" {
@@ -85,10 +84,7 @@ func roleOf(text []byte) Role {
 		return ""
 	}
 	first := values[0]
-	list, err := elements(first)
-	if first.Kind() == '[' && err != nil {
-		return ""
-	}
+	list, _ := elements(first) // nil for no array
 	head := first
 	if list.len() > 0 {
 		head = list.at(0)
@@ -107,7 +103,7 @@ func roleOf(text []byte) Role {
 		return RoleHand
 	case first.Kind() != '[':
 		return ""
-	case list.len() > 0 && list.every(isCard):
+	case list.len() > 0 && list.indexFunc(func(_ int, value jsontext.Value) bool { return !isCard(value) }) < 0:
 		return RoleHand
 	}
 	return RoleList
