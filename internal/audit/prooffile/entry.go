@@ -93,11 +93,6 @@ func (r *Result) inclusion() {
 	r.check(StepInclusion, err, "the record is number %d, from 0, of the %d in the tree", p.Index, tree.Size)
 }
 
-// signature checks that the key signed the checkpoint, for the log of its name.
-func (r *Result) signature() {
-	r.check(StepSignature, r.checkpoint.signedBy(r.key), "the checkpoint is signed with the key of %s", r.key.Name())
-}
-
 // committed checks that an earlier commitment in the same log fixed the order of a shuffle or a
 // shoe, except for the client seed. No file can prove who knew the client seed when.
 func (r *Result) committed() {

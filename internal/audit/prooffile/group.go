@@ -15,12 +15,11 @@ import (
 // An input is a text in its role.
 type input struct {
 	Text
-	shown     FileRole
-	wasSorted bool
-	shoe      uuid.UUID // of a text of proofs: the shoe that they are of; Nil for none
-	proofs    int       // and how many they are
-	items     *Items    // of a list
-	order     *Order    // of an answer, or of a list that is compared
+	shown  FileRole
+	shoe   uuid.UUID // of a text of proofs: the shoe that they are of; Nil for none
+	proofs int       // and how many they are
+	items  *Items    // of a list
+	order  *Order    // of an answer, or of a list that is compared
 }
 
 // A proofText is one proof file.
@@ -57,7 +56,7 @@ func readTexts(texts []Text) (*sorting, error) {
 	s := &sorting{only: map[Role]*input{}}
 	seen := map[[2]string]bool{} // roles and texts
 	for _, t := range texts {
-		in := &input{Text: t, wasSorted: t.Role == "", shown: FileRole{Name: t.Name, Digest: fmt.Sprintf("%x", sha256.Sum256(t.Content))}}
+		in := &input{Text: t, shown: FileRole{Name: t.Name, Digest: fmt.Sprintf("%x", sha256.Sum256(t.Content))}}
 		s.inputs = append(s.inputs, in)
 		if len(t.Content) > MaxText {
 			return nil, refuse("unreadable", fmt.Sprintf("%s: it is longer than %d MiB", t.Name, MaxText>>20), t.Name)
@@ -245,7 +244,7 @@ func (g *group) has(isSo func(record *audit.Record) bool) bool {
 }
 
 // findItems finds the lists that are the items of records, and the one text that is compared.
-func (s *sorting) findItems() (err error) {
+func (s *sorting) findItems() error {
 	for _, in := range s.inputs {
 		if in.items == nil {
 			continue
@@ -269,9 +268,7 @@ func (s *sorting) findItems() (err error) {
 			return refuse("which", fmt.Sprintf("neither %s nor %s has the digest of the items in the record: say which of them is compared as the order", s.order.Name, in.Name), s.order.Name, in.Name)
 		}
 		s.order = in
-		if in.order, err = ParseOrder(in.Content); err != nil {
-			return err // never, for it is an array
-		}
+		in.order, _ = ParseOrder(in.Content) // no error, for it is an array
 	}
 	if s.order != nil {
 		s.order.shown.Role = RoleOrder

@@ -40,9 +40,7 @@ func ParseOrder(text []byte) (*Order, error) {
 	if value.Kind() != '{' {
 		return nil, errors.New("neither an answer of POST /shuffle nor a JSON array")
 	}
-	if o.answer, _, err = members(value); err != nil {
-		return nil, err
-	}
+	o.answer, _, _ = members(value) // no error, since it was parsed
 	for _, m := range []struct {
 		name string
 		to   **list

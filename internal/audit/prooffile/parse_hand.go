@@ -43,15 +43,11 @@ func ParseHand(text []byte) (*Hand, error) {
 	case '[':
 		array = value
 	case '{':
-		var answer map[string]jsontext.Value
-		if answer, _, err = members(value); err == nil && answer["cards"] != nil {
+		if answer, _, _ := members(value); answer["cards"] != nil { // no error, since it was parsed
 			array = answer["cards"]
 		}
 	default:
-		err = errors.New("neither an answer of a shoe nor cards")
-	}
-	if err != nil {
-		return nil, err
+		return nil, errors.New("neither an answer of a shoe nor cards")
 	}
 	list, err := elements(array)
 	if err != nil {
@@ -83,11 +79,9 @@ func parseCard(value jsontext.Value) (c handCard, err error) {
 		}
 	}
 	position, err := number(object, "position")
-	if err != nil {
-		return c, err
-	}
 	c.position = *position
 	return c, cmp.Or(
+		err,
 		c.setSealedBy(unquoted(object["sealed_by"])),
 		c.setNumbers(object),
 		c.setText(object["code"], object["item"]),
@@ -148,8 +142,7 @@ func layouts(item jsontext.Value) ([]string, error) {
 			fmt.Fprintf(&ascii, `\u%04x`, unit)
 		}
 	}
-	list := []string{string(item), string(shortest), ascii.String()}
-	return slices.Compact(list), nil
+	return slices.Compact([]string{string(item), string(shortest), ascii.String()}), nil
 }
 
 func isCode(text string) bool {

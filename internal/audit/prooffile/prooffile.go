@@ -53,8 +53,7 @@ func (f *File) Text() []byte {
 		Spec: audit.Spec, Record: string(f.Record), ClientSeed: f.ClientSeed, TlogProof: f.Inclusion.Text(), LogKey: f.LogKey,
 	}
 	if f.Seed != nil {
-		text := hex.EncodeToString(f.Seed)
-		w.Seed = &text
+		w.Seed = new(hex.EncodeToString(f.Seed))
 	}
 	text, err := json.Marshal(w, jsontext.EscapeForJS(true))
 	if err != nil {

@@ -15,14 +15,13 @@ import (
 //
 // A replay takes at most [audit.MaxCost] steps.
 func (r *Result) replay(heldBack State) {
-	given := r.given
 	if !r.Record.Deals() {
 		r.dealsNone()
 		return
 	}
 	isAnswered := r.File.Seed == nil // or there is no seed
 	if isAnswered {
-		r.File.Seed = given.Order.seedOf(r.Record)
+		r.File.Seed = r.given.Order.seedOf(r.Record)
 	}
 	if r.File.Seed == nil {
 		r.withheld(heldBack)
@@ -30,8 +29,8 @@ func (r *Result) replay(heldBack State) {
 		return
 	}
 
-	v, _ := audit.Verify(r.File.Record, r.File.Seed, r.wantedPositions(given.Order), nil) // nothing interrupts it
-	for _, s := range v.Steps[1:] {                                                       // the first is the record, which has a step already
+	v, _ := audit.Verify(r.File.Record, r.File.Seed, r.wantedPositions(r.given.Order), nil) // nothing interrupts it
+	for _, s := range v.Steps[1:] {                                                         // the first is the record, which has a step already
 		state := OK
 		switch {
 		case s.Name == StepSeed:
@@ -52,7 +51,7 @@ func (r *Result) replay(heldBack State) {
 	}
 	order := r.Find(StepOrder)
 	order.Detail += "; the SHA-256 of the positions is " + v.OrderDigest
-	if given.Order != nil {
+	if r.given.Order != nil {
 		*order, r.match = r.compare(v.Orders, cards, order.Detail)
 	}
 	if r.Record.Kind != audit.KindShuffle {

@@ -164,7 +164,7 @@ func checkFile(text []byte, given *Given, heldBack func(*audit.Record) State) *R
 		r.replay(heldBack(r.Record))
 	}
 	r.inclusion()
-	r.signature()
+	r.check(StepSignature, r.checkpoint.signedBy(r.key), "the checkpoint is signed with the key of %s", r.key.Name())
 	return r
 }
 

@@ -267,7 +267,7 @@ func (g *group) lacks() bool { return g.first().UsesCommitment() && g.given.Comm
 func (g *group) noteCompared(hand *input) {
 	var list []string
 	add := func(in *input, what string) {
-		if in != nil && in.wasSorted {
+		if in != nil && in.Role == "" {
 			list = append(list, in.Name+" as "+what)
 		}
 	}
