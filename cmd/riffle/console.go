@@ -28,13 +28,18 @@ func (c *console) open(name string) (io.Reader, error) {
 
 // print prints a report: as JSON on one line, or its text for people.
 func (c *console) print(asJSON bool, report any, text func(*console) string) error {
-	if !asJSON {
-		_, err := io.WriteString(c.out, text(c))
-		return err
+	var err error
+	if asJSON {
+		encoder := json.NewEncoder(c.out)
+		encoder.SetEscapeHTML(false)
+		err = encoder.Encode(report)
+	} else {
+		_, err = io.WriteString(c.out, text(c))
 	}
-	encoder := json.NewEncoder(c.out)
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(report)
+	if err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return nil
 }
 
 // A mark is how a step or a test ended: a word, its class on a page, and its colour on a terminal.
@@ -71,12 +76,11 @@ func (c *console) showing(things string, before uint64) func(done, total uint64)
 	began := time.Now()
 	var last time.Time
 	return func(done, total uint64) {
-		now := time.Now()
-		if now.Sub(last) < 100*time.Millisecond || done <= before {
+		if time.Since(last) < 100*time.Millisecond || done <= before {
 			return
 		}
-		last = now
-		left := time.Duration(float64(now.Sub(began)) / float64(done-before) * float64(total-done))
+		last = time.Now()
+		left := time.Duration(float64(time.Since(began)) / float64(done-before) * float64(total-done))
 		_, _ = fmt.Fprintf(c.progress, clearLine+"%d of %d %s, %s left", done, total, things, left.Round(time.Second))
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,10 +42,8 @@ func (k *fairnessCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	report := newFairnessReport(meter, reader.items, k.Cyclic, k.Items == "")
-	if err := c.print(k.JSON, report, report.text); err != nil {
-		return fmt.Errorf("printing: %w", err)
-	}
-	return report.err()
+	outcome := map[string]error{verdictCaught: errCaught, verdictUnjudged: errTooFew}[report.Verdict]
+	return cmp.Or(c.print(k.JSON, report, report.text), outcome)
 }
 
 // readItems reads the items of the deck from a file.
@@ -53,9 +52,9 @@ func readItems(reader *orderReader, path string) error {
 	if err != nil {
 		return fmt.Errorf("the items: %w", err)
 	}
-	items, err := newOrderReader(file).readWords()
-	if err == nil {
-		err = reader.setItems(items)
+	items := newOrderReader(file)
+	if err = items.read(); err == nil {
+		err = reader.setItems(items.texts())
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("the items: %s: %w", path, err)

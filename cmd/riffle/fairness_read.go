@@ -24,8 +24,7 @@ const longestLine = 1 << 16
 // line.
 type orderReader struct {
 	lines *bufio.Reader
-	line  int    // of the last order, from 1
-	bom   []byte // what a file may begin with
+	line  int // of the last order, from 1
 	items []string
 	index map[string]uint8
 	words [][]byte // of the last line
@@ -34,7 +33,7 @@ type orderReader struct {
 }
 
 func newOrderReader(in io.Reader) *orderReader {
-	return &orderReader{lines: bufio.NewReaderSize(in, longestLine), bom: []byte("\ufeff")}
+	return &orderReader{lines: bufio.NewReaderSize(in, longestLine)}
 }
 
 // next returns the next order, which is valid until the call after. It returns io.EOF after the last.
@@ -70,12 +69,6 @@ func (r *orderReader) texts() []string {
 		items[i] = string(word)
 	}
 	return items
-}
-
-// readWords returns the words of the next line.
-func (r *orderReader) readWords() ([]string, error) {
-	err := r.read()
-	return r.texts(), err
 }
 
 // setItems sets the items, in the order that they have before a shuffle.
@@ -126,7 +119,7 @@ func (r *orderReader) read() error {
 			return err
 		}
 		if r.line == 1 {
-			line = bytes.TrimPrefix(line, r.bom)
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			return r.split(line)
@@ -151,9 +144,7 @@ func (r *orderReader) split(line []byte) error {
 		}
 	}
 	if bytes.IndexByte(line, ',') < 0 {
-		for word := range bytes.FieldsSeq(line) {
-			r.words = append(r.words, word)
-		}
+		r.words = slices.AppendSeq(r.words, bytes.FieldsSeq(line))
 		return nil
 	}
 	for word := range bytes.SplitSeq(line, []byte{','}) {
@@ -185,10 +176,7 @@ func (r *orderReader) splitArray(line []byte) error {
 	for _, value := range array {
 		switch value.Kind() {
 		case '"':
-			word, err := jsontext.AppendUnquote(nil, value)
-			if err != nil {
-				return r.errorf("is no JSON array: %w", err)
-			}
+			word, _ := jsontext.AppendUnquote(nil, value) // no error, since it was parsed
 			r.words = append(r.words, word)
 		case '[', '{':
 			return r.errorf("has more than one array: put one order on each line, as jq -c '.[]' does")

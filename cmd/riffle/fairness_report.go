@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,9 +75,7 @@ func newFairnessReport(m *fairness.Meter, items []string, cyclic, sorted bool) *
 		r.Tests = append(r.Tests, newFairnessTest(f, caught[f.Name]))
 	}
 	r.explainAll(findings)
-	for row := range m.N {
-		r.Positions = append(r.Positions, m.Positions.Counts[row*m.N:(row+1)*m.N])
-	}
+	r.Positions = slices.Collect(slices.Chunk(m.Positions.Counts, m.N))
 	r.countOrders()
 	r.conclude(len(caught) > 0, findings[0], sorted)
 	return r
@@ -143,21 +142,16 @@ func (r *fairnessReport) conclude(caught bool, positions fairness.Finding, sorte
 	r.Notes = append([]string{read + "."}, r.Notes...)
 }
 
-// err returns the error that gives the exit code of the verdict.
-func (r *fairnessReport) err() error {
-	return map[string]error{verdictCaught: errCaught, verdictUnjudged: errTooFew}[r.Verdict]
-}
-
 // text returns the report for people.
 func (r *fairnessReport) text(c *console) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s\n", r.Headline)
-	for _, note := range r.Notes {
-		fmt.Fprintf(&text, "%s\n", note)
-	}
+	writeConclusion(&text, c, &prooffile.Conclusion{Headline: r.Headline, Notes: r.Notes})
 	fmt.Fprintf(&text, "\n%-18s%14s%8s%10s%12s%12s%12s\n", "test", "chi-square", "df", "p", "mean", "expected", "corrected p")
 	for _, t := range r.Tests {
-		chiSquare, degrees := t.statistic()
+		chiSquare, degrees := "", ""
+		if t.Freedom != nil {
+			chiSquare, degrees = cmp.Or(decimal(t.ChiSquare), "infinite"), strconv.Itoa(*t.Freedom)
+		}
 		fmt.Fprintf(&text, "%-18s%14s%8s%10s%12s%12s%12s  %s\n",
 			t.label(), chiSquare, degrees, pValue(t.Upper), decimal(t.Mean), decimal(t.Expected), pValue(t.P), c.text(t.mark()))
 	}
@@ -175,14 +169,6 @@ func (r *fairnessReport) text(c *console) string {
 
 // label returns the name of the test for people.
 func (t *fairnessTest) label() string { return strings.ReplaceAll(t.Name, "_", " ") }
-
-// statistic returns chi-square and its degrees of freedom.
-func (t *fairnessTest) statistic() (chiSquare, degrees string) {
-	if t.Freedom == nil {
-		return "", ""
-	}
-	return cmp.Or(decimal(t.ChiSquare), "infinite"), strconv.Itoa(*t.Freedom)
-}
 
 // pValue returns p for people.
 func pValue(p *float64) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -46,13 +47,7 @@ func (k *verify) Run(ctx context.Context, c *console) error {
 	if err != nil { // the error is the text
 		text = func(*console) string { return "" }
 	}
-	if err := c.print(k.JSON, found, text); err != nil {
-		return fmt.Errorf("printing: %w", err)
-	}
-	if err != nil {
-		return err
-	}
-	return verdictError(found)
+	return cmp.Or(c.print(k.JSON, found, text), err, verdictError(found))
 }
 
 // check checks the proofs. The error says why it could not begin.
