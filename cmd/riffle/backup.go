@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/proof"
 )
 
@@ -115,11 +116,10 @@ func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source s
 			lost = inOrder(
 				func() error { return t.run(ctx, to, false) },
 				func() error { return t.saveCheckpoint(ctx, to, folder) },
-				func() (err error) {
-					followed, err = t.source.isFollowed(ctx, to, t.verifier.Name())
-					return err
-				},
 			)
+			if lost == nil {
+				followed, lost = t.source.isFollowed(ctx, to, t.verifier.Name())
+			}
 			if followed {
 				return nil
 			}
@@ -246,8 +246,10 @@ func (t *transfer) accepts(ctx context.Context, to ledger.Store, name string) er
 	if t.moved && head.Size+1 < source.Size {
 		return fmt.Errorf("the log was moved, and %s is not the store that it was moved to: a second copy would fork it", name)
 	}
-	if is, err := isSource(ctx, to); err != nil || is {
-		return errors.Join(err, fmt.Errorf("%s is the old store: use --to to name another", name))
+	if database, ok := to.(*postgres.Store); ok {
+		if n, err := database.Sessions(ctx, copyName); err != nil || n > 0 {
+			return errors.Join(err, fmt.Errorf("%s is the old store: use --to to name another", name))
+		}
 	}
 	return nil
 }

@@ -53,10 +53,7 @@ func (k *verify) service() (*service, error) {
 	return s, nil
 }
 
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
+func isLoopback(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }
 
 // readText reads a file in a role, or fetches a proof if its name is a URL or an audit id.
 func (s *service) readText(ctx context.Context, name string, role prooffile.Role) prooffile.Text {
@@ -100,15 +97,15 @@ func readFile(name string) ([]byte, error) {
 
 // voidOf returns the audit id of the void record of a commitment; empty if that is not written.
 func (s *service) voidOf(ctx context.Context, commitment uuid.UUID) (id string, err error) {
-	text, err := fetch(ctx, s.base.JoinPath("commitments", commitment.String()).String(), s.token)
-	if err != nil {
-		return "", fmt.Errorf("the status of the commitment %s: %w", commitment, err)
-	}
 	var state struct {
 		Status  string `json:"status"`
 		AuditID string `json:"audit_id"`
 	}
-	if err := json.Unmarshal(text, &state); err != nil {
+	text, err := fetch(ctx, s.base.JoinPath("commitments", commitment.String()).String(), s.token)
+	if err == nil {
+		err = json.Unmarshal(text, &state)
+	}
+	if err != nil {
 		return "", fmt.Errorf("the status of the commitment %s: %w", commitment, err)
 	}
 	if state.Status == "void" {
@@ -131,8 +128,7 @@ func (s *service) trustedKey(ctx context.Context) (key, warning string, err erro
 	}
 	for line := range strings.Lines(string(saved)) {
 		if words := strings.Fields(line); len(words) == 2 && words[0] == address {
-			_, err := prooffile.Verifier(words[1])
-			if err != nil {
+			if _, err = prooffile.Verifier(words[1]); err != nil {
 				err = fmt.Errorf("%s, the line of %s: %w", path, address, err)
 			}
 			return words[1], "", err

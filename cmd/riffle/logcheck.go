@@ -67,12 +67,11 @@ func (k *logCheck) Run(ctx context.Context, c *console) error {
 
 // newReport returns the report of the check of one log.
 func (k *logCheck) newReport(ctx context.Context, c *console) (*logReport, error) {
-	data := k.folder()
 	verifier, _, err := k.readVerifier(ctx)
 	if err != nil {
 		return nil, err
 	}
-	second := ledger.Anchor{Source: filepath.Join(data, ledger.CheckpointName)}
+	second := ledger.Anchor{Source: filepath.Join(k.folder(), ledger.CheckpointName)}
 	if second.Note, err = os.ReadFile(second.Source); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the second copy of the checkpoint: %w", err)
 	}
@@ -187,10 +186,10 @@ func (r *logReport) rightLog(store ledger.Reader, head ledger.Head, name string)
 	if _, err := note.Open(head.Checkpoint, note.VerifierList()); !errors.As(err, &unverified) {
 		return nil
 	}
-	for _, s := range unverified.Note.UnverifiedSigs {
-		if s.Name == r.verifier.Name() && s.Hash == r.verifier.KeyHash() {
-			return nil
-		}
+	if slices.ContainsFunc(unverified.Note.UnverifiedSigs, func(s note.Signature) bool {
+		return s.Name == r.verifier.Name() && s.Hash == r.verifier.KeyHash()
+	}) {
+		return nil
 	}
 	if _, err := proof.OpenCheckpoint(r.second.Note, r.verifier); err == nil {
 		return nil
@@ -216,10 +215,7 @@ func (r *logReport) checkRecords(store ledger.Reader, head ledger.Head) error {
 		}
 		checker.Decrypt = vault.Decrypt
 	}
-	check := ledger.Check{Verifier: r.verifier, Visit: checker.Visit, Except: checker.Unchecked(), From: r.state.CheckState, Progress: r.showing("records", r.state.Size)}
-	if r.state.path != "" {
-		check.Save = r.state.saveSometimes
-	}
+	check := ledger.Check{Verifier: r.verifier, Visit: checker.Visit, Except: checker.Unchecked(), From: r.state.CheckState, Progress: r.showing("records", r.state.Size), Save: r.state.saveSometimes}
 	debug.SetGCPercent(400) // it allocates much and keeps little
 	result, err := check.Run(r.ctx, store)
 	r.clear()

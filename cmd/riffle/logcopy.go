@@ -95,16 +95,6 @@ func (s *logSource) openAlone(ctx context.Context) (store ledger.Store, name str
 // copyName is the application_name of sessions on a database that a log leaves.
 const copyName = "riffle-log-copy"
 
-// isSource reports whether a store is the database that the log leaves.
-func isSource(ctx context.Context, store ledger.Store) (bool, error) {
-	database, ok := store.(*postgres.Store)
-	if !ok {
-		return false, nil
-	}
-	n, err := database.Sessions(ctx, copyName)
-	return n > 0, err
-}
-
 // openUnused opens a database to which no service is connected.
 func openUnused(ctx context.Context, location string) (ledger.Store, error) {
 	u, err := url.Parse(location)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"riffle/internal/audit"
@@ -95,7 +94,7 @@ func (k *logExport) remove(ctx context.Context, c *console, name string) error {
 	}
 	var err error
 	if location := k.location(); location == "" {
-		err = removeSQLite(ctx, filepath.Join(k.folder(), "riffle.db"))
+		err = removeSQLite(ctx, storeName(k.folder(), ""))
 	} else if store, errOpen := postgres.Open(ctx, location); errOpen != nil {
 		err = errOpen
 	} else {
@@ -117,11 +116,7 @@ func removeSQLite(ctx context.Context, path string) error {
 		return err
 	}
 	defer func() { _ = store.Close() }() // its lock ends last
-	var errs []error
-	for _, file := range []string{path, path + "-wal", path + "-shm", path + ".lock"} {
-		errs = append(errs, os.Remove(file))
-	}
-	return errors.Join(errs...)
+	return errors.Join(os.Remove(path), os.Remove(path+"-wal"), os.Remove(path+"-shm"), os.Remove(path+".lock"))
 }
 
 // A logForget forgets the seeds of a log that was exported.
@@ -163,7 +158,7 @@ func (t *transfer) copyArchive(ctx context.Context, from, folder string) error {
 	}
 	source, target := archive.Folder(from), archive.Folder(folder)
 	_, _ = fmt.Fprintf(t.out, "archive      %s\ncopy         %s\n", source, target)
-	if _, err := os.Stat(filepath.Join(folder, "riffle.db")); err == nil && t.fresh {
+	if _, err := os.Stat(storeName(folder, "")); err == nil && t.fresh {
 		return fmt.Errorf("%s holds a log already: name one that is empty", folder)
 	} else if err == nil {
 		_, _ = fmt.Fprintf(t.out, "records      in the store that %s has already\n\n", folder)

@@ -141,12 +141,10 @@ func doubleDashes(app *kong.Application, args []string) []string {
 
 // terminal returns w if it is a terminal, and nil otherwise.
 func terminal(w io.Writer) io.Writer {
-	f, ok := w.(*os.File)
-	if !ok {
-		return nil
+	if f, ok := w.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			return f
+		}
 	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return nil
-	}
-	return f
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -102,10 +103,8 @@ func (k *shuffleCmd) read(ctx context.Context, c *console) ([]string, error) {
 	if last := len(lines) - 1; lines[last] == "" { // nothing follows the last line feed
 		lines = lines[:last]
 	}
-	for i, line := range lines {
-		if !utf8.ValidString(line) {
-			return nil, fmt.Errorf("line %d is not UTF-8, which a proof cannot represent", i+1)
-		}
+	if i := slices.IndexFunc(lines, func(line string) bool { return !utf8.ValidString(line) }); i >= 0 {
+		return nil, fmt.Errorf("line %d is not UTF-8, which a proof cannot represent", i+1)
 	}
 	return lines, nil
 }
