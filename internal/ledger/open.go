@@ -196,10 +196,7 @@ func mustExist(begun bool, path string) error {
 // inheritKeys sets ReadKey to return the keys that this log shares with the one that it follows.
 func (l *Log) inheritKeys() error {
 	o, from := &l.options, l.options.Follows
-	private, err := from.key.named(o.Origin)
-	if err != nil {
-		return err
-	}
+	private := from.key.named(o.Origin)
 	inFolder := func(path string) bool {
 		_, err := os.Stat(path)
 		return err == nil && filepath.Dir(path) == filepath.Clean(from.options.Folder) && !o.ReadOnly

@@ -137,7 +137,7 @@ func (l *Log) Verifier() string { return l.key.Public }
 func (l *Log) Origin() string { return l.key.Name() }
 
 // NextKey returns the verifier key of a log that follows this one under another name, with the same key.
-func (l *Log) NextKey(origin string) (string, error) { return publicKey(origin, l.key.secret) }
+func (l *Log) NextKey(origin string) string { return publicKey(origin, l.key.secret) }
 
 // Checkpoint returns the published checkpoint as a signed note. It waits up to a second for one
 // that covers all records that this process has committed.

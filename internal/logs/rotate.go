@@ -105,11 +105,9 @@ func (l *served) endIfDue(ctx context.Context, log *ledger.Log) error {
 		return err
 	}
 	chain := l.chain()
-	next, err := log.NextKey(ledger.SuccessorOrigin(chain[0].Origin(), len(chain)+1))
+	err = os.MkdirAll(ledger.SuccessorFolder(l.Folder, len(chain)+1), 0o700)
 	if err == nil {
-		err = os.MkdirAll(ledger.SuccessorFolder(l.Folder, len(chain)+1), 0o700)
-	}
-	if err == nil {
+		next := log.NextKey(ledger.SuccessorOrigin(chain[0].Origin(), len(chain)+1))
 		err = journal.New(log, rand.Reader, time.Now).EndLog(ctx, next)
 	}
 	if errors.Is(err, ledger.ErrEnded) { // by another process
@@ -221,11 +219,8 @@ func (l *served) extend(ctx context.Context, chain []*ledger.Log, anchors []ledg
 		if end == nil {
 			return chain, nil
 		}
-		next, err := log.NextKey(ledger.SuccessorOrigin(chain[0].Origin(), len(chain)+1))
 		switch {
-		case err != nil:
-			return nil, err
-		case end.Successor == next:
+		case end.Successor == log.NextKey(ledger.SuccessorOrigin(chain[0].Origin(), len(chain)+1)):
 		case l.Retired:
 			return chain, nil
 		default:
