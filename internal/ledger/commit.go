@@ -188,9 +188,7 @@ func (l *Log) validateExtension(head Head) (Tree, error) {
 	if c.Size < l.tree.Size() {
 		return tree, rolledBack(l.tree.Size(), c.Size)
 	}
-	if root, err := l.tree.Root(); err != nil {
-		return tree, err
-	} else if c.Size == l.tree.Size() && c.Root != root {
+	if c.Size == l.tree.Size() && c.Root != l.tree.Root() {
 		return tree, fmt.Errorf("%w: its %d records are not those that it had before", ErrCorrupt, c.Size)
 	}
 	return tree, l.vault.adopt(head)

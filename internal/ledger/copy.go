@@ -84,11 +84,7 @@ func (k Copy) isEarlier(ctx context.Context, head Head, tree *Tree, from Reader,
 	if tree.Size() > c.Size {
 		return fmt.Errorf("%w: it has %d, and the source has %d", ErrOtherLog, tree.Size(), c.Size)
 	}
-	root, err := tree.Root()
-	if err != nil {
-		return err
-	}
-	err = extends(ctx, from, c, proof.Checkpoint{Size: tree.Size(), Root: root})
+	err := extends(ctx, from, c, proof.Checkpoint{Size: tree.Size(), Root: tree.Root()})
 	if errors.Is(err, ErrCorrupt) {
 		return fmt.Errorf("%w: the first %d differ", ErrOtherLog, tree.Size())
 	}

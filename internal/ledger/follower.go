@@ -143,11 +143,7 @@ func (l *Log) followTo(ctx context.Context, head Head) error {
 			return err
 		}
 	}
-	root, err := tree.Root()
-	if err != nil {
-		return err
-	}
-	if root != c.Root {
+	if root := tree.Root(); root != c.Root {
 		return fmt.Errorf("%w: the %d records have the root %s, and %s was signed", ErrCorrupt, c.Size, root, c.Root)
 	}
 	// Another process may have signed it, and a restarted process must extend what it published.
