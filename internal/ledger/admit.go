@@ -12,7 +12,7 @@ import (
 // result holds until the log grows, and then the batch conflicts. It looks up claims only with
 // locking.
 func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error) {
-	b.rejected = nil
+	b.rejected = map[int]error{}
 	a := admission{locking: locking, taken: map[string]bool{}, end: l.end}
 	var err error
 	if a.references, err = l.lookUpReferences(ctx, b, locking); err != nil {
@@ -30,9 +30,6 @@ func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error
 	for place := range b.entries {
 		e := &b.entries[place]
 		if err := a.check(e); err != nil {
-			if b.rejected == nil {
-				b.rejected = map[int]error{}
-			}
 			b.rejected[place] = err
 			continue
 		}
@@ -121,8 +118,11 @@ func (a *admission) check(e *Entry) error {
 		return ErrEnded
 	}
 	for part := range e.all {
-		if err := a.checkClaims(part); err != nil {
-			return err
+		for i := range part.Claims {
+			c := &part.Claims[i]
+			if a.taken[c.Name] || a.locking && !a.isFree(c, part) {
+				return &ClaimError{c.Name}
+			}
 		}
 	}
 	if !e.Unique {
@@ -134,16 +134,6 @@ func (a *admission) check(e *Entry) error {
 		}
 		if p.ID != e.Besides {
 			return &NotUniqueError{p.ID}
-		}
-	}
-	return nil
-}
-
-func (a *admission) checkClaims(e *Entry) error {
-	for i := range e.Claims {
-		c := &e.Claims[i]
-		if a.taken[c.Name] || a.locking && !a.isFree(c, e) {
-			return &ClaimError{c.Name}
 		}
 	}
 	return nil
