@@ -13,38 +13,27 @@ import (
 	"riffle/internal/ledger"
 )
 
-// SQLSTATE codes, and classes of codes by their first two characters.
+// SQLSTATE codes and a class, which is the first two characters of a code.
 const (
-	uniqueViolation = "23505"
-	divisionByZero  = "22012" // appendBatch fails with it
-	diskFull        = "53100"
-	invalidText     = "22P02" // durableOrFail fails with it
-
-	connectionClass   = "08"
-	rollbackClass     = "40" // the server asks for a retry, or does not know the outcome
-	resourcesClass    = "53" // too many connections, out of memory
-	interventionClass = "57" // an operator, a shutdown, a recovery in progress
-
-	readOnly          = "25006" // the server has become a standby
 	idleInTransaction = "25P03"
-	transactionTime   = "25P04"
-	lockTime          = "55P03"
+	rollbackClass     = "40" // the server asks for a retry, or does not know the outcome
 )
 
 // meanings maps SQLSTATEs and classes to errors.
 var meanings = map[string]error{
-	uniqueViolation:   ledger.ErrConflict,
-	divisionByZero:    ledger.ErrConflict,
-	invalidText:       fmt.Errorf("%w: one of the settings of a durable commit was changed while the service ran, see the next start", errNotDurable),
-	diskFull:          ledger.ErrNoSpace,
-	readOnly:          ledger.ErrUnavailable,
+	"23505": ledger.ErrConflict, // a unique violation
+	"22012": ledger.ErrConflict, // a division by zero, with which appendBatch fails
+	// An invalid text, with which durableOrFail fails.
+	"22P02":           fmt.Errorf("%w: one of the settings of a durable commit was changed while the service ran, see the next start", errNotDurable),
+	"53100":           ledger.ErrNoSpace,     // the disk is full
+	"25006":           ledger.ErrUnavailable, // read-only: the server has become a standby
 	idleInTransaction: ledger.ErrUnavailable,
-	transactionTime:   ledger.ErrUnavailable,
-	lockTime:          ledger.ErrUnavailable,
-	connectionClass:   ledger.ErrUnavailable,
+	"25P04":           ledger.ErrUnavailable, // the time limit of a transaction
+	"55P03":           ledger.ErrUnavailable, // the time limit of a lock
+	"08":              ledger.ErrUnavailable, // the class of connections
 	rollbackClass:     ledger.ErrUnavailable,
-	resourcesClass:    ledger.ErrUnavailable,
-	interventionClass: ledger.ErrUnavailable,
+	"53":              ledger.ErrUnavailable, // the class of resources: too many connections, out of memory
+	"57":              ledger.ErrUnavailable, // the class of interventions: an operator, a shutdown, a recovery in progress
 }
 
 // errNotDurable: the server's settings would lose committed transactions.

@@ -109,7 +109,7 @@ ON s.name = w.name WHERE s.source = 'default'`
 const writerSettings = `SELECT set_config(s.name, w.value, false) FROM pg_settings s JOIN (VALUES
 ('statement_timeout', '0'), ('transaction_timeout', '0'), ('lock_timeout', '8s')) w (name, value) ON s.name = w.name`
 
-// durableOrFail is an SQL expression that is 0, or fails with invalidText if the server would lose
+// durableOrFail is an SQL expression that is 0, or fails with an invalid text if the server would lose
 // the commit: some settings can change during a session.
 const durableOrFail = `CASE WHEN 'off' IN (coalesce(current_setting('fsync', true), ''), coalesce(current_setting('full_page_writes', true), ''),
 	coalesce(current_setting('synchronous_commit', true), '')) OR current_setting('synchronous_commit', true) = 'local' AND
