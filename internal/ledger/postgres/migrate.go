@@ -31,11 +31,8 @@ const tables = 2
 func migrate(ctx context.Context, config *pgx.ConnConfig, checkTimeout, upTimeout time.Duration) (version ledger.Version, err error) {
 	db := stdlib.OpenDB(*config)
 	defer func() { err = errors.Join(err, db.Close()) }()
-	folder, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return 0, err
-	}
-	const retryEvery, retries = 1, 60 // in seconds
+	folder, _ := fs.Sub(migrations, "migrations") // fails only for an invalid path
+	const retryEvery, retries = 1, 60             // in seconds
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(retryEvery, retries))
 	if err != nil {
 		return 0, err
