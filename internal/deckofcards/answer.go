@@ -85,11 +85,6 @@ func (a *answer) piles(s *liveshoes.Shoe) *answer {
 	return a
 }
 
-func (a *answer) cards(q *request, cards []liveshoes.Card) *answer {
-	a.Cards = q.show(cards)
-	return a
-}
-
 // show converts cards for an answer.
 func (q *request) show(cards []liveshoes.Card) []card {
 	list := make([]card, len(cards))
@@ -162,15 +157,6 @@ func (e *refusal) at(s *liveshoes.Shoe) *refusal {
 	return e
 }
 
-// Error texts of the original service.
-const (
-	noDeck      = "Deck ID does not exist."
-	notEnough   = "Not enough cards remaining to draw %s additional"
-	noPile      = "The pile, %s does not exist."
-	notInPile   = "The pile, %s does not contain the requested cards."
-	noCardNamed = "You must specify cards to add to the pile."
-)
-
 // fail answers with an error.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if a.Again != nil && a.Again(w, err) {
@@ -205,7 +191,7 @@ func refusalOf(err error) *refusal {
 	case errors.As(err, &body):
 		return refuse(http.StatusBadRequest, "The body did not arrive whole. Send it again.")
 	case errors.Is(err, journal.ErrNoShoe) || errors.As(err, &closed):
-		return refuse(http.StatusNotFound, noDeck)
+		return refuse(http.StatusNotFound, "Deck ID does not exist.") // the original service's text
 	case errors.As(err, &invalid):
 		return refuse(http.StatusBadRequest, "This cannot be done: %s.", invalid.Fields[0].Detail)
 	}

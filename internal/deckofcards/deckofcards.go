@@ -56,32 +56,29 @@ func (a *API) Pictures(r chi.Router) { r.Handle("/static/img/{file}", cors(a.pic
 // Routes mounts everything under /api/ on a router, with and without a trailing slash: a redirect
 // would lose the body of a POST.
 func (a *API) Routes(r chi.Router) {
-	for _, route := range []struct {
-		pattern string
-		handler handler
-	}{
-		{"/api/new", handler{a.newDeck, true}},
-		{"/api/shuffle", handler{a.newShuffled, true}},
-		{"/api/shuffle/{deck_id}", handler{a.shuffle, true}},
-		{"/api/draw/{deck_id}", handler{a.draw, true}},
-		{"/api/deck/new", handler{a.newDeck, true}},
-		{"/api/deck/new/shuffle", handler{a.newShuffled, true}},
-		{"/api/deck/new/draw", handler{a.newDraw, true}},
-		{"/api/deck/{deck_id}", handler{a.info, false}},
-		{"/api/deck/{deck_id}/shuffle", handler{a.shuffle, true}},
-		{"/api/deck/{deck_id}/draw", handler{a.draw, true}},
-		{"/api/deck/{deck_id}/draw/{location}", handler{a.draw, true}},
-		{"/api/deck/{deck_id}/return", handler{a.returnToDeck, true}},
-		{"/api/deck/{deck_id}/pile/{pile}/add", handler{onPile(a.addToPile), true}},
-		{"/api/deck/{deck_id}/pile/{pile}/list", handler{onPile(a.listPile), false}},
-		{"/api/deck/{deck_id}/pile/{pile}/shuffle", handler{onPile(a.shufflePile), true}},
-		{"/api/deck/{deck_id}/pile/{pile}/draw", handler{onPile(a.drawFromPile), true}},
-		{"/api/deck/{deck_id}/pile/{pile}/draw/{location}", handler{onPile(a.drawFromPile), true}},
-		{"/api/deck/{deck_id}/pile/{pile}/return", handler{onPile(a.returnPile), true}},
+	for pattern, h := range map[string]handler{
+		"/api/new":                                        {a.newDeck, true},
+		"/api/shuffle":                                    {a.newShuffled, true},
+		"/api/shuffle/{deck_id}":                          {a.shuffle, true},
+		"/api/draw/{deck_id}":                             {a.draw, true},
+		"/api/deck/new":                                   {a.newDeck, true},
+		"/api/deck/new/shuffle":                           {a.newShuffled, true},
+		"/api/deck/new/draw":                              {a.newDraw, true},
+		"/api/deck/{deck_id}":                             {a.info, false},
+		"/api/deck/{deck_id}/shuffle":                     {a.shuffle, true},
+		"/api/deck/{deck_id}/draw":                        {a.draw, true},
+		"/api/deck/{deck_id}/draw/{location}":             {a.draw, true},
+		"/api/deck/{deck_id}/return":                      {a.returnToDeck, true},
+		"/api/deck/{deck_id}/pile/{pile}/add":             {onPile(a.addToPile), true},
+		"/api/deck/{deck_id}/pile/{pile}/list":            {onPile(a.listPile), false},
+		"/api/deck/{deck_id}/pile/{pile}/shuffle":         {onPile(a.shufflePile), true},
+		"/api/deck/{deck_id}/pile/{pile}/draw":            {onPile(a.drawFromPile), true},
+		"/api/deck/{deck_id}/pile/{pile}/draw/{location}": {onPile(a.drawFromPile), true},
+		"/api/deck/{deck_id}/pile/{pile}/return":          {onPile(a.returnPile), true},
 	} {
-		serve := a.handle(route.handler)
-		r.Handle(route.pattern, serve)
-		r.Handle(route.pattern+"/", serve)
+		serve := a.handle(h)
+		r.Handle(pattern, serve)
+		r.Handle(pattern+"/", serve)
 	}
 	r.Handle("/api/*", a.handle(handler{nowhere, false}))
 }

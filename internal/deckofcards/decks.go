@@ -203,7 +203,8 @@ func (a *API) draw(q *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	drawn := newAnswer(result).cards(q, result.Cards)
+	drawn := newAnswer(result)
+	drawn.Cards = q.show(result.Cards)
 	if uint64(len(result.Cards)) < count {
 		drawn.Success, drawn.Error = false, q.notEnough(http.StatusOK).text
 	}

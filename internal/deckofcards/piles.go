@@ -25,7 +25,7 @@ func onPile(answered func(q *request, place shoe.Place) (*answer, error)) func(*
 func (a *API) updatePile(q *request, decide func(*liveshoes.Shoe) (*liveshoes.Change, error)) (*liveshoes.Result, error) {
 	return a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		if !hasPile(s, q.pile) {
-			return nil, refuse(http.StatusNotFound, noPile, q.pile).at(s)
+			return nil, refuse(http.StatusNotFound, "The pile, %s does not exist.", q.pile).at(s) // the original service's text
 		}
 		return decide(s)
 	})
@@ -42,7 +42,7 @@ func (a *API) addToPile(q *request, place shoe.Place) (*answer, error) {
 		isNew := !hasPile(s, q.pile)
 		switch {
 		case !q.named:
-			return nil, refuse(http.StatusNotFound, noCardNamed).at(s)
+			return nil, refuse(http.StatusNotFound, "You must specify cards to add to the pile.").at(s) // the original service's text
 		case isNew && len(s.Piles) == shoe.MaxPiles:
 			return nil, refuse(http.StatusBadRequest, "A deck has at most %d piles. Use one of those.", shoe.MaxPiles).at(s)
 		}
@@ -99,7 +99,7 @@ func (a *API) drawFromPile(q *request, place shoe.Place) (*answer, error) {
 				return !isCode
 			})
 			if len(pick(cards, wanted)) < len(wanted) {
-				return nil, refuse(http.StatusNotFound, notInPile, q.pile).at(s)
+				return nil, refuse(http.StatusNotFound, "The pile, %s does not contain the requested cards.", q.pile).at(s) // the original service's text
 			}
 			return moveCards(audit.KindDraw, place, pick(cards, q.cards), shoe.Dealt, ""), nil
 		}
@@ -119,8 +119,8 @@ func (a *API) drawFromPile(q *request, place shoe.Place) (*answer, error) {
 	if !byName && q.end == shoe.Top { // from the bottom: the top card is the last
 		slices.Reverse(cards)
 	}
-	drawn := newAnswer(result).cards(q, cards).piles(&result.Shoe)
-	drawn.Remaining = nil
+	drawn := newAnswer(result).piles(&result.Shoe)
+	drawn.Cards, drawn.Remaining = q.show(cards), nil
 	return drawn, nil
 }
 

@@ -60,11 +60,8 @@ func (a *API) read(w http.ResponseWriter, r *http.Request, lease *budget.Lease) 
 		ctx: r.Context(), log: log, id: parseID(chi.URLParam(r, "deck_id")), pile: chi.URLParam(r, "pile"), end: shoe.Top,
 		values: map[string]string{}, base: httpserver.Address(r) + log.Prefix,
 	}
-	switch strings.ToLower(chi.URLParam(r, "location")) {
-	case "bottom":
-		q.end = shoe.Bottom
-	case "random":
-		q.end = shoe.Random
+	if end := shoe.End(strings.ToLower(chi.URLParam(r, "location"))); end == shoe.Bottom || end == shoe.Random {
+		q.end = end
 	}
 	q.addPairs(r.URL.RawQuery)
 	if err := q.addBody(r.Header.Get("Content-Type"), body); err != nil {
@@ -235,11 +232,11 @@ func (q *request) number(name, what string, least int64) (int64, error) {
 	return n, nil
 }
 
-// notEnough rejects a draw of more cards than remain. It quotes the requested count, which may
-// exceed 64 bits.
+// notEnough rejects a draw of more cards than remain, with the original service's text. It quotes the
+// requested count, which may exceed 64 bits.
 func (q *request) notEnough(status int) *refusal {
 	count := strings.TrimLeft(strings.TrimSpace(q.values["count"]), "+0")
-	return refuse(status, notEnough, cmp.Or(count, "1"))
+	return refuse(status, "Not enough cards remaining to draw %s additional", cmp.Or(count, "1"))
 }
 
 // count returns the number of cards to draw, from least on.
