@@ -25,11 +25,7 @@ func (f *File) read(text []byte, settings map[string]Setting, newLog func() map[
 	if !f.checkText(text) {
 		return
 	}
-	loader, err := yaml.NewLoader(bytes.NewReader(text))
-	if err != nil {
-		f.mistake(position{}, "%v", err)
-		return
-	}
+	loader, _ := yaml.NewLoader(bytes.NewReader(text)) // fails only for its options
 	var first, second yaml.Node
 	if err := loader.Load(&first); errors.Is(err, io.EOF) || err == nil && isEmpty(first.Content[0]) {
 		f.mistake(position{1, 1}, "the file sets nothing, as one does that is not written whole; write a new one elsewhere, and rename it")
