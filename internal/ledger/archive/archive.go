@@ -40,8 +40,10 @@ const (
 func Folder(log string) string { return filepath.Join(log, "archive") }
 
 // Exists reports whether a folder has a whole archive.
-func Exists(folder string) bool {
-	_, err := os.Stat(filepath.Join(folder, checkpointName))
+func Exists(folder string) bool { return has(folder, checkpointName) }
+
+func has(folder, name string) bool {
+	_, err := os.Stat(filepath.Join(folder, name))
 	return err == nil
 }
 
@@ -77,10 +79,7 @@ func newReader(ctx context.Context, folder string, index index) (*Reader, error)
 }
 
 // WithoutSeeds reports whether the archive has no sidecars any more.
-func (r *Reader) WithoutSeeds() bool {
-	_, err := os.Stat(filepath.Join(r.folder, noSeedsName))
-	return err == nil
-}
+func (r *Reader) WithoutSeeds() bool { return has(r.folder, noSeedsName) }
 
 // ForgetSeeds removes the sidecars of the archive in a folder for good.
 func ForgetSeeds(folder string) error {
