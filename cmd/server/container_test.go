@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A container is a cgroup with a limit on memory, in one without. Both are of version 2, or of version 1 where
-// that has the memory.
+// A container is a cgroup with a limit on memory, in one without. Both are of version 2, or of
+// version 1 where that has the memory.
 type container struct {
 	outer, inner string
 	l            launch // starts the program inside
 }
 
-// newContainer returns a container, whose limit is the outer cgroup's. The program in it is a copy that is in
-// nobody's page cache, so that its pages count.
+// newContainer returns a container, whose limit is the outer cgroup's. The program in it is a copy
+// that is in nobody's page cache, so that its pages count.
 func newContainer(t *testing.T, limit string) *container {
 	t.Helper()
 	root, file := "/sys/fs/cgroup", "memory.max"
@@ -67,8 +67,8 @@ func (c *container) kills(t *testing.T) string {
 	return ""
 }
 
-// TestSmallContainer starts the program with default settings in a container of 64 MiB and attacks it. It is not
-// killed, answers what is too much with 503, and serves others afterwards.
+// TestSmallContainer starts the program with default settings in a container of 64 MiB and attacks
+// it. It is not killed, answers what is too much with 503, and serves others afterwards.
 func TestSmallContainer(t *testing.T) {
 	t.Parallel()
 	canOpen(t, 3_000)
@@ -101,7 +101,8 @@ func TestSmallContainer(t *testing.T) {
 	s.stop()
 }
 
-// TestRejectsTinyContainer starts the program with too little memory, and with settings that need too much.
+// TestRejectsTinyContainer starts the program with too little memory, and with settings that need
+// too much.
 func TestRejectsTinyContainer(t *testing.T) {
 	t.Parallel()
 	newContainer(t, "60000000").l.refused(t, "the container's memory limit of ", " is too low: give it 61MiB or more")

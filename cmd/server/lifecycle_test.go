@@ -89,8 +89,8 @@ func TestShutdownGivesUpAfterGrace(t *testing.T) {
 	assert.Error(t, err, "an answer that was cut off looks complete")
 }
 
-// TestDrainsForLoadBalancers stops a server whose /readyz is asked for as often as by a load balancer, and one that
-// was asked once, as by an engine for containers.
+// TestDrainsForLoadBalancers stops a server whose /readyz is asked for as often as by a load
+// balancer, and one that was asked once, as by an engine for containers.
 func TestDrainsForLoadBalancers(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)

@@ -33,8 +33,9 @@ const (
 	readerDescriptors = 4         // of an SQLite reader: database, write-ahead log, shared memory
 )
 
-// fit chooses the limits that are not given: --memory by the container, --max-body and --max-items by
-// --memory, each halved up to five times. The container's limit is the smallest of the process's cgroups.
+// fit chooses the limits that are not given: --memory by the container, --max-body and --max-items
+// by --memory, each halved up to five times. The container's limit is the smallest of the process's
+// cgroups.
 func (o *options) fit(given map[string]bool) {
 	limit, err := memlimit.FromCgroup()
 	if o.found = config.Bytes(limit).String(); err != nil {

@@ -26,9 +26,9 @@ var (
 	caddy       = flag.String("caddy", "caddy", "the program of Caddy, 2.11.2 or later")
 )
 
-// TestProxiesHideRestarts restarts two replicas one after the other, and kills each, behind every proxy of
-// deploy/proxies under load. Each request is answered 200 and has one record, with or without an
-// idempotency key of its caller.
+// TestProxiesHideRestarts restarts two replicas one after the other, and kills each, behind every
+// proxy of deploy/proxies under load. Each request is answered 200 and has one record, with or
+// without an idempotency key of its caller.
 func TestProxiesHideRestarts(t *testing.T) {
 	if !*withProxies {
 		t.Skip("it takes minutes and needs haproxy, nginx and Caddy: make proxies")

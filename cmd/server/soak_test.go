@@ -25,8 +25,8 @@ import (
 
 var soak = flag.Duration("soak", 0, "put each engine under load of every route for this long, with a kill each minute")
 
-// rounds are requests that a caller repeats: every operation of the contract. {name} is the last value of
-// that member in an answer. Plain shuffles are most of it.
+// rounds are requests that a caller repeats: every operation of the contract. {name} is the last
+// value of that member in an answer. Plain shuffles are most of it.
 var rounds = strings.Repeat(`POST /shuffle {"deck":"standard52","reference":"soak"}
 `, 20) + `POST /commitments {"size":20,"reference":"soak"}
 GET /commitments/{commitment_id}
@@ -73,8 +73,9 @@ GET /metrics
 GET /openapi.yaml
 `
 
-// TestSoak measures how many requests of all routes each engine answers a second, and then sends 60% of
-// that. The server is killed each minute. Before each kill the test notes memory, descriptors, goroutines and files.
+// TestSoak measures how many requests of all routes each engine answers a second, and then sends
+// 60% of that. The server is killed each minute. Before each kill the test notes memory, descriptors,
+// goroutines and files.
 func TestSoak(t *testing.T) {
 	if *soak == 0 {
 		t.Skip("it takes an hour: make soak")
@@ -204,8 +205,9 @@ func (f *soaked) call(line string, values map[string]string) {
 	}
 }
 
-// resources are named as taken returns them, with how much more of each a server may take in the end than in
-// the beginning. Those that do not depend on the heap are compared within each minute, too. The latency of POST /shuffle is only reported.
+// resources are named as taken returns them, with how much more of each a server may take in the end
+// than in the beginning. Those that do not depend on the heap are compared within each minute, too.
+// The latency of POST /shuffle is only reported.
 var resources = []struct {
 	name  string
 	slack int

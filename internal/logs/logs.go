@@ -53,7 +53,7 @@ type Options struct {
 	Logs       []*Settings // the main log first
 	OpenStore  func(context.Context, *Settings) (ledger.Store, error)
 	Limits     plan.Limits
-	CacheShare int           // all caches take this part of their memory; 8 is an eighth
+	CacheShare int           // see [services.Options]; shared by all logs
 	Queue      int           // see [ledger.Options]
 	Patience   time.Duration // see [ledger.Options]
 	Door       func(log string) Door

@@ -29,8 +29,9 @@ func (r *Result) replay(heldBack State) {
 		return
 	}
 
-	v, _ := audit.Verify(r.File.Record, r.File.Seed, r.wantedPositions(r.given.Order), nil) // nothing interrupts it
-	for _, s := range v.Steps[1:] {                                                         // the first is the record, which has a step already
+	// Nothing interrupts it, so there is no error.
+	v, _ := audit.Verify(r.File.Record, r.File.Seed, r.wantedPositions(r.given.Order), nil)
+	for _, s := range v.Steps[1:] { // the first is the record, which has a step already
 		state := OK
 		switch {
 		case s.Name == StepSeed:
