@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,12 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestYearInSmall has at least 7 logs follow each other under load, or 20 with everyFault, on each engine.
+// TestYearInSmall has at least 10 logs follow each other under load, or 20 with everyFault, on each engine.
 // A server is killed at each change, and others of the same log go on. Nothing that was answered is lost
 // or fails, a shoe is dealt across all logs, and all old records are proven.
 func TestYearInSmall(t *testing.T) {
 	t.Parallel()
-	db, rounds := newDatabase(t), 7
+	db, rounds := newDatabase(t), 10
 	if everyFault {
 		rounds = 20
 	}
@@ -188,6 +189,35 @@ func forgetSeeds(t *testing.T, s *server, d shuffled) {
 	assert.Equalf(t, http.StatusGone, gone.status, "%s", gone.body)
 	s.checkProof(d, d.record)
 	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", s.data)
+}
+
+// TestDiskIsFullWhenALogEnds leaves so little room on a disk that a log is due and could end, but the next
+// one could not begin. So it does not end, and goes on until there is room.
+func TestDiskIsFullWhenALogEnds(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	disk := newDisk(t, data, "24m")
+	s := launch{data: data, wrapper: disk.wrapper, args: []string{"--rotate", "100"}}.start(t)
+	answered := s.load(4, 24, smallShuffle).answered
+	filler := filepath.Join(disk.folder, "filler")
+	var disks syscall.Statfs_t
+	require.NoError(t, syscall.Statfs(disk.folder, &disks))
+	require.NoError(t, os.WriteFile(filler, make([]byte, int64(disks.Bavail)*disks.Bsize-460<<10), 0o600))
+	answered = append(answered, s.load(1, 7, smallShuffle).answered...)
+	until(t, "the log is due", func() bool {
+		return strings.Contains(s.log.String(), "ending the log failed")
+	})
+	answered = append(answered, s.shuffle(smallShuffle))
+	assert.Len(t, answered, 104)
+	require.NoError(t, os.Truncate(filler, 0))
+	until(t, "the next log has begun", func() bool {
+		answered = append(answered, s.shuffle(smallShuffle))
+		_, err := os.Stat(filepath.Join(disk.folder, "successors", "2", "checkpoint"))
+		return err == nil
+	})
+	for _, d := range answered {
+		s.wantOK(s.get("/audits/" + d.AuditID + "/proof"))
+	}
 }
 
 // TestOlderCopyOfALogThatWasFollowed puts the first log's older store and checkpoint back beside the log that

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -105,8 +106,7 @@ func (l *served) endIfDue(ctx context.Context, log *ledger.Log) error {
 		return err
 	}
 	chain := l.chain()
-	err = os.MkdirAll(ledger.SuccessorFolder(l.Folder, len(chain)+1), 0o700)
-	if err == nil {
+	if err = makeRoom(ledger.SuccessorFolder(l.Folder, len(chain)+1)); err == nil {
 		next := log.NextKey(ledger.SuccessorOrigin(chain[0].Origin(), len(chain)+1))
 		err = journal.New(log, rand.Reader, time.Now).EndLog(ctx, next)
 	}
@@ -114,6 +114,20 @@ func (l *served) endIfDue(ctx context.Context, log *ledger.Log) error {
 		err = nil
 	}
 	return err
+}
+
+// successorRoom is more than a new log takes on a disk, with its write-ahead log: 350 kB.
+const successorRoom = 1 << 20
+
+// makeRoom makes the folder of a log, unless its disk has too little room. A log that has ended while the
+// next one cannot begin takes no records.
+func makeRoom(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	path := filepath.Join(folder, ".room")
+	err := os.WriteFile(path, make([]byte, successorRoom), 0o600)
+	return errors.Join(err, os.Remove(path))
 }
 
 // openNext opens the log that follows the open one, and has it answer requests. It tries again until ctx
@@ -130,6 +144,7 @@ func (l *served) openNext(ctx context.Context) {
 		}
 		if time.Since(began) > firstPause { // another process may just be beginning it
 			l.logger.Error("opening the next log failed; it is tried again", "error", err)
+			wait(ctx, firstPause)
 		}
 		wait(ctx, firstPause/10)
 	}
