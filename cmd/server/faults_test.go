@@ -248,6 +248,8 @@ func TestRecoversFromFullDisk(t *testing.T) {
 	size := s.checkLog("fault", answered)
 	assert.Equal(t, len(answered), size)
 
+	assert.Equal(t, 1, strings.Count(s.log.String(), `"reason":"space"`), "lines about the full disk")
+
 	// The disk is still full after a restart. The service knows before it has tried, and writes
 	// nothing.
 	s.kill()
@@ -269,6 +271,7 @@ func TestRecoversFromFullDisk(t *testing.T) {
 	assert.Equalf(t, http.StatusOK, a.status, "/readyz answers %v after space was freed", a)
 	answered = append(answered, s.load(4, 5, smallShuffle).answered...)
 	assert.Equal(t, len(answered), s.checkLog("fault", answered))
+	s.checkOutage("space")
 	t.Logf("%d of 40 requests to the full disk were rejected", l.rejected[http.StatusServiceUnavailable])
 	s.stop()
 }

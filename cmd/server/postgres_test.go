@@ -127,6 +127,21 @@ func TestReconcilesLostDatabase(t *testing.T) {
 	}
 }
 
+// TestLogsLostDatabase stops the database server, and starts it again after a hundred requests.
+func TestLogsLostDatabase(t *testing.T) {
+	t.Parallel()
+	db := databaseOn(t, postgrestest.For(t))
+	s := db.replica().start(t)
+	require.NoError(t, db.Stop(postgrestest.Immediate))
+	first := make(chan *loadResult)
+	go func() { first <- s.load(1, 1, smallShuffle) }()
+	until(t, "a commit waits", func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable })
+	assert.Equal(t, map[int]int{http.StatusServiceUnavailable: 100}, s.load(4, 25, smallShuffle).rejected)
+	require.NoError(t, db.Restart())
+	assert.Len(t, (<-first).answered, 1)
+	s.checkOutage("store")
+}
+
 // TestFailedFsyncOfDatabaseStopsServer makes an fsync of PostgreSQL's write-ahead log fail. PostgreSQL
 // panics and the server exits. Both recover after a restart.
 func TestFailedFsyncOfDatabaseStopsServer(t *testing.T) {

@@ -477,6 +477,25 @@ func (s *server) checkShedding(queue, callers int, resume func()) {
 	assert.Truef(s.t, during <= before+64, "memory grew from %d to %d MiB", before, during)
 	until(s.t, "the server is ready", ready)
 	s.checkLog("fault", answered)
+	s.checkOutage("queue")
+}
+
+// checkOutage waits until the only outage for a reason is over, and checks that the server has logged two
+// lines about it, the second one with the number of requests.
+func (s *server) checkOutage(reason string) {
+	s.t.Helper()
+	logged := func(level string) (list []string) {
+		for _, m := range s.messages(level) {
+			if m["reason"] == reason {
+				list = append(list, fmt.Sprint(m["log"], " ", m["msg"], " ", m["rejected"]))
+			}
+		}
+		return list
+	}
+	until(s.t, "the outage is over", func() bool { return len(logged("INFO")) > 0 })
+	assert.Equal(s.t, []string{"main outage <nil>"}, logged("WARN"))
+	rejected := s.metric("riffle_rejected_requests_total", fmt.Sprintf("reason=%q", reason))
+	assert.Equal(s.t, []string{fmt.Sprint("main outage over ", rejected)}, logged("INFO"))
 }
 
 // metric returns the sum of a metric over all label sets that contain the text.

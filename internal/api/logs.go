@@ -26,6 +26,9 @@ type Log struct {
 	prefix  string // of its paths; empty for the main log
 	metrics *LogMetrics
 	open    atomic.Pointer[logAPI] // nil while the log is closed
+
+	mu      sync.Mutex
+	outages map[string]*outage // in progress, by reason; guarded by mu
 }
 
 // A logAPI has the handlers of a log that is open.
@@ -44,7 +47,7 @@ const logsPath = "/logs/"
 func (a *API) addLogs() {
 	a.named = map[string]*Log{}
 	for _, name := range append([]string{access.MainLog}, a.Logs...) {
-		l := &Log{api: a, name: name, metrics: a.Metrics.Log(name)}
+		l := &Log{api: a, name: name, metrics: a.Metrics.Log(name), outages: map[string]*outage{}}
 		if name != access.MainLog {
 			l.prefix = logsPath + name
 		}
@@ -188,6 +191,6 @@ func PrefixOf(w http.ResponseWriter) string { return w.(*exchange).log.prefix }
 // NoteRejection counts a 503 that another handler sends because of the error.
 func NoteRejection(w http.ResponseWriter, err error) {
 	if out, ok := w.(*exchange); ok {
-		out.log.metrics.Reject(err)
+		out.log.reject(err)
 	}
 }

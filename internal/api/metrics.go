@@ -179,11 +179,6 @@ func (m *LogMetrics) request(x *exchange, took time.Duration) {
 	m.byKey.WithLabelValues(m.log, x.caller.Key).Inc()
 }
 
-// Reject counts a request that is answered 503 because of the error.
-func (m *LogMetrics) Reject(err error) {
-	m.rejected.WithLabelValues(m.log, httperror.Reason(err)).Inc()
-}
-
 // Commit records a commit of the log.
 func (m *LogMetrics) Commit(c ledger.Commit) {
 	result := "ok"

@@ -137,7 +137,7 @@ func (a *API) fail(x *exchange, err error) {
 	}
 	if p.Status == http.StatusServiceUnavailable && retry {
 		x.log.metrics.shed.WithLabelValues(x.log.name).Inc()
-		x.log.metrics.Reject(err)
+		x.log.reject(err)
 	}
 	if errors.Is(err, httpserver.ErrConnections) {
 		p = p.with("Connection", "close")

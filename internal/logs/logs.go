@@ -37,6 +37,7 @@ const (
 type Door interface {
 	Open(*services.Services)
 	Close() (unused <-chan struct{}) // closed once no caller uses the services
+	Failed(error)                    // called when work in the background fails and is tried again
 }
 
 // An Observer is told what happens in a log.

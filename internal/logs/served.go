@@ -105,9 +105,7 @@ func (l *served) start() (stop func()) {
 		background.Go(func() { l.reencrypt(ctx) })
 		background.Go(func() { l.carry(ctx) })
 		background.Go(func() {
-			report := func(err error) {
-				l.logger.Warn("expiring commitments or shoes failed; it is tried again", "error", err)
-			}
+			report := func(err error) { l.door.Failed(fmt.Errorf("expiring commitments or shoes: %w", err)) }
 			journal.Sweep(ctx, report, l.services.Dealer.ExpireCommitments, l.services.Shoes.Expire)
 		})
 	}
