@@ -241,7 +241,7 @@ func TestSamplesRevealOnlyWhatIsPublic(t *testing.T) {
 // Each test that docs/threats.md names as evidence exists.
 func TestThreatsAreShownByTests(t *testing.T) {
 	tests := testFiles(t, repository, true)
-	names := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(readFile(t, "threats.md"), -1)
+	names := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`").FindAllStringSubmatch(readFile(t, "threats.md"), -1)
 	assert.Truef(t, len(names) >= 40, "docs/threats.md names %d tests, want at least 40", len(names))
 	for _, name := range names {
 		assert.Containsf(t, tests, "\nfunc "+name[1]+"(", "docs/threats.md names %s, which does not exist", name[1])

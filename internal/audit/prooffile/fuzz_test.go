@@ -2,10 +2,11 @@ package prooffile_test
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -22,16 +23,11 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
-)
-
-var (
-	fuzzFor  = flag.Duration("mutations", 0, "how long TestVerifiersAgreeOnMutations makes cases, such as 1m")
-	fuzzSeed = flag.Uint64("mutations-seed", uint64(time.Now().UnixNano()), "the seed of these cases")
-	fuzzFrom = flag.Uint64("mutations-from", 0, "the number of the first of them")
 )
 
 // A said holds the words of a verifier on a case.
@@ -52,78 +48,11 @@ type verifier struct {
 	say  func(cases []vector) ([]*said, error)
 }
 
-const (
-	maxSeconds = 1
-	hangs      = 2 * time.Minute // also on a machine that is busy
-)
-
-// TestVerifiersAgreeOnMutations gives genuine, mutated and forged files to four verifiers: Go's, those
-// in JavaScript and Python, and the one in JavaScript as a page has it. They say the same, each within
-// a second, and never call a genuine file false, or a forged one verified. The seed fixes the cases.
-func TestVerifiersAgreeOnMutations(t *testing.T) {
-	if *fuzzFor == 0 {
-		t.Skip("it takes as long as -mutations says")
-	}
-	decks, verifiers := catalogue(t), append(threeVerifiers(t), verifier{"the page", browserPage(t)})
-	f := newFuzzer(t)
-	began, failures, number := time.Now(), 0, *fuzzFrom
-	verdicts := map[string]int{}
-	for ; time.Since(began) < *fuzzFor && failures < 10; number += 50 {
-		var cases []fuzzCase
-		var vectors []vector
-		for i := range uint64(50) {
-			cases = append(cases, f.make(*fuzzSeed, number+i))
-			vectors = append(vectors, cases[i].vector)
-		}
-		answers, err := sayAll(verifiers, vectors)
-		require.NoErrorf(t, err, "-mutations-seed %d -mutations-from %d", *fuzzSeed, number)
-		for i, c := range cases {
-			ours := answers[i][0]
-			verdicts[strings.ReplaceAll(fmt.Sprintf("%s, %v %v %v", ours.Verdict, ours.Summary["id"], ours.Summary["step"], ours.Summary["why"]), " <nil>", "")]++
-			wrong := func(v vector) string {
-				found, err := sayAll(verifiers, []vector{v})
-				if err != nil {
-					return err.Error()
-				}
-				return disagreement(verifiers, found[0])
-			}
-			what := disagreement(verifiers, answers[i])
-			for range 2 { // it may have been the machine that was slow
-				if what != "" {
-					what = wrong(c.vector)
-				}
-			}
-			turned := c.vector
-			turned.Texts = slices.Clone(c.Texts)
-			slices.Reverse(turned.Texts)
-			if verdict := verifyHere(&turned, decks).Verdict; what == "" && verdict != ours.Verdict {
-				what = "turned around, it is " + verdict
-			}
-			if what == "" && ours.Verdict == c.never {
-				t.Errorf("-mutations-seed %d -mutations-from %d: it is %s, and all say %s: %s\n%s", *fuzzSeed, number+uint64(i), c.Name, ours.Verdict, ours.Headline, compactJSON(t, c.vector))
-				failures++
-			}
-			if what == "" {
-				continue
-			}
-			failures++
-			smaller := c.vector // without the texts that do not matter
-			for at := len(smaller.Texts) - 1; at >= 0; at-- {
-				without := smaller
-				without.Texts = slices.Delete(slices.Clone(smaller.Texts), at, at+1)
-				if again := wrong(without); again != "" {
-					smaller, what = without, again
-				}
-			}
-			smaller.Verdict = ours.Verdict
-			t.Errorf("-mutations-seed %d -mutations-from %d, %s: %s\n%s", *fuzzSeed, number+uint64(i), c.Name, what, compactJSON(t, smaller))
-		}
-	}
-	t.Logf("%d cases of the seed %d: %v", number-*fuzzFrom, *fuzzSeed, verdicts)
-}
+// hangs is the time after which a verifier does not end, also on a machine that is busy.
+const hangs = 2 * time.Minute
 
 // threeVerifiers are those in Go, JavaScript and Python.
-func threeVerifiers(t *testing.T) []verifier {
+func threeVerifiers(t testing.TB) []verifier {
 	decks := catalogue(t)
 	return []verifier{
 		{"riffle verify", func(cases []vector) (list []*said, err error) {
@@ -137,83 +66,77 @@ func threeVerifiers(t *testing.T) []verifier {
 	}
 }
 
+// FuzzVerifiersAgree gives vectors with changes to four verifiers: Go's, those in JavaScript and Python, and the
+// one in JavaScript as a page has it. They say the same, each within a second, in whatever order the texts are
+// given. Without -fuzz the changes are the same in every run.
+func FuzzVerifiersAgree(f *testing.F) {
+	corpus, decks := givenVectors(f), catalogue(f)
+	verifiers := append(threeVerifiers(f), verifier{"the page", browserPage(f)})
+	random := rand.New(rand.NewPCG(24, 0))
+	for range 500 {
+		choices := make([]byte, 4+random.IntN(16))
+		for i := range choices {
+			choices[i] = byte(random.Uint32())
+		}
+		f.Add(uint16(random.IntN(len(corpus))), choices, "x")
+	}
+	f.Fuzz(func(t *testing.T, number uint16, choices []byte, text string) {
+		m := &mutator{choices, strings.ToValidUTF8(text, ""), corpus}
+		v := m.mutate(t, &corpus[int(number)%len(corpus)])
+		what := ""
+		for range 3 { // it may have been the machine that was slow
+			if what = disagreement(verifiers, sayAll(t, verifiers, []vector{*v}), time.Second); what == "" {
+				break
+			}
+		}
+		assert.Emptyf(t, what, "%s", compactJSON(t, v))
+		verdict := verifyHere(v, decks).Verdict
+		slices.Reverse(v.Texts)
+		assert.Equalf(t, verdict, verifyHere(v, decks).Verdict, "turned around: %s", compactJSON(t, v))
+	})
+}
+
 // TestVerifiersAgree gives every vector to three verifiers, which say the same.
 func TestVerifiersAgree(t *testing.T) {
 	t.Parallel()
 	verifiers := threeVerifiers(t)
-	for cases := range slices.Chunk(newFuzzer(t).corpus, 50) {
-		answers, err := sayAll(verifiers, cases)
-		require.NoError(t, err)
-		for i, answer := range answers {
-			for k, said := range answer {
-				assert.Equalf(t, answer[0].common(), said.common(), "%s says of %s", verifiers[k].name, cases[i].Name)
-			}
-		}
+	for cases := range slices.Chunk(givenVectors(t), 50) {
+		assert.Empty(t, disagreement(verifiers, sayAll(t, verifiers, cases), hangs))
 	}
 }
 
-// sayAll has all verifiers say something of all cases, and returns what they say of each.
-func sayAll(verifiers []verifier, cases []vector) ([][]*said, error) {
-	type answer struct {
-		by   int
-		said []*said
-		err  error
-	}
-	done := make(chan answer, len(verifiers))
+// sayAll has all verifiers say something of all cases.
+func sayAll(t testing.TB, verifiers []verifier, cases []vector) [][]*said {
+	t.Helper()
+	defer time.AfterFunc(hangs, func() { panic("a verifier does not end: " + compactJSON(t, cases)) }).Stop()
+	all := make([][]*said, len(verifiers))
+	var asking errgroup.Group
 	for i, v := range verifiers {
-		go func() {
-			list, err := v.say(cases)
-			done <- answer{i, list, err}
-		}()
-	}
-	all := make([][]*said, len(cases))
-	for i := range all {
-		all[i] = make([]*said, len(verifiers))
-	}
-	ended := time.After(hangs)
-	for range verifiers {
-		select {
-		case a := <-done:
-			if a.err != nil {
-				return nil, fmt.Errorf("%s: %w", verifiers[a.by].name, a.err)
+		asking.Go(func() (err error) {
+			if all[i], err = v.say(cases); err != nil {
+				err = fmt.Errorf("%s: %w", v.name, err)
 			}
-			for i, said := range a.said {
-				all[i][a.by] = said
-			}
-		case <-ended:
-			return nil, fmt.Errorf("%s does not end", verifiers[slices.Index(all[0], nil)].name)
-		}
+			return err
+		})
 	}
-	return all, nil
+	require.NoError(t, asking.Wait(), compactJSON(t, cases))
+	return all
 }
 
-// disagreement returns what verifiers do not agree on, or which of them is slow; empty for nothing.
-func disagreement(verifiers []verifier, answers []*said) string {
-	want := answers[0].common()
-	for i, answer := range answers {
-		if answer.Seconds > maxSeconds {
-			return fmt.Sprintf("%s takes %.1f s", verifiers[i].name, answer.Seconds)
-		}
-		if got := answer.common(); !reflect.DeepEqual(got, want) {
-			return fmt.Sprintf("%s says\n%swhere %s says\n%s", verifiers[i].name, got.but(want), verifiers[0].name, want.but(got))
+// disagreement returns what verifiers do not agree on, or which of them takes longer than most for a case; empty
+// for nothing.
+func disagreement(verifiers []verifier, answers [][]*said, most time.Duration) string {
+	for i, said := range answers {
+		for k, answer := range said {
+			if answer.Seconds > most.Seconds() {
+				return fmt.Sprintf("%s takes %.1f s", verifiers[i].name, answer.Seconds)
+			}
+			if ours, theirs := answers[0][k].common(), answer.common(); !reflect.DeepEqual(ours, theirs) {
+				return fmt.Sprintf("%s says %+v\nwhere %s says %+v", verifiers[i].name, *theirs, verifiers[0].name, *ours)
+			}
 		}
 	}
 	return ""
-}
-
-// but returns the lines that others do not have.
-func (s *said) but(others *said) (lines string) {
-	text := func(s *said) []string {
-		text, _ := json.MarshalIndent(s, "", " ")
-		return strings.SplitAfter(string(text), "\n")
-	}
-	theirs := text(others)
-	for _, line := range text(s) {
-		if !slices.Contains(theirs, line) {
-			lines += line
-		}
-	}
-	return lines
 }
 
 var givenForm = regexp.MustCompile(`^Not checked: the (items|order|hand|answer|list|key|salt): `)
@@ -240,6 +163,14 @@ func (s *said) common() *said {
 	return &c
 }
 
+// givenVectors are all vectors, with what is given to a verifier and nothing else.
+func givenVectors(t testing.TB) (list []vector) {
+	for _, v := range allVectors(t) {
+		list = append(list, vector{Name: v.Name, Texts: v.Texts, Key: v.Key, HandOf: v.HandOf, AnyOrder: v.AnyOrder})
+	}
+	return list
+}
+
 // given returns the texts of a vector with its key.
 func (v *vector) given() []textVector {
 	if v.Key == "" {
@@ -256,23 +187,31 @@ func TestVerifiersAgreeOnManyElements(t *testing.T) {
 	for i := range n {
 		elements = append(elements, fmt.Sprintf([]string{`{"a":[%d,"x"],"b":null}`, `[[%d,{}],"y"]`}[i%2], i))
 	}
-	v := build(t, plan{name: "many elements", log: 1, items: "[" + strings.Join(elements, ",") + "]", statement: audit.Statement{
-		Algorithm: "fisher-yates", Size: n, Draw: n, Repeat: 1, Reference: "many",
-	}})
-	dealt := compactJSON(t, v.answered(t)[0])
+	items := "[" + strings.Join(elements, ",") + "]"
+	record, seed := recordOf("many elements", audit.Statement{
+		Algorithm: "fisher-yates", Size: n, Draw: n, Repeat: 1, Input: audit.ItemsInput(sha256.Sum256([]byte(items))),
+	})
+	signer, key := logKey(t, origin, 1)
+	file := &prooffile.File{Record: record.Append(nil), Seed: seed, LogKey: key}
+	file.Inclusion = include(t, file.Record, 0, 1, signer)
+	replay, _ := audit.Verify(file.Record, seed, 1<<20, nil)
+	var order []string
+	for _, position := range replay.Orders[0] {
+		order = append(order, elements[position])
+	}
+	dealt := "[" + strings.Join(order, ",") + "]"
 	laidOut := strings.NewReplacer(`,"b":null}`, `, "\u0062" : null }`, `"y"]`, `"\u0079"]`).Replace(dealt)
 	at := strings.LastIndex(dealt, `"x"`)
 	changed := dealt[:at] + `"z"` + dealt[at+3:]
 	var cases []vector
 	for _, order := range []string{dealt, laidOut, changed} {
-		cases = append(cases, vector{Key: v.Key, Texts: []textVector{{"proof", v.Proof, "proof"}, {"items", v.Items, "items"}, {"order", order, "order"}}})
+		cases = append(cases, vector{Key: key, Texts: []textVector{{"proof", string(file.Text()), "proof"}, {"items", items, "items"}, {"order", order, "order"}}})
 	}
-	answers, err := sayAll(threeVerifiers(t), cases)
-	require.NoError(t, err)
-	for i, want := range []string{verified, verified, isFalse} {
-		for _, said := range answers[i] {
-			require.Equal(t, want, said.Verdict, said.Headline)
-			require.Equal(t, answers[i][0].Steps, said.Steps)
+	answers := sayAll(t, threeVerifiers(t), cases)
+	for _, said := range answers {
+		for i, want := range []string{verified, verified, isFalse} {
+			require.Equal(t, want, said[i].Verdict, said[i].Headline)
+			require.Equal(t, answers[0][i].Steps, said[i].Steps)
 		}
 	}
 }
@@ -303,7 +242,7 @@ func verifyHere(v *vector, decks *deck.Catalogue) (s *said) {
 }
 
 // program starts one of the other verifiers, which lives as long as the test.
-func program(t *testing.T, language string) func(cases []vector) ([]*said, error) {
+func program(t testing.TB, language string) func(cases []vector) ([]*said, error) {
 	command := exec.CommandContext(t.Context(), "../../../verifiers/run", "--stdin", language)
 	command.Stderr = os.Stderr
 	in, err := command.StdinPipe()
@@ -343,7 +282,7 @@ func program(t *testing.T, language string) func(cases []vector) ([]*said, error
 }
 
 // browserPage opens a page with the verifier in JavaScript, made for browsers as web/build.mjs does.
-func browserPage(t *testing.T) func(cases []vector) ([]*said, error) {
+func browserPage(t testing.TB) func(cases []vector) ([]*said, error) {
 	made := api.Build(api.BuildOptions{
 		EntryPoints: []string{"../../../verifiers/riffle.mjs"}, External: []string{"node:*"}, Bundle: true,
 		Format: api.FormatESModule, Target: api.ES2022, Platform: api.PlatformBrowser,

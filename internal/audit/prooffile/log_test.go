@@ -90,6 +90,14 @@ func relogged(t testing.TB, files []*prooffile.File) {
 	}
 }
 
+// textsOf returns the texts of proof files.
+func textsOf(files []*prooffile.File) (texts [][]byte) {
+	for _, f := range files {
+		texts = append(texts, f.Text())
+	}
+	return texts
+}
+
 // substitute returns a function that replaces the first old, which must exist.
 func substitute(t testing.TB, old, new string) func(string) string {
 	return func(text string) string {

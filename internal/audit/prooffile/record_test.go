@@ -2,10 +2,14 @@ package prooffile_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
@@ -76,7 +80,7 @@ func TestCommitmentIsNotReplayed(t *testing.T) {
 		Algorithm: shuffle.AlgorithmFisherYates, Size: 2, Draw: 2, Repeat: audit.MaxSize, Input: audit.RangeInput, Seed: make(rng.Seed, rng.BlockSize),
 	}
 	signer, public := logKey(t, origin, 1)
-	record, seed := recordOf("endless", s, "", nil)
+	record, seed := recordOf("endless", s)
 	f := &prooffile.File{Record: record.Append(nil), Seed: seed, LogKey: public}
 	f.Inclusion = include(t, f.Record, 0, 1, signer)
 	v, endless := named(t, "proofs proofs", "worked, committed"), string(f.Text())
@@ -84,6 +88,28 @@ func TestCommitmentIsNotReplayed(t *testing.T) {
 	if failed := r.Failed(); failed == nil || failed.Name != prooffile.StepCommitted || !strings.Contains(failed.Detail, "is no commitment") {
 		t.Errorf("%+v", r.Steps)
 	}
+}
+
+// recordOf returns the record of a shuffle that is called name, and its seed.
+func recordOf(name string, s audit.Statement) (*audit.Record, rng.Seed) {
+	if s.Seed == nil {
+		s.Seed = arbitrary(name+" seed", rng.BlockSize*rng.Blocks(s.Size, s.Draw))
+	}
+	id := uuid.UUID(arbitrary(name+" id", 16))
+	id[6], id[8] = 0x70|id[6]&0x0f, 0x80|id[8]&0x3f
+	return &audit.Record{
+		ID: id, Time: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), Kind: audit.KindShuffle, Statement: s, Commitment: s.Commitment(),
+	}, s.Seed
+}
+
+// arbitrary returns n bytes derived from a text.
+func arbitrary(text string, n int) []byte {
+	var b []byte
+	for i := uint64(0); len(b) < n; i++ {
+		h := sha256.Sum256(binary.BigEndian.AppendUint64([]byte(text), i))
+		b = append(b, h[:]...)
+	}
+	return b[:n]
 }
 
 func FuzzParse(f *testing.F) {

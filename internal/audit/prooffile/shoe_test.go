@@ -1,13 +1,14 @@
 package prooffile_test
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
+	"riffle/internal/rng"
 	"riffle/internal/shoe"
 )
 
@@ -27,20 +28,27 @@ func TestShoesInParts(t *testing.T) {
 
 // A draw at random is from all cards of a place, not from the first of them.
 func TestRandomDrawTakesFromAllCards(t *testing.T) {
+	v := named(t, "shoes shoes", "items, open") // of whose five cards two were drawn
 	for _, size := range []uint64{2, 3, 4} {
-		b, _ := openShoe(t)
-		b.records, b.seeds = b.records[:2], b.seeds[:2] // two of five were drawn
-		record := b.change(audit.KindDraw)
-		record.Version = 3
-		seed := b.draws(record, size, 1)
-		var refs []shoe.Ref
-		for _, at := range b.positions(record, seed) {
-			refs = append(refs, shoe.Ref{Seal: 1, Position: 2 + at})
+		var files []*prooffile.File
+		for _, part := range prooffile.Split([]byte(v.Proofs)) {
+			file, err := prooffile.Parse(part)
+			require.NoError(t, err)
+			files = append(files, file)
 		}
-		record.From, record.Taken, record.Cards, record.To = shoe.Deck, shoe.Random, shoe.List(refs), shoe.Dealt
-		b.records, b.seeds = append(b.records, record), append(b.seeds, seed)
-		_, key := logKey(t, origin, 1)
-		r := verifyFiles(bytes.Join(textsOf(b.files()), nil), given(t, key, fruit, ""))
+		draw := files[2]
+		record, err := audit.ParseRecord(draw.Record)
+		require.NoError(t, err)
+		record.Statement.Size, record.Statement.Seed = size, draw.Seed
+		record.Commitment = record.Statement.Commitment()
+		keys, err := rng.Keys(draw.Seed, record.Commitment, "")
+		require.NoError(t, err)
+		source, err := rng.NewReference(keys, 0)
+		require.NoError(t, err)
+		record.Cards = shoe.List([]shoe.Ref{{Seal: 1, Position: 2 + source.Descend(size)[0]}})
+		draw.Record = record.Append(nil)
+		relogged(t, files)
+		r := verifyFiles([]byte(joined(files)), given(t, v.Key, v.Items, ""))
 		if failed := r.Failed(); (failed == nil) != (size == 3) || failed != nil && failed.Name != prooffile.StepMoves {
 			t.Errorf("of %d: %+v", size, r.Steps)
 		}

@@ -1,6 +1,7 @@
 package prooffile_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"slices"
@@ -14,8 +15,7 @@ import (
 )
 
 // A vector is one of any file in testdata/riffle1, whose README.md describes them. The verifiers in
-// all languages share them. Those in fuzzed.json are what TestVerifiersAgreeOnMutations found, made
-// small.
+// all languages share them. Those in fuzzed.json are what fuzzing found, made small.
 type vector struct {
 	Name            string          `json:"name"`
 	Proof           string          `json:"proof,omitempty"`
@@ -43,14 +43,6 @@ type textVector struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 	Role string `json:"role,omitempty"`
-}
-
-// texts are the texts of a vector: name and text in turn.
-func texts(pairs ...string) (list []textVector) {
-	for pair := range slices.Chunk(pairs, 2) {
-		list = append(list, textVector{Name: pair[0], Text: pair[1]})
-	}
-	return list
 }
 
 // The verdicts.
@@ -102,6 +94,17 @@ func allVectors(t testing.TB) []vector {
 		}
 	}
 	return all
+}
+
+// compactJSON returns the text of a value without white space, its strings as encoding/json writes
+// them without escaping HTML.
+func compactJSON(t testing.TB, v any) string {
+	t.Helper()
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	require.NoError(t, encoder.Encode(v))
+	return strings.TrimSuffix(text.String(), "\n")
 }
 
 // named returns the vector with the name of a list.
