@@ -107,27 +107,33 @@ func build(ctx context.Context, o *options, connections int, tracer *tracing.Tra
 func newHandler(o *options, settings api.Options) (*api.API, error) {
 	memory := budget.New(o.memory)
 	if o.deckOfCards {
-		facade := deckofcards.New(deckofcards.Options{
-			Log: decksOf, Cache: api.Cache, Logger: settings.Logger, Budget: memory, Again: api.Again, Reject: api.NoteRejection,
-		})
-		settings.More = append(settings.More, api.More{Scope: access.Deal, Routes: facade.Routes}, api.More{Scope: access.Read, Routes: facade.Pictures})
+		facade := &deckofcards.API{Logger: settings.Logger, Budget: memory}
+		settings.More = []api.More{
+			{Scope: access.Deal, Routes: ofDecks(facade.Routes()), Fail: facade.Fail},
+			{Scope: access.Read, Routes: ofDecks(facade.Pictures()), Fail: facade.Fail},
+		}
 	}
 	if o.pages {
-		pages, err := web.New(api.PrefixOf)
+		pages, err := web.New()
 		if err != nil {
 			return nil, err
 		}
-		settings.Home, settings.Missing, settings.More = pages, pages.Missing, append(settings.More, api.More{Scope: access.Page, Routes: pages.Routes})
+		settings.Pages, settings.Home, settings.Missing = pages.Routes(), pages.Home, pages.Missing
 	}
 	settings.Logs, settings.Contract, settings.Admin = o.logNames(), riffle.Contract, o.adminAddr != ""
 	settings.Budget, settings.WriteTimeout, settings.Policy = memory, o.timeouts.Write, o.callers.policy()
 	return api.New(settings), nil
 }
 
-// decksOf returns the log of a request for the API of deckofcards.
-func decksOf(w http.ResponseWriter) deckofcards.Log {
-	s := api.LogOf(w)
-	return deckofcards.Log{Shoes: s.Shoes, Decks: s.Rules.Decks, Prefix: api.PrefixOf(w), Caller: api.CallerOf(w)}
+// ofDecks returns routes of deckofcards as the API takes them.
+func ofDecks(routes map[string]deckofcards.Handler) map[string]func(http.ResponseWriter, *api.Request) error {
+	more := map[string]func(http.ResponseWriter, *api.Request) error{}
+	for pattern, answer := range routes {
+		more[pattern] = func(w http.ResponseWriter, r *api.Request) error {
+			return answer(w, r.Request, deckofcards.Log{Shoes: r.Shoes, Decks: r.Rules.Decks, Prefix: r.Prefix, Caller: r.Caller, Cache: r.Cache})
+		}
+	}
+	return more
 }
 
 // cacheSize is the cache of each SQLite connection to a log besides the main one, in KiB. It is a

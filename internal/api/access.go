@@ -14,36 +14,41 @@ import (
 	"github.com/go-chi/cors"
 
 	"riffle/internal/access"
+	"riffle/internal/httperror"
 	"riffle/internal/httpserver"
-	"riffle/internal/ledger"
 )
 
-// guard is middleware for routes of [More]. It authorizes requests for a scope, and keeps their log open for
-// [LogOf], except for pages.
-func (a *API) guard(scope access.Scope) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		serve := withLog(func(open *logAPI, x *exchange) error {
-			x.open, x.again = open, false
-			x.r = x.r.WithContext(x.committing())
-			next.ServeHTTP(x, x.r)
-			if x.again {
-				return ledger.ErrEnded
+// serveMore returns the handler of a route of [More].
+func (a *API) serveMore(m More, answer func(http.ResponseWriter, *Request) error) http.HandlerFunc {
+	serve := withLog(func(open *logAPI, x *exchange) error {
+		x.r = x.r.WithContext(x.committing())
+		return answer(x, &Request{x.r, open.Services, x.log.prefix, x.caller.Key, x.cache})
+	})
+	return a.handle(func(x *exchange) error {
+		if x.r.Method != http.MethodOptions { // browsers send preflights without a token
+			if err := a.authorize(x, m.Scope); err != nil {
+				return err
 			}
-			return nil
-		})
-		return a.handle(func(x *exchange) error {
-			if x.r.Method != http.MethodOptions { // browsers send preflights without a token
-				if err := a.authorize(x, scope); err != nil {
-					return err
-				}
+		}
+		if err := serve(x); err != nil {
+			if row, found := httperror.Find(err); found && row.RetryAfter > 0 {
+				x.log.reject(err)
 			}
-			if scope != access.Page {
-				return serve(x)
-			}
-			next.ServeHTTP(x, x.r)
-			return nil
-		})
-	}
+			m.Fail(x, x.r, err)
+		}
+		return nil
+	})
+}
+
+// servePage returns the handler of a page. It works while the log is closed.
+func (a *API) servePage(page Page) http.HandlerFunc {
+	return a.handle(func(x *exchange) error {
+		if err := a.authorize(x, access.Page); err != nil {
+			return err
+		}
+		page(x, x.r, x.log.prefix)
+		return nil
+	})
 }
 
 // authorize identifies the caller, unless it asks for a page. It returns an error if the caller lacks
@@ -70,19 +75,15 @@ func (a *API) authorize(x *exchange, scope access.Scope) (err error) {
 // writes reports whether the requests of a scope write records.
 func writes(scope access.Scope) bool { return scope == access.Shuffle || scope == access.Deal }
 
-// CallerOf returns the name of the caller's key; empty for none.
-func CallerOf(w http.ResponseWriter) string { return w.(*exchange).caller.Key }
-
-// Cache sets the lifetime of a cacheable answer, such as "max-age=300". Shared caches may store it if callers
+// cache sets the lifetime of a cacheable answer, such as "max-age=300". Shared caches may store it if callers
 // without a token may read the log; otherwise only the caller may.
-func Cache(w http.ResponseWriter, lifetime string) {
-	h := w.Header()
-	if out, ok := w.(*exchange); ok && out.public {
-		h.Set("Cache-Control", "public, "+lifetime)
+func (x *exchange) cache(lifetime string) {
+	if x.public {
+		x.Header().Set("Cache-Control", "public, "+lifetime)
 		return
 	}
-	h.Set("Cache-Control", "private, "+lifetime)
-	h.Add("Vary", "Authorization")
+	x.Header().Set("Cache-Control", "private, "+lifetime)
+	x.Header().Add("Vary", "Authorization")
 }
 
 // showLimit sets the fields of draft-ietf-httpapi-ratelimit-headers-10: the number of requests in a window,

@@ -20,6 +20,7 @@ import (
 	"riffle/internal/access"
 	"riffle/internal/budget"
 	"riffle/internal/httpserver"
+	"riffle/internal/services"
 	"riffle/internal/tracing"
 )
 
@@ -43,15 +44,29 @@ type Options struct {
 	ReplayTime   time.Duration       // limit for a replay, or for a shoe's proof until it is sent; 2 minutes by default
 	More         []More              // routes beyond the contract
 	Reachable    func() error        // says why clients cannot connect yet, for /readyz; nil if they can from the start
-	Home         http.Handler        // answers browsers at /; by default they get JSON, as programs do
-	Missing      http.HandlerFunc    // answers browsers where there is nothing; by default they get JSON
+	Pages        map[string]Page     // by pattern, for browsers
+	Home         Page                // answers browsers at /; by default they get JSON, as programs do
+	Missing      Page                // answers browsers where there is nothing; by default they get JSON
 }
 
-// More are routes beyond the contract, for callers with a scope. Their handlers get the request's log
-// from [LogOf], except for pages.
+// A Page answers a browser. The prefix begins the paths of the log; it is empty for the main log.
+type Page = func(w http.ResponseWriter, r *http.Request, prefix string)
+
+// More are routes beyond the contract, by pattern, for callers with a scope.
 type More struct {
 	Scope  access.Scope
-	Routes func(chi.Router)
+	Routes map[string]func(http.ResponseWriter, *Request) error
+	Fail   func(http.ResponseWriter, *http.Request, error) // answers an error of the routes
+}
+
+// A Request is one for a route of [More].
+type Request struct {
+	*http.Request
+	*services.Services        // of its log, which is open until the route returns
+	Prefix             string // of the log's paths; empty for the main log
+	Caller             string // name of the caller's key; empty for none
+
+	Cache func(lifetime string) // makes the answer cacheable
 }
 
 // An API answers requests.
@@ -100,7 +115,14 @@ func (a *API) routes() *chi.Mux {
 		}
 	}
 	for _, m := range a.More {
-		m.Routes(r.With(a.guard(m.Scope)))
+		for pattern, answer := range m.Routes {
+			r.Handle(pattern, a.serveMore(m, answer))
+		}
+	}
+	for pattern, page := range a.Pages {
+		serve := a.servePage(page)
+		r.Get(pattern, serve)
+		r.Head(pattern, serve)
 	}
 	return r
 }

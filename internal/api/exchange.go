@@ -29,8 +29,6 @@ type exchange struct {
 	id      uuid.UUID         // in the path; Nil for none
 	pile    shoe.Place        // in the path; empty for none
 	log     *Log              // of the request
-	open    *logAPI           // set for the routes of More; nil for pages
-	again   bool              // the routes of More are to handle the request again
 	peer    netip.Addr        // of the request
 	caller  access.Caller     // zero before it is identified
 	public  bool              // the answer is readable without a token
@@ -143,6 +141,6 @@ func (x *exchange) sendStatic(v any) error {
 	if err != nil {
 		return err
 	}
-	Cache(x, "max-age=300")
+	x.cache("max-age=300")
 	return x.send(typeJSON, append(text, '\n'))
 }

@@ -134,7 +134,7 @@ func (x *exchange) sendStatus(status string) error {
 }
 
 func (a *API) contract(x *exchange) error {
-	Cache(x, "max-age=300")
+	x.cache("max-age=300")
 	return x.send(typeYAML, a.Contract)
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Browsers get the page of a log, also without the slash after its name, and programs get JSON.
 func TestBrowsersGetThePageOfALog(t *testing.T) {
-	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") })
+	page := func(w http.ResponseWriter, _ *http.Request, _ string) { _, _ = io.WriteString(w, "page") }
 	with, without := start(t, setup{logs: []string{"poker"}, home: page}), start(t, setup{logs: []string{"poker"}})
 	const browser = "text/html,application/xhtml+xml,*/*;q=0.8"
 	for _, c := range []struct {

@@ -21,7 +21,7 @@ func (a *logAPI) checkpoint(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	Cache(x, "max-age=1")
+	x.cache("max-age=1")
 	return x.send(typeText, log.Checkpoint(x.r.Context()))
 }
 
@@ -44,7 +44,7 @@ func (a *logAPI) logKey(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	Cache(x, "max-age=86400")
+	x.cache("max-age=86400")
 	return x.send(typeText, []byte(log.Verifier()+"\n"))
 }
 
@@ -71,7 +71,7 @@ func (a *logAPI) tile(x *exchange) error {
 	} else if err != nil {
 		return err
 	}
-	Cache(x, "max-age=31536000, immutable")
+	x.cache("max-age=31536000, immutable")
 	if !entries {
 		return x.send(typeTile, data) // hashes do not compress
 	}

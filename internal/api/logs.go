@@ -173,24 +173,3 @@ func (a *logAPI) awaitNext(x *exchange, err error) bool {
 	}
 	return false
 }
-
-// Again reports whether a request of [More] will be handled again, since its log ended: then it must not be
-// answered. It waits for the next log.
-func Again(w http.ResponseWriter, err error) bool {
-	x := w.(*exchange)
-	x.again = x.open.awaitNext(x, err)
-	return x.again
-}
-
-// LogOf returns the services of the request's log, for handlers of [More] except pages.
-func LogOf(w http.ResponseWriter) *services.Services { return w.(*exchange).open.Services }
-
-// PrefixOf returns the path prefix of the request's log; empty for the main log.
-func PrefixOf(w http.ResponseWriter) string { return w.(*exchange).log.prefix }
-
-// NoteRejection counts a 503 that another handler sends because of the error.
-func NoteRejection(w http.ResponseWriter, err error) {
-	if out, ok := w.(*exchange); ok {
-		out.log.reject(err)
-	}
-}

@@ -24,7 +24,7 @@ func (a *API) noSuchPath(x *exchange) error {
 		return nil
 	}
 	if a.Missing != nil && acceptsHTML(x.r) {
-		a.Missing(x, x.r)
+		a.Missing(x, x.r, x.log.prefix)
 		return nil
 	}
 	if near := a.nearestPath(x.r.URL.Path); near != "" && near != x.r.URL.Path { // equal in another case

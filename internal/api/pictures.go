@@ -123,7 +123,7 @@ const pictureLifetime = "max-age=86400"
 func sendDrawn(x *exchange, media []string, policy, lifetime string, drawn []byte) {
 	digest := sha256.Sum256(drawn)
 	tag := fmt.Sprintf(`"%.16x"`, digest[:])
-	Cache(x, lifetime)
+	x.cache(lifetime)
 	h := x.Header()
 	h.Set("ETag", tag)
 	if namesTag(x.r.Header.Values("If-None-Match"), tag) {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,7 +51,8 @@ type setup struct {
 	origins  access.Origins                  // whose pages may write; none by default
 	policy   *access.Policy                  // who may do what; everybody everything by default
 	logs     []string                        // the names of more logs; none by default
-	home     http.Handler                    // the page of browsers; none by default
+	home     api.Page                        // the page of browsers; none by default
+	more     []api.More                      // routes beyond the contract; none by default
 }
 
 // A service is an API with the built-in deck types, over a store in a folder of the test.
@@ -145,7 +145,7 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 	rules := &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}
 	a := api.New(api.Options{
 		Logger: slog.New(slog.NewTextHandler(output, &logging)), AccessLog: accessLog, Tracer: s.tracer, Metrics: metrics, Logs: s.logs, Gatherer: s.gatherer,
-		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: budget.New(s.memory), Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReplayTime: s.replay, Home: s.home,
+		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: budget.New(s.memory), Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReplayTime: s.replay, Home: s.home, More: s.more,
 	})
 	served := map[string]*services.Services{}
 	for _, name := range append([]string{access.MainLog}, s.logs...) {

@@ -157,11 +157,8 @@ func (e *refusal) at(s *liveshoes.Shoe) *refusal {
 	return e
 }
 
-// fail answers with an error.
-func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if a.Again != nil && a.Again(w, err) {
-		return
-	}
+// Fail answers with an error.
+func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := refusalOf(err)
 	if e.status == http.StatusInternalServerError && r.Context().Err() == nil {
 		// Not the path: it contains the deck_id, which is a secret.
@@ -169,9 +166,6 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if e.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(e.retryAfter))
-		if a.Reject != nil {
-			a.Reject(w, err)
-		}
 	}
 	refused := &answer{Error: suggest.Mask(e.text), AuditID: e.auditID}
 	write(w, e.status, refused.text())

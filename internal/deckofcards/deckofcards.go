@@ -14,8 +14,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-chi/chi/v5"
-
 	"riffle/internal/budget"
 	"riffle/internal/deck"
 	"riffle/internal/liveshoes"
@@ -25,37 +23,33 @@ import (
 // lifetime is a deck's time to live after its last change.
 const lifetime = 14 * 24 * time.Hour
 
-// Options of an API. All are needed but Again and Reject.
-type Options struct {
-	Log    func(w http.ResponseWriter) Log              // returns the log of the request that w answers
-	Cache  func(w http.ResponseWriter, lifetime string) // says who may cache an answer
+// An API handles requests for [API.Routes] and [API.Pictures].
+type API struct {
 	Logger *slog.Logger
 	Budget *budget.Budget // the memory of all requests in flight
-	// Again reports whether the request will be handled again after the error, so that it is not answered.
-	Again  func(w http.ResponseWriter, err error) bool
-	Reject func(w http.ResponseWriter, err error) // called for every request that is answered 503
 }
 
 // A Log holds the decks of a request.
 type Log struct {
 	Shoes  *liveshoes.Service
-	Decks  *deck.Catalogue // for pictures
-	Prefix string          // of the log's paths; empty for the default log
-	Caller string          // name of the request's key; empty for none
+	Decks  *deck.Catalogue       // for pictures
+	Prefix string                // of the log's paths; empty for the default log
+	Caller string                // name of the request's key; empty for none
+	Cache  func(lifetime string) // makes the answer cacheable
 }
 
-// An API handles requests. [API.Routes] mounts its routes.
-type API struct{ Options }
+// A Handler answers a request about a log, or returns an error for [API.Fail].
+type Handler func(w http.ResponseWriter, r *http.Request, log Log) error
 
-// New returns the API.
-func New(o Options) *API { return &API{o} }
+// Pictures returns the route of the card pictures.
+func (a *API) Pictures() map[string]Handler {
+	return map[string]Handler{picturePath + "{file}": cors(servePicture)}
+}
 
-// Pictures mounts the card pictures on a router.
-func (a *API) Pictures(r chi.Router) { r.Handle("/static/img/{file}", cors(a.picture)) }
-
-// Routes mounts everything under /api/ on a router, with and without a trailing slash: a redirect
-// would lose the body of a POST.
-func (a *API) Routes(r chi.Router) {
+// Routes returns everything under /api/, with and without a trailing slash: a redirect would lose the
+// body of a POST.
+func (a *API) Routes() map[string]Handler {
+	routes := map[string]Handler{"/api/*": a.handle(handler{nowhere, false})}
 	for pattern, h := range map[string]handler{
 		"/api/new":                                        {a.newDeck, true},
 		"/api/shuffle":                                    {a.newShuffled, true},
@@ -76,11 +70,10 @@ func (a *API) Routes(r chi.Router) {
 		"/api/deck/{deck_id}/pile/{pile}/draw/{location}": {onPile(a.drawFromPile), true},
 		"/api/deck/{deck_id}/pile/{pile}/return":          {onPile(a.returnPile), true},
 	} {
-		serve := a.handle(h)
-		r.Handle(pattern, serve)
-		r.Handle(pattern+"/", serve)
+		routes[pattern] = a.handle(h)
+		routes[pattern+"/"] = routes[pattern]
 	}
-	r.Handle("/api/*", a.handle(handler{nowhere, false}))
+	return routes
 }
 
 // nowhere rejects unknown paths.
@@ -94,27 +87,26 @@ type handler struct {
 	changes bool
 }
 
-// handle adapts a handler to net/http.
-func (a *API) handle(h handler) http.Handler {
-	return cors(func(w http.ResponseWriter, r *http.Request) {
+// handle adapts a handler to HTTP.
+func (a *API) handle(h handler) Handler {
+	return cors(func(w http.ResponseWriter, r *http.Request, log Log) error {
 		lease := a.Budget.Lease(quota.Peer(r.RemoteAddr))
 		defer lease.Release()
-		text, err := a.answer(w, r, h, lease)
-		if err != nil {
-			a.fail(w, r, err)
-			return
+		text, err := answerTo(w, r, log, h, lease)
+		if err == nil {
+			write(w, http.StatusOK, text)
 		}
-		write(w, http.StatusOK, text)
+		return err
 	})
 }
 
-// answer returns the answer to a request. It charges the lease for both.
-func (a *API) answer(w http.ResponseWriter, r *http.Request, h handler, lease *budget.Lease) ([]byte, error) {
+// answerTo returns the answer to a request. It charges the lease for both.
+func answerTo(w http.ResponseWriter, r *http.Request, log Log, h handler, lease *budget.Lease) ([]byte, error) {
 	if r.Method == http.MethodHead && h.changes {
 		w.Header().Set("Allow", "GET, POST, PUT, PATCH, DELETE, OPTIONS")
 		return nil, refuse(http.StatusMethodNotAllowed, "HEAD does not change a deck. Use GET or POST.")
 	}
-	q, err := a.read(w, r, lease)
+	q, err := read(w, r, log, lease)
 	if err != nil {
 		return nil, err
 	}
@@ -130,18 +122,18 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, h handler, lease *b
 }
 
 // cors lets pages of any origin read the responses of a handler, and answers preflight requests.
-func cors(next http.HandlerFunc) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func cors(next Handler) Handler {
+	return func(w http.ResponseWriter, r *http.Request, log Log) error {
 		h := w.Header()
 		h.Set("Access-Control-Allow-Origin", "*")
 		if r.Method != http.MethodOptions {
-			next(w, r)
-			return
+			return next(w, r, log)
 		}
 		h.Set("Access-Control-Allow-Headers", "accept, authorization, content-type, idempotency-key, user-agent, x-csrftoken, x-requested-with")
 		h.Set("Access-Control-Allow-Methods", "DELETE, GET, OPTIONS, PATCH, POST, PUT")
 		h.Set("Access-Control-Max-Age", "86400")
 		h.Set("Content-Length", "0")
 		w.WriteHeader(http.StatusOK)
-	})
+		return nil
+	}
 }

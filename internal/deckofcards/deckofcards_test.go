@@ -36,6 +36,7 @@ type site struct {
 	http.Handler
 	store *journaltest.Store
 	log   *ledger.Log
+	shoes *liveshoes.Service
 }
 
 func newSite(t *testing.T) *site { return newSiteOn(t, journaltest.New(t)) }
@@ -43,12 +44,19 @@ func newSite(t *testing.T) *site { return newSiteOn(t, journaltest.New(t)) }
 func newSiteOn(t *testing.T, store *journaltest.Store) *site {
 	t.Helper()
 	j, rules := store.Journal(t), journaltest.Rules(t)
-	s := &site{store: store, log: j.Log}
-	dealt := liveshoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, liveshoes.Options{})
-	s.API = New(Options{Budget: budget.New(512 << 20), Log: func(http.ResponseWriter) Log { return Log{Shoes: dealt, Decks: rules.Decks} }, Cache: func(http.ResponseWriter, string) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	s := &site{store: store, log: j.Log, shoes: liveshoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, liveshoes.Options{})}
+	s.API = &API{Budget: budget.New(512 << 20), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	log := Log{Shoes: s.shoes, Decks: rules.Decks, Cache: func(string) {}}
 	router := chi.NewRouter()
-	s.Routes(router)
-	s.Pictures(router)
+	for _, routes := range []map[string]Handler{s.Routes(), s.Pictures()} {
+		for pattern, answer := range routes {
+			router.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+				if err := answer(w, r, log); err != nil {
+					s.Fail(w, r, err)
+				}
+			})
+		}
+	}
 	s.Handler = router
 	return s
 }
@@ -458,7 +466,7 @@ func TestShoesOfTheServiceAreDecks(t *testing.T) {
 		withExpiry(shoeOf(plan.Request{Size: &five}), lifetime):    404,
 		shoeOf(plan.Request{Items: &plan.Items{Count: 1}}, `"AS"`): 404,
 	} {
-		made, err := s.Log(nil).Shoes.Create(t.Context(), r)
+		made, err := s.shoes.Create(t.Context(), r)
 		require.NoError(t, err)
 		w := s.send(t, "GET", "/api/deck/"+deckID(made.Shoe.ID)+"/draw/", "", "")
 		assert.Equalf(t, want, w.Code, "%+v: %d %s", r, w.Code, w.Body)
@@ -517,7 +525,7 @@ func TestFailuresOfTheService(t *testing.T) {
 		journal.ErrInFlight: 409, &liveshoes.VersionError{}: 500, &liveshoes.CardsError{}: 500,
 	} {
 		w := httptest.NewRecorder()
-		s.fail(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", nil), fmt.Errorf("within: %w", err))
+		s.Fail(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", nil), fmt.Errorf("within: %w", err))
 		if w.Code != want || (w.Header().Get("Retry-After") == "1") != (want == 503 || want == 409) || !strings.HasPrefix(w.Body.String(), `{"success": false, "error": "`) || strings.Contains(w.Body.String(), err.Error()) {
 			t.Errorf("%v: %d %v %s", err, w.Code, w.Header(), w.Body)
 		}

@@ -36,24 +36,23 @@ var otherNames = map[string]string{backName: backName, aceOfDiamonds: "AD", tenO
 // family is how the cards are drawn.
 const family = "french"
 
-// picture handles /static/img/{file}.
-func (a *API) picture(w http.ResponseWriter, r *http.Request) {
+// servePicture handles /static/img/{file}.
+func servePicture(w http.ResponseWriter, r *http.Request, log Log) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD, OPTIONS")
-		a.fail(w, r, refuse(http.StatusMethodNotAllowed, "A picture can only be read. Use GET."))
-		return
+		return refuse(http.StatusMethodNotAllowed, "A picture can only be read. Use GET.")
 	}
-	drawn, media := draws(a.Log(w).Decks, chi.URLParam(r, "file"))
+	drawn, media := draws(log.Decks, chi.URLParam(r, "file"))
 	if drawn == nil {
-		a.fail(w, r, refuse(http.StatusNotFound, "There is no such picture. Cards are named by their codes, as in 0H.png or 0H.svg; the back is back.png."))
-		return
+		return refuse(http.StatusNotFound, "There is no such picture. Cards are named by their codes, as in 0H.png or 0H.svg; the back is back.png.")
 	}
 	h := w.Header()
 	h.Set("Content-Type", media)
-	a.Cache(w, "max-age=86400")
+	log.Cache("max-age=86400")
 	// An SVG opened as a page must not load or run anything.
 	h.Set("Content-Security-Policy", "default-src 'none'")
 	httpserver.Send(w, http.StatusOK, drawn)
+	return nil
 }
 
 // draws returns a picture and its media type, or nil if the name is unknown.

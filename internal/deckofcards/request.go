@@ -47,7 +47,7 @@ type request struct {
 
 // read reads a request with its body. It charges the lease for both, and for the cards that the
 // request names or draws.
-func (a *API) read(w http.ResponseWriter, r *http.Request, lease *budget.Lease) (*request, error) {
+func read(w http.ResponseWriter, r *http.Request, log Log, lease *budget.Lease) (*request, error) {
 	var body []byte
 	var err error
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -55,7 +55,6 @@ func (a *API) read(w http.ResponseWriter, r *http.Request, lease *budget.Lease) 
 			return nil, err
 		}
 	}
-	log := a.Log(w)
 	q := &request{
 		ctx: r.Context(), log: log, id: parseID(chi.URLParam(r, "deck_id")), pile: chi.URLParam(r, "pile"), end: shoe.Top,
 		values: map[string]string{}, base: httpserver.Address(r) + log.Prefix,

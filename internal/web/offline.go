@@ -16,8 +16,8 @@ type kept struct {
 
 // serveWorker answers with the service worker of /verify. Its first lines are the digests of the page and
 // its files. The browser stores this script in a place that pages cannot write to.
-func (p *Pages) serveWorker(w http.ResponseWriter, r *http.Request) {
-	prefix, page := p.prefix(w), pages[slices.IndexFunc(pages, func(p page) bool { return p.Script == "verify" })]
+func (p *Pages) serveWorker(w http.ResponseWriter, r *http.Request, prefix string) {
+	page := pages[slices.IndexFunc(pages, func(p page) bool { return p.Script == "verify" })]
 	files := map[string]kept{}
 	for _, name := range p.kept {
 		files[prefix+"/static/"+name] = kept{map[string]string{"Content-Type": p.assets[name].kind}, integrity(p.assets[name].plain)}

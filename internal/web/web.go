@@ -64,7 +64,6 @@ var matcher = language.NewMatcher(languages)
 
 // Pages are the pages of all logs.
 type Pages struct {
-	prefix func(http.ResponseWriter) string
 	names  map[string]string            // of the files in static, by their entries
 	kept   []string                     // the files of the page that works without a network
 	texts  map[string]map[string]string // by language and name
@@ -86,10 +85,9 @@ func (v view) isContract() bool {
 	return v.document != nil && (v.path == "" || strings.HasPrefix(v.path, "api/"))
 }
 
-// New returns the pages. prefix returns the prefix of the requested log's paths, such as /logs/poker, from
-// the response's writer.
-func New(prefix func(http.ResponseWriter) string) (*Pages, error) {
-	p := &Pages{prefix: prefix}
+// New returns the pages.
+func New() (*Pages, error) {
+	p := &Pages{}
 	err := errors.Join(read("static/names.json", &p.names), read("static/verify.json", &p.kept), read("text.json", &p.texts))
 	if err != nil {
 		return nil, err
@@ -114,54 +112,58 @@ func read(name string, value any) error {
 	return nil
 }
 
-// Routes adds all pages except the first, and their files, to a router.
-func (p *Pages) Routes(r chi.Router) {
-	get := func(pattern string, answer http.HandlerFunc) {
-		r.Get(pattern, answer)
-		r.Head(pattern, answer)
+// A Handler answers a request. The prefix begins the paths of the requested log, such as /logs/poker.
+type Handler = func(w http.ResponseWriter, r *http.Request, prefix string)
+
+// Routes returns all pages except the first, and their files.
+func (p *Pages) Routes() map[string]Handler {
+	routes := map[string]Handler{
+		"/a/{id}": p.serveLink, "/docs": p.serveDocument, "/docs/*": p.serveDocument, "/static/{file}": p.serveAsset,
+		"/docs/": func(w http.ResponseWriter, _ *http.Request, prefix string) {
+			w.Header().Set("Location", prefix+"/docs")
+			w.WriteHeader(http.StatusPermanentRedirect)
+		},
+		"/verify-worker.js": p.serveWorker, // a service worker is for the paths beside its own
 	}
 	for _, page := range pages[1:4] {
-		get(page.Path, func(w http.ResponseWriter, r *http.Request) {
-			p.serve(w, r, view{script: page.Script, policy: page.policy})
-		})
+		routes[page.Path] = func(w http.ResponseWriter, r *http.Request, prefix string) {
+			p.serve(w, r, prefix, view{script: page.Script, policy: page.policy})
+		}
 	}
-	get("/a/{id}", func(w http.ResponseWriter, r *http.Request) {
-		v := view{script: "verify", policy: policy}
-		if id, err := uuid.Parse(chi.URLParam(r, "id")); err == nil {
-			v.picture = httpserver.Address(r) + p.prefix(w) + "/audits/" + id.String() + "/picture.png"
-		}
-		p.serve(w, r, v)
-	})
-	get("/docs", p.serveDocument)
-	get("/docs/*", p.serveDocument)
-	get("/docs/", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Location", p.prefix(w)+"/docs")
-		w.WriteHeader(http.StatusPermanentRedirect)
-	})
-	get("/static/{file}", func(w http.ResponseWriter, r *http.Request) {
-		if file, found := p.assets[chi.URLParam(r, "file")]; found {
-			file.serve(w, r, "public, max-age=31536000, immutable")
-		} else {
-			http.NotFound(w, r)
-		}
-	})
-	get("/verify-worker.js", p.serveWorker) // a service worker is for the paths beside its own
+	return routes
 }
 
-// ServeHTTP answers with the first page, at /.
-func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p.serve(w, r, view{script: pages[0].Script, policy: pages[0].policy})
+// serveLink answers with the page that verifies an audit, with a picture of its deal for messengers.
+func (p *Pages) serveLink(w http.ResponseWriter, r *http.Request, prefix string) {
+	v := view{script: "verify", policy: policy}
+	if id, err := uuid.Parse(chi.URLParam(r, "id")); err == nil {
+		v.picture = httpserver.Address(r) + prefix + "/audits/" + id.String() + "/picture.png"
+	}
+	p.serve(w, r, prefix, v)
+}
+
+func (p *Pages) serveAsset(w http.ResponseWriter, r *http.Request, _ string) {
+	if file, found := p.assets[chi.URLParam(r, "file")]; found {
+		file.serve(w, r, "public, max-age=31536000, immutable")
+	} else {
+		http.NotFound(w, r)
+	}
+}
+
+// Home answers with the first page, at /.
+func (p *Pages) Home(w http.ResponseWriter, r *http.Request, prefix string) {
+	p.serve(w, r, prefix, view{script: pages[0].Script, policy: pages[0].policy})
 }
 
 // Missing answers with a page that says that there is nothing at the path.
-func (p *Pages) Missing(w http.ResponseWriter, r *http.Request) {
-	p.serve(w, r, view{script: "missing", policy: policy, status: http.StatusNotFound})
+func (p *Pages) Missing(w http.ResponseWriter, r *http.Request, prefix string) {
+	p.serve(w, r, prefix, view{script: "missing", policy: policy, status: http.StatusNotFound})
 }
 
 // serve answers with the frame of a page.
-func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
+func (p *Pages) serve(w http.ResponseWriter, r *http.Request, prefix string, v view) {
 	tag := p.language(r).String()
-	top, bottom := p.render(tag, p.prefix(w), v)
+	top, bottom := p.render(tag, prefix, v)
 	h := w.Header()
 	for name, value := range headersOf(v.policy) {
 		h.Set(name, value)

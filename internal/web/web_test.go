@@ -22,11 +22,14 @@ import (
 // serve returns the answer to a GET of the pages of a log under a prefix, and its body.
 func serve(t *testing.T, prefix, path string, header http.Header) (*http.Response, string) {
 	t.Helper()
-	pages, err := New(func(http.ResponseWriter) string { return prefix })
+	pages, err := New()
 	require.NoError(t, err)
+	routes := pages.Routes()
+	routes["/"] = pages.Home
 	router := chi.NewRouter()
-	router.Get("/", pages.ServeHTTP)
-	pages.Routes(router)
+	for pattern, answer := range routes {
+		router.Get(pattern, func(w http.ResponseWriter, r *http.Request) { answer(w, r, prefix) })
+	}
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 	maps.Copy(request.Header, header)
 	recorder := httptest.NewRecorder()
