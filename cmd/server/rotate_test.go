@@ -205,7 +205,7 @@ func TestDiskIsFullWhenALogEnds(t *testing.T) {
 	require.NoError(t, os.WriteFile(filler, make([]byte, int64(disks.Bavail)*disks.Bsize-460<<10), 0o600))
 	answered = append(answered, s.load(1, 7, smallShuffle).answered...)
 	until(t, "the log is due", func() bool {
-		return strings.Contains(s.log.String(), "ending the log failed")
+		return strings.Contains(s.log.String(), "ending the log: ")
 	})
 	answered = append(answered, s.shuffle(smallShuffle))
 	assert.Len(t, answered, 104)

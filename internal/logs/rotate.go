@@ -75,7 +75,7 @@ func (l *served) tend(ctx context.Context) {
 			l.openNext(ctx)
 		case <-time.After(rotateEvery):
 			if err := l.endIfDue(ctx, log); err != nil && ctx.Err() == nil {
-				l.logger.Warn("ending the log failed; it is tried again", "error", err)
+				l.door.Failed(fmt.Errorf("ending the log: %w", err))
 			}
 		}
 	}
@@ -143,8 +143,7 @@ func (l *served) openNext(ctx context.Context) {
 			return
 		}
 		if time.Since(began) > firstPause { // another process may just be beginning it
-			l.logger.Error("opening the next log failed; it is tried again", "error", err)
-			wait(ctx, firstPause)
+			l.door.Failed(fmt.Errorf("opening the next log: %w", err))
 		}
 		wait(ctx, firstPause/10)
 	}
