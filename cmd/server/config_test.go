@@ -139,7 +139,7 @@ func TestCheckConfig(t *testing.T) {
 		_, err := os.Stat(data)
 		assert.ErrorIsf(t, err, os.ErrNotExist, "%s: the data folder was created", c.name)
 		if len(c.want) > 0 { // and the service does not start
-			if code, _, stderr := runToExit(t, c.env, append(append(l.args, "--data", data), c.args...)...); code != 1 || stderr != want.String() {
+			if code, _, stderr := runToExit(t, c.env, append(append(l.args, "--data", data), c.args...)...); code != 1 || fatal(stderr) != want.String() {
 				t.Errorf("%s: a start ends with %d and\n%s", c.name, code, stderr)
 			}
 		}

@@ -147,7 +147,7 @@ func TestFailedFsyncStopsServer(t *testing.T) {
 			code := s.wait()
 			assert.Truef(t, code > 0, "the server exited with %d, want an exit code for a failure", code)
 			assert.True(t, bytes.Contains(straceOutput(t, log), []byte("INJECTED")), "the fault was not injected")
-			assert.Contains(t, s.log.String(), "server: the ledger failed",
+			assert.Contains(t, fatal(s.log.String()), "server: the ledger failed",
 				"the server does not say that the ledger failed")
 			assert.Truef(t, !c.none || len(l.answered) == 0, "%d shuffles were answered", len(l.answered))
 			for status := range l.rejected {

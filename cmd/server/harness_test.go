@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -185,8 +186,12 @@ func (l launch) refused(t *testing.T, texts ...string) {
 		t.Errorf("the server starts, want an error with %q:\n%s", texts, s.log)
 		return
 	}
+	errs := fatal(s.log.String())
+	if errs == "" && l.program != "" {
+		errs = s.log.String() // of an earlier program
+	}
 	for _, text := range texts {
-		assert.Truef(t, s.code() == 1 && strings.Contains(s.log.String(), text), "the server exited with %d, want 1 and %q:\n%s", s.code(), text, s.log)
+		assert.Truef(t, s.code() == 1 && strings.Contains(errs, text), "the server exited with %d, want 1 and %q:\n%s", s.code(), text, s.log)
 	}
 }
 
@@ -325,6 +330,18 @@ func until(t *testing.T, what string, condition func() bool) {
 			t.Fatalf("waited %s until %s", waitLimit, what)
 		}
 	}
+}
+
+// fatal returns the errors of a log that ended the program, as it writes them to a terminal.
+func fatal(log string) string {
+	var text strings.Builder
+	for line := range strings.Lines(log) {
+		var m struct{ Level, Msg, Error string }
+		if json.Unmarshal([]byte(line), &m) == nil && m.Level == "ERROR" && m.Msg == "the service ends" {
+			text.WriteString("server: " + m.Error + "\n")
+		}
+	}
+	return text.String()
 }
 
 // runToExit runs the program until it exits, and returns its exit code and what it wrote.

@@ -24,16 +24,14 @@ func main() {
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()
 	if err != nil {
-		for _, line := range lines(err) {
-			fmt.Fprintln(os.Stderr, "server:", line)
-		}
 		os.Exit(1)
 	}
 }
 
-// run runs the service until ctx is done or the only log fails.
-func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) error {
+// run runs the service until ctx is done or the only log fails. It writes the error that it returns.
+func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) (err error) {
 	o, err := parse(args, env)
+	defer func() { o.writeError(stderr, err) }()
 	if err != nil {
 		return err
 	}
@@ -78,6 +76,27 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 		file, err := parse(args, env)
 		s.reload(ctx, level, file, err)
 	})
+}
+
+// writeError writes the error that ends the program as lines of the log. A terminal gets plain text,
+// and so do the callers of --check-config and --healthcheck.
+func (o *options) writeError(w io.Writer, err error) {
+	if err == nil {
+		return
+	}
+	plain := o.checkConfig || o.healthcheck
+	if file, ok := w.(*os.File); ok && !plain {
+		info, err := file.Stat()
+		plain = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	logger := newLogOutput(w).logger(slog.LevelError)
+	for _, line := range lines(err) {
+		if plain {
+			_, _ = fmt.Fprintln(w, "server:", line)
+		} else {
+			logger.Error("the service ends", "error", line)
+		}
+	}
 }
 
 // lines returns an error's text as log lines: one for each mistake in the configuration file, and one

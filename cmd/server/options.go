@@ -52,7 +52,7 @@ type options struct {
 	checkConfig, healthcheck, version, help bool
 }
 
-// parse reads the settings and checks them.
+// parse reads the settings and checks them. It returns those that it has read with an error, too.
 func parse(args []string, env func(string) string) (*options, error) {
 	o := newOptions()
 	f := o.flags
@@ -60,13 +60,13 @@ func parse(args []string, env func(string) string) (*options, error) {
 		o.help = true
 		return o, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("%s; see --help", flagInError.ReplaceAllString(err.Error(), "$1 --"))
+		return o, fmt.Errorf("%s; see --help", flagInError.ReplaceAllString(err.Error(), "$1 --"))
 	}
 	if f.NArg() > 0 {
-		return nil, fmt.Errorf("unknown argument %q; see --help", f.Arg(0))
+		return o, fmt.Errorf("unknown argument %q; see --help", f.Arg(0))
 	}
 	if err := fromEnvironment(f, env); err != nil {
-		return nil, err
+		return o, err
 	}
 	overridden := given(f)
 	file := &config.File{}
@@ -83,7 +83,7 @@ func parse(args []string, env func(string) string) (*options, error) {
 	if key := env("RIFFLE_SEED_KEY"); key != "" {
 		var err error
 		if o.mainLog().SeedKeys, err = ledger.ParseSeedKeys(key); err != nil {
-			return nil, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
+			return o, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
 		}
 		if o.mainLog().SeedKeyFile != "" {
 			refuse(errors.New("the key that encrypts seeds is set twice: set RIFFLE_SEED_KEY, or a file with --seed-key or RIFFLE_SEED_KEY_FILE"), "seed-key")

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -83,13 +84,22 @@ func TestRejectsBadSettings(t *testing.T) {
 	} {
 		t.Run(strings.Join(slices.Concat(c.args, c.env), " "), func(t *testing.T) {
 			code, _, stderr := runToExit(t, append([]string{"RIFFLE_ADDR=127.0.0.1:0"}, c.env...), c.args...)
-			lines := strings.Split(strings.TrimSpace(stderr), "\n")
-			last := lines[len(lines)-1]
-			if code != 1 || !strings.HasPrefix(last, "server: ") || !strings.Contains(stderr, c.text) {
-				t.Errorf("exit code %d and error %q, want 1 and %q", code, last, c.text)
+			if c.args == nil || c.args[0] != "--healthcheck" {
+				stderr = fatal(stderr)
+			}
+			if code != 1 || !strings.HasPrefix(stderr, "server: ") || !strings.Contains(stderr, c.text) {
+				t.Errorf("exit code %d and errors %q, want 1 and %q", code, stderr, c.text)
 			}
 		})
 	}
+}
+
+// TestTerminal gets plain text where a person reads it.
+func TestTerminal(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), requireTool(t, "script"), "-qec", program+" --queue=0", os.DevNull).Output()
+	assert.Error(t, err)
+	assert.Equal(t, "server: --queue must be at least 1, got 0\r\n", string(out))
 }
 
 // TestEnvironment sets settings by variables, among them some that are flags only.

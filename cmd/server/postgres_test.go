@@ -156,7 +156,7 @@ func TestFailedFsyncOfDatabaseStopsServer(t *testing.T) {
 	})
 	s := db.replica().start(t) // whose connections are new processes of the database
 	l := s.load(4, 1000, smallShuffle)
-	if code := s.wait(); code != 1 || !strings.Contains(s.log.String(), "server: the ledger failed") || !strings.Contains(db.Log(), "PANIC") {
+	if code := s.wait(); code != 1 || !strings.Contains(fatal(s.log.String()), "server: the ledger failed") || !strings.Contains(db.Log(), "PANIC") {
 		t.Errorf("the server exited with %d:\n%s\n%s", code, s.log, db.Log())
 	}
 	for status, n := range l.rejected {

@@ -284,7 +284,7 @@ func TestCheckConfigReadsCertificates(t *testing.T) {
 		assert.Equalf(t, c.code, code, "%s with %s", c.cert, c.key)
 		assert.Equalf(t, want, stderr, "%s with %s", c.cert, c.key)
 		if c.code != 0 { // and the service does not start
-			if code, _, stderr := runToExit(t, nil, append(l.args, "--addr", "127.0.0.1:0")...); code != c.code || stderr != want {
+			if code, _, stderr := runToExit(t, nil, append(l.args, "--addr", "127.0.0.1:0")...); code != c.code || fatal(stderr) != want {
 				t.Errorf("a start ends with %d and\n%s", code, stderr)
 			}
 		}

@@ -251,6 +251,6 @@ func TestTracingMistakes(t *testing.T) {
 		env := []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:1", "OTEL_TRACES_SAMPLER=traceidratio", v.variable}
 		code, _, log := runToExit(t, env, "-addr", "localhost:0", "-data", t.TempDir())
 		assert.Equalf(t, 1, code, "%s: the service exits", v.variable)
-		assert.Containsf(t, log, v.want, "%s: the service exits", v.variable)
+		assert.Containsf(t, fatal(log), v.want, "%s: the service exits", v.variable)
 	}
 }
