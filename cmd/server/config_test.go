@@ -192,7 +192,7 @@ func TestReload(t *testing.T) {
 	until(t, "the missing file is logged", func() bool { return failures() == 2 })
 	answersOnlyUnder("without its file", "a.example")
 
-	reload("hosts: [b.example]\nqueue: 6\nstore: postgres://u:hunter2@db.example/riffle\n")
+	reload("hosts: [b.example]\nqueue: 6\nmemory: 64MiB\nstore: postgres://u:hunter2@db.example/riffle\n")
 	until(t, "hosts changes", func() bool { return s.answersUnder("b.example") })
 	answersOnlyUnder("after a change", "b.example")
 	until(t, "the reload is logged", func() bool { _, ok := s.logged("INFO", "reloaded"); return ok })
@@ -200,6 +200,7 @@ func TestReload(t *testing.T) {
 		_, ok := s.logged("WARN", warning)
 		assert.Truef(t, ok, "the server does not warn: %s", warning)
 	}
+	assert.Len(t, s.messages("WARN"), 3, "max-body and max-items, which follow memory, are not in the file")
 	assert.EqualValues(t, 5, s.metric("riffle_queue_capacity", ""), "the queue takes")
 	assert.NotContainsf(t, s.log.String(), "hunter2", "the log has the password of the store:\n%s", s.log)
 

@@ -34,9 +34,10 @@ func (s *service) reload(ctx context.Context, level *slog.LevelVar, o *options, 
 		"cors-origins": func() { s.handler.SetOrigins(running.api.Origins) },
 	}
 	var changed []any
+	before, after := given(running.flags), given(o.flags)
 	o.flags.VisitAll(func(fl *flag.Flag) {
 		value := fl.Value.String()
-		if value == running.flags.Lookup(fl.Name).Value.String() {
+		if value == running.flags.Lookup(fl.Name).Value.String() || !before[fl.Name] && !after[fl.Name] { // fit may choose another
 			return
 		}
 		apply, ok := live[fl.Name]
