@@ -292,6 +292,8 @@ func (o *options) checkEach(refuse func(err error, flags ...string)) {
 		{"read-timeout", o.timeouts.Read <= 0, "longer than 0", o.timeouts.Read},
 		{"write-timeout", o.timeouts.Write <= 0, "longer than 0", o.timeouts.Write},
 		{"idle-timeout", o.timeouts.Idle <= 0, "longer than 0", o.timeouts.Idle},
+		{"drain", o.drain < 0, "0 or longer", o.drain},
+		{"grace", o.grace < 0, "0 or longer", o.grace},
 	} {
 		if c.invalid {
 			refuse(fmt.Errorf("--%s must be %s, got %v", c.flag, c.must, c.got), c.flag)

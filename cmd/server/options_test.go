@@ -61,6 +61,8 @@ func TestRejectsBadSettings(t *testing.T) {
 		{nil, []string{"RIFFLE_DEADLINE=721h"}, "--deadline must be from 1s to 720h, got 721h"},
 		{[]string{"--seed-key", filepath.Join(garbage, "nowhere", "seed.key"), "--data", t.TempDir()}, nil, "nowhere/seed.key"},
 		{[]string{"--idle-timeout", "0"}, nil, "--idle-timeout must be longer than 0, got 0s"},
+		{[]string{"--drain", "-1s"}, nil, "--drain must be 0 or longer, got -1s"},
+		{nil, []string{"RIFFLE_GRACE=-1s"}, "--grace must be 0 or longer, got -1s"},
 		{[]string{"--read-timeout", "5"}, nil, "--read-timeout"},
 		{[]string{"--log-level", "loud"}, nil, "--log-level"},
 		{[]string{"-no-such-flag"}, nil, "flag provided but not defined: --no-such-flag; see --help"},
