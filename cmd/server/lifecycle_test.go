@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -90,22 +91,29 @@ func TestShutdownGivesUpAfterGrace(t *testing.T) {
 }
 
 // TestDrainsForLoadBalancers stops a server whose /readyz is asked for as often as by a load
-// balancer, and one that was asked once, as by an engine for containers.
+// balancer, while a request has begun, and one that was asked once, as by an engine for containers.
 func TestDrainsForLoadBalancers(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	for range 2 {
 		require.Equal(t, http.StatusOK, s.get("/readyz").status)
 	}
+	answered := func(c net.Conn, request string) *http.Response {
+		_, err := io.WriteString(c, request)
+		require.NoError(t, err)
+		response, err := http.ReadResponse(bufio.NewReader(c), nil)
+		require.NoError(t, err)
+		return response
+	}
+	begun := s.dial(t)
+	head := answered(begun, "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
+	require.Equal(t, http.StatusContinue, head.StatusCode)
 	s.signal(syscall.SIGTERM)
 	until(t, "the server is not ready", func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable })
-	c := s.dial(t)
-	_, err := io.WriteString(c, "GET /decks HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	require.NoError(t, err)
-	response, err := http.ReadResponse(bufio.NewReader(c), nil)
-	require.NoError(t, err)
-	assert.Equal(t, http.StatusOK, response.StatusCode)
-	assert.True(t, response.Close, "the load balancer may keep its connection")
+	for _, response := range []*http.Response{answered(begun, `{"size":5}`), answered(s.dial(t), "GET /decks HTTP/1.1\r\nHost: localhost\r\n\r\n")} {
+		assert.Equal(t, http.StatusOK, response.StatusCode)
+		assert.True(t, response.Close, "the load balancer may keep its connection")
+	}
 	assert.Zero(t, s.wait())
 
 	s = launch{}.start(t)

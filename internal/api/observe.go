@@ -22,6 +22,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 		began := time.Now()
 		log, r := a.logFor(a.forwarded(r))
 		x := &exchange{log: log, peer: quota.Peer(r.RemoteAddr)}
+		x.Draining = &a.draining
 		x.Begin(out, r, a.WriteTimeout)
 		id := requestID(r)
 		var span *tracing.Span
@@ -44,9 +45,6 @@ func (a *API) observe(next http.Handler) http.Handler {
 		}()
 		defer a.rescue(x)
 		x.Header().Set(requestIDHeader, id)
-		if a.draining.Load() {
-			x.Header().Set("Connection", "close")
-		}
 		if err := a.checkRequest(x, r); err != nil {
 			a.fail(x, err)
 			return

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,6 +16,8 @@ type Response struct {
 	// Status is the status sent, 0 before. It is StatusLeft if the client left before the end.
 	Status int
 	Sent   int // bytes of the body that the connection has accepted
+	// Draining has the connection close after the answer; nil for never.
+	Draining *atomic.Bool
 
 	request      *http.Request // its context is done once the client has left
 	body         body          // zero if the request has none
@@ -117,6 +120,9 @@ func (w *Response) begin(status int) {
 		w.Status = StatusLeft
 	default:
 		w.Status = status
+	}
+	if w.Draining != nil && w.Draining.Load() {
+		w.Header().Set("Connection", "close")
 	}
 	if !w.bodyRead() && w.request.ProtoMajor == 1 { // HTTP/2 resets the stream
 		w.discardBody()
