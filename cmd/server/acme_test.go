@@ -144,7 +144,7 @@ func TestHandshakesAskNoAuthority(t *testing.T) {
 	l, _ := configured(t, fmt.Sprintf("tls: {acme: {hosts: [riffle.test], directory: %s/dir}}\nadmin-addr: 127.0.0.1:0\n", authority.URL))
 	l.env = []string{"SSL_CERT_FILE=" + root}
 	s := l.start(t)
-	assert.Contains(t, s.admin().get("/readyz").problem(t, http.StatusServiceUnavailable), "there is no valid certificate yet")
+	assert.Contains(t, s.admin().get("/readyz").problem(t, http.StatusServiceUnavailable), "there is no certificate yet")
 	until(t, "the authority has refused", func() bool { return strings.Contains(s.log.String(), "getting a certificate failed") })
 	assert.Containsf(t, s.log.String(), `"in":"1m0s"`, "the service does not wait a minute:\n%s", s.log)
 	before := asked.Load()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -57,9 +58,6 @@ func newCertificates(o *options, logger *slog.Logger, registry prometheus.Regist
 		if _, err := c.load(*o.tls); err != nil {
 			return nil, err
 		}
-		if warning, _ := checkFiles(o.tls); warning != "" {
-			logger.Warn(warning)
-		}
 	} else {
 		c.hosts = c.acme.Hosts
 		c.issuer = &autocert.Manager{
@@ -108,13 +106,16 @@ func (c *certificates) usable() error {
 	if c == nil || c.used.Load() {
 		return nil
 	}
+	text := "there is no certificate yet"
 	for _, host := range c.hosts {
-		if found := c.of(host); found != nil && isCurrent(found) {
-			c.used.Store(true)
-			return nil
+		if found := c.of(host); found != nil {
+			if text = whyInvalid(found); text == "" {
+				c.used.Store(true)
+				return nil
+			}
 		}
 	}
-	return errors.New("there is no valid certificate yet")
+	return errors.New(text)
 }
 
 // set makes a host's certificate current, and reports whether it changed.
@@ -124,7 +125,11 @@ func (c *certificates) set(host string, certificate *tls.Certificate) (changed b
 	if old != nil && old.Leaf.Equal(certificate.Leaf) {
 		return false
 	}
-	c.logger.Info("certificate", "names", certificate.Leaf.DNSNames, "expires", certificate.Leaf.NotAfter)
+	level, text := slog.LevelInfo, whyInvalid(certificate)
+	if text != "" {
+		level = slog.LevelWarn
+	}
+	c.logger.Log(context.Background(), level, cmp.Or(text, "certificate"), "names", certificate.Leaf.DNSNames, "expires", certificate.Leaf.NotAfter)
 	return true
 }
 
@@ -250,17 +255,21 @@ func checkFiles(t *config.TLS) (warning string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if isCurrent(pair) {
-		return "", nil
+	if warning = whyInvalid(pair); warning != "" {
+		warning = t.Cert + ": " + warning
 	}
-	from, to := pair.Leaf.NotBefore, pair.Leaf.NotAfter
-	return fmt.Sprintf("the certificate %s is valid from %s to %s only", t.Cert, from.Format(time.DateTime), to.Format(time.DateTime)), nil
+	return warning, nil
 }
 
-// isCurrent reports whether a certificate is valid now.
-func isCurrent(c *tls.Certificate) bool {
-	now := time.Now()
-	return now.After(c.Leaf.NotBefore) && now.Before(c.Leaf.NotAfter)
+// whyInvalid says why a certificate is not valid now. It returns "" if it is.
+func whyInvalid(c *tls.Certificate) string {
+	switch now := time.Now(); {
+	case now.Before(c.Leaf.NotBefore):
+		return "the certificate is not valid before " + c.Leaf.NotBefore.Format(time.RFC3339)
+	case now.After(c.Leaf.NotAfter):
+		return "the certificate expired at " + c.Leaf.NotAfter.Format(time.RFC3339)
+	}
+	return ""
 }
 
 func readPair(t *config.TLS) (*tls.Certificate, error) {

@@ -251,15 +251,25 @@ func TestReloadCertificates(t *testing.T) {
 	s.stop()
 }
 
-// TestReadyOnceACertificateIsValid starts the program with an expired certificate and replaces it.
+// expired returns the text for an expired certificate.
+func (c *certificate) expired() string {
+	return "the certificate expired at " + c.leaf.NotAfter.Format(time.RFC3339)
+}
+
+// TestReadyOnceACertificateIsValid starts the program with an expired certificate, replaces it, and
+// replaces that by another expired one.
 func TestReadyOnceACertificateIsValid(t *testing.T) {
 	t.Parallel()
 	past, valid := newCertificate(t, -time.Minute), newCertificate(t, time.Hour)
 	l, _ := configured(t, "tls: {cert: "+past.cert+", key: "+past.key+"}\nadmin-addr: 127.0.0.1:0\n")
 	s := l.start(t)
-	assert.Contains(t, s.admin().get("/readyz").problem(t, http.StatusServiceUnavailable), "there is no valid certificate yet")
+	assert.Contains(t, s.admin().get("/readyz").problem(t, http.StatusServiceUnavailable), past.expired())
+	_, warned := s.logged("WARN", past.expired())
+	assert.True(t, warned, "the server does not warn")
 	require.NoError(t, errors.Join(os.Rename(valid.key, past.key), os.Rename(valid.cert, past.cert)))
 	until(t, "the service is ready", func() bool { return s.admin().get("/readyz").status == http.StatusOK })
+	past.issue(t, -2*time.Minute)
+	until(t, "the server warns", func() bool { _, ok := s.logged("WARN", past.expired()); return ok })
 }
 
 // TestCheckConfigReadsCertificates checks files whose certificate is missing, has another key, or has
@@ -276,7 +286,7 @@ func TestCheckConfigReadsCertificates(t *testing.T) {
 		{valid.cert, other.key, 1, "server: PATH:2:6: the certificate CERT with the key KEY: tls: private key does not match public key\n"},
 		{"none.pem", valid.key, 1, "server: PATH:2:6: the certificate CERT with the key KEY: open none.pem: no such file or directory\n"},
 		{valid.key, valid.key, 1, "server: PATH:2:6: the certificate CERT with the key KEY: tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched\n"},
-		{past.cert, past.key, 0, "server: warning: the certificate CERT is valid from " + past.leaf.NotBefore.Format(time.DateTime) + " to " + past.leaf.NotAfter.Format(time.DateTime) + " only\n"},
+		{past.cert, past.key, 0, "server: warning: CERT: " + past.expired() + "\n"},
 	} {
 		l, path := configured(t, "queue: 5\ntls: {cert: "+c.cert+", key: "+c.key+"}\n")
 		code, _, stderr := runToExit(t, nil, append(l.args, "--check-config")...)
