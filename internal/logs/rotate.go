@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"riffle/internal/journal"
 	"riffle/internal/keycommand"
 	"riffle/internal/ledger"
+	"riffle/internal/system"
 )
 
 // A Rotation says when a log ends, so that another one follows it. Both are in the log's folder, and the
@@ -125,9 +125,10 @@ func makeRoom(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	path := filepath.Join(folder, ".room")
-	err := os.WriteFile(path, make([]byte, successorRoom), 0o600)
-	return errors.Join(err, os.Remove(path))
+	if free, ok := system.Free(folder); ok && free < successorRoom {
+		return fmt.Errorf("%w: %d bytes are free, and the next log takes up to %d", ledger.ErrNoSpace, free, successorRoom)
+	}
+	return nil
 }
 
 // openNext opens the log that follows the open one, and has it answer requests. It tries again until ctx
