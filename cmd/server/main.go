@@ -84,17 +84,13 @@ func (o *options) writeError(w io.Writer, err error) {
 	if err == nil {
 		return
 	}
-	plain := o.checkConfig || o.healthcheck
-	if file, ok := w.(*os.File); ok && !plain {
-		info, err := file.Stat()
-		plain = err == nil && info.Mode()&os.ModeCharDevice != 0
-	}
-	logger := newLogOutput(w).logger(slog.LevelError)
+	file, _ := w.(*os.File)
+	info, _ := file.Stat() // nil for a nil file
 	for _, line := range lines(err) {
-		if plain {
+		if o.checkConfig || o.healthcheck || info != nil && info.Mode()&os.ModeCharDevice != 0 {
 			_, _ = fmt.Fprintln(w, "server:", line)
 		} else {
-			logger.Error("the service ends", "error", line)
+			newLogOutput(w).logger(slog.LevelError).Error("the service ends", "error", line)
 		}
 	}
 }
