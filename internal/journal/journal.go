@@ -30,9 +30,9 @@ type Journal struct {
 	Random io.Reader        // the operating system's generator, for seeds and ids
 	Now    func() time.Time // time.Now, except in tests
 
-	// TraceAppend may be nil. It is called before each append with the request's context; trace is
+	// TraceAppend may be nil. It is called before each append with the request's context; traced is
 	// passed to the store, and end receives the error of the append.
-	TraceAppend func(ctx context.Context) (trace any, end func(error))
+	TraceAppend func(ctx context.Context) (traced context.Context, end func(error))
 
 	inFlight sync.Map // claims in use by this process's requests
 }
@@ -100,14 +100,13 @@ const recordSize = 1024
 //
 // Like [ledger.Log.Append] it cannot be canceled; ctx only names the request (see [Observed]).
 func (j *Journal) Append(ctx context.Context, e *Entry) (index uint64, err error) {
-	var trace any
 	if j.TraceAppend != nil {
 		var end func(error)
-		trace, end = j.TraceAppend(ctx)
+		ctx, end = j.TraceAppend(ctx)
 		defer func() { end(err) }()
 	}
 	entry := e.encode()
-	entry.Trace = trace
+	entry.Context = ctx
 	index, err = j.Log.Append(entry)
 	if o := observerOf(ctx); o != nil && err == nil {
 		o.Committed(e.Record.ID)

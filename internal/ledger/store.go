@@ -34,8 +34,8 @@ type Entry struct {
 	// has a claim.
 	Copied bool
 
-	// Trace is passed to [Store.Append], for stores that trace requests. Stores do not write it.
-	Trace any
+	// Context is the request's, for stores that trace requests. It cancels nothing, and may be nil.
+	Context context.Context
 
 	// Needs is the version that the store must have for the record; 0 for any.
 	Needs Version

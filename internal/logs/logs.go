@@ -62,7 +62,7 @@ type Options struct {
 	Logger     *slog.Logger
 
 	// TraceAppend is [services.Options.TraceAppend]; may be nil.
-	TraceAppend func(context.Context) (trace any, end func(error))
+	TraceAppend func(context.Context) (traced context.Context, end func(error))
 }
 
 // A Set has all logs of the process.

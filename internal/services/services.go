@@ -25,7 +25,7 @@ type Options struct {
 	CacheShare        int                // caches take this part of their memory, 8 for an eighth; default 1
 
 	// TraceAppend is [journal.Journal.TraceAppend]; may be nil.
-	TraceAppend func(context.Context) (trace any, end func(error))
+	TraceAppend func(context.Context) (traced context.Context, end func(error))
 }
 
 // Services are the services over one log.

@@ -13,14 +13,14 @@ import (
 	"riffle/internal/ledger"
 )
 
-// StartAppend begins the span of the wait for a commit, below the request's span in ctx. trace is for
-// [ledger.Entry]; it is nil if the request is not sampled. Call end with the append's error.
-func (t *Tracer) StartAppend(ctx context.Context) (trace any, end func(error)) {
+// StartAppend begins the span of the wait for a commit, below the request's span in ctx, unless the request
+// is not sampled. traced is for [ledger.Entry]. Call end with the append's error.
+func (t *Tracer) StartAppend(ctx context.Context) (traced context.Context, end func(error)) {
 	if !sampled(ctx) {
-		return nil, func(error) {}
+		return ctx, func(error) {}
 	}
-	_, span := t.tracer.Start(ctx, "wait for commit")
-	return span, func(err error) { finish(span, err) }
+	traced, span := t.tracer.Start(ctx, "wait for commit")
+	return traced, func(err error) { finish(span, err) }
 }
 
 // Store returns a store with spans for the reads of sampled requests, and for batches with their
@@ -63,9 +63,9 @@ type commit struct{ span oteltrace.Span } // nil if no request of the batch is s
 
 func (c *commit) start(ctx context.Context, s *tracedStore, batch *ledger.Batch) context.Context {
 	for i := range batch.Entries {
-		wait, ok := batch.Entries[i].Trace.(oteltrace.Span)
+		wait := oteltrace.SpanFromContext(batch.Entries[i].Context)
 		switch {
-		case !ok:
+		case !wait.IsRecording():
 		case c.span == nil:
 			ctx, c.span = s.start(oteltrace.ContextWithSpan(ctx, wait), "Append")
 			c.span.SetAttributes(semconv.DBOperationBatchSize(len(batch.Entries)))
