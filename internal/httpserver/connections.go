@@ -42,8 +42,8 @@ type connections struct {
 }
 
 const (
-	// ExtraConnections is the number of connections beyond the bound, for health checks and for answers
-	// with status 503.
+	// ExtraConnections is the most connections beyond the bound, for health checks and for answers
+	// with status 503. They are at most a quarter of the bound, but at least few.
 	ExtraConnections = 32
 	// newIdle is the time from its accept, or from the first byte after an answer, in which a
 	// connection may send the header of a request before another one may replace it.
@@ -100,7 +100,8 @@ type socket interface {
 // A listener accepts connections for a set.
 type listener struct {
 	net.Listener
-	set *connections
+	set    *connections
+	buffer int // [Options.Buffer]
 }
 
 func (l listener) Accept() (net.Conn, error) {
@@ -108,7 +109,11 @@ func (l listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connection{socket: conn.(*net.TCPConn), set: l.set}, nil
+	accepted := conn.(*net.TCPConn)
+	if l.buffer > 0 { // an error means that the connection is closed
+		_, _ = accepted.SetReadBuffer(l.buffer), accepted.SetWriteBuffer(l.buffer)
+	}
+	return &connection{socket: accepted, set: l.set}, nil
 }
 
 func newConnections(most int, metrics *Metrics) *connections {
@@ -132,7 +137,7 @@ func (c *connections) admit(ctx context.Context, conn net.Conn) context.Context 
 			added.place = c.queue.InsertBefore(added, c.active)
 		} else if old := c.idle(added.peer); old != nil {
 			c.replace(old)
-		} else if c.extra.Len() < ExtraConnections {
+		} else if c.extra.Len() < min(ExtraConnections, max(few, int(c.spare))) {
 			added.extra, added.place = true, c.extra.PushBack(added)
 		} else if oldest := c.extra.Front().Value.(*connection); !c.pause(oldest.keptFor()) {
 			c.replace(oldest)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // A peerConn is a connection of a peer. Its Read returns a byte.
@@ -106,6 +107,27 @@ func TestStateChangesWhileConnectionsAreAccepted(t *testing.T) {
 	assert.Zero(t, c.places.Held(of.peer), "places of the peer")
 }
 
+func TestBufferOfSockets(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	client, err := net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	defer func() { _ = client.Close() }()
+	accepted, err := listener{l, newConnections(2, NewMetrics(prometheus.NewRegistry(), 1)), 32 << 10}.Accept()
+	require.NoError(t, err)
+	defer func() { _ = accepted.Close() }()
+	raw, err := below(accepted).SyscallConn()
+	require.NoError(t, err)
+	require.NoError(t, raw.Control(func(fd uintptr) {
+		for _, option := range []int{syscall.SO_RCVBUF, syscall.SO_SNDBUF} {
+			size, err := syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, option)
+			require.NoError(t, err)
+			assert.Equal(t, 64<<10, size, "Linux doubles it")
+		}
+	}))
+}
+
 // TestAcceptingPauses has all places and all extra ones taken. A new connection waits until an extra
 // one has gone; when those are silent it waits for a second, and after some such seconds no more.
 func TestAcceptingPauses(t *testing.T) {
@@ -121,7 +143,7 @@ func TestAcceptingPauses(t *testing.T) {
 			}
 			return time.Since(began)
 		}
-		for range 1 + ExtraConnections {
+		for range 1 + few {
 			took := connect()
 			assert.Truef(t, took == 0, "a connection with a place waits for %v", took)
 		}
@@ -132,7 +154,7 @@ func TestAcceptingPauses(t *testing.T) {
 		assert.Equal(t, time.Millisecond, connect(), "a connection waits for")
 		assert.False(t, extra[0].replaced, "the oldest was closed for it")
 		var waited time.Duration
-		for range 10 * ExtraConnections {
+		for range 10 * few {
 			waited += connect()
 		}
 		if waited < longestPause*9/10 || waited > longestPause*12/10 || !extra[0].replaced {

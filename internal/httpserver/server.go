@@ -44,6 +44,7 @@ type Timeouts struct {
 type Options struct {
 	Handler        http.Handler
 	MaxConnections int // see also ExtraConnections
+	Buffer         int // bytes for each direction of a connection in the kernel, which doubles them; 0 leaves it the choice
 	Timeouts       Timeouts
 	Metrics        *Metrics
 	Logger         *slog.Logger
@@ -75,12 +76,13 @@ func NewMetrics(registry prometheus.Registerer, capacity int) *Metrics {
 type Server struct {
 	*http.Server
 	connections *connections
+	buffer      int
 }
 
 // New returns a server.
 func New(o Options) *Server {
 	admitted := newConnections(o.MaxConnections, o.Metrics)
-	return &Server{connections: admitted, Server: &http.Server{
+	return &Server{connections: admitted, buffer: o.Buffer, Server: &http.Server{
 		ConnContext:       admitted.admit,
 		ConnState:         admitted.changed,
 		Handler:           o.Handler,
@@ -104,7 +106,7 @@ func New(o Options) *Server {
 
 // Serve serves the connections of a TCP listener, by TLS after OverTLS.
 func (s *Server) Serve(l net.Listener) error {
-	l = listener{l, s.connections}
+	l = listener{l, s.connections, s.buffer}
 	if s.TLSConfig != nil {
 		return s.ServeTLS(l, "", "") // certificates come from TLSConfig
 	}
