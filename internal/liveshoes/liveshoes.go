@@ -66,13 +66,15 @@ type Service struct {
 
 	caching sync.Mutex
 	states  *lru.Cache[uuid.UUID, *state]
-	room    int // for more states, in bytes
+	room    int   // for more states, in bytes
+	load    int64 // of [loads], for each shoe that is read
 }
 
 // Options configures New.
 type Options struct {
 	Observe    func(audit.Kind) // called with the kind of each record; may be nil
 	CacheShare int              // this part of the cache memory is used, 8 for an eighth; default 1
+	LoadShare  int              // from 16 on two shoes are read together, and from 24 on one; default 1
 }
 
 // New returns a service over a journal. The dealer makes its shoes.
@@ -80,7 +82,7 @@ func New(j *journal.Journal, d *dealer.Dealer, rules *plan.Rules, o Options) *Se
 	if o.Observe == nil {
 		o.Observe = func(audit.Kind) {}
 	}
-	s := &Service{journal: j, dealer: d, rules: rules, observe: o.Observe, room: maxCached / max(1, o.CacheShare)}
+	s := &Service{journal: j, dealer: d, rules: rules, observe: o.Observe, room: maxCached / max(1, o.CacheShare), load: int64(min(4, max(1, o.LoadShare/8)))}
 	const most = maxCached >> 10                                                                 // more do not fit into the bytes
 	s.states, _ = lru.NewWithEvict(most, func(_ uuid.UUID, old *state) { s.room += old.cost() }) // most is above 0
 	return s

@@ -106,10 +106,10 @@ func (s *Service) readHere(ctx context.Context, id uuid.UUID, replace bool) (*st
 // read reads a shoe's state from the store. The error is [journal.ErrNoShoe] or a ledger error.
 func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
 	if s.cached(id) == nil { // it may be once others have read it
-		if err := loads.Acquire(ctx, 1); err != nil {
+		if err := loads.Acquire(ctx, s.load); err != nil {
 			return nil, err
 		}
-		defer loads.Release(1)
+		defer loads.Release(s.load)
 	}
 	if old := s.cached(id); old != nil {
 		last, err := s.journal.LastOfShoe(ctx, old.base.first.ID)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -92,6 +93,24 @@ func TestChangesWaitForTheLock(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled, "a replacement while the shoe is locked")
 	if s := get(t, p, id); s.Version != 1 { // a query does not wait
 		t.Errorf("the shoe is %+v", s)
+	}
+}
+
+// TestShoesAreReadOneAfterTheOther has a shoe that is being read while another one is asked for. That is read
+// beside it by default, and waits in a process with little memory.
+func TestShoesAreReadOneAfterTheOther(t *testing.T) {
+	p := newProcess(t)
+	id := create(t, p, ask(plan.Request{Size: ptr(5)})).Shoe.ID
+	require.True(t, loads.TryAcquire(1))
+	defer loads.Release(1)
+	for share, want := range map[int]error{0: nil, 16: nil, 32: context.DeadlineExceeded, 76: context.DeadlineExceeded} {
+		ctx, cancel := t.Context(), func() {}
+		if want != nil {
+			ctx, cancel = context.WithTimeout(ctx, 50*time.Millisecond)
+		}
+		_, err := New(p.journal, p.dealer, p.rules, Options{LoadShare: share}).Get(ctx, id)
+		cancel()
+		assert.ErrorIsf(t, err, want, "with share %d", share)
 	}
 }
 

@@ -23,6 +23,7 @@ type Options struct {
 	ObserveCommitment func(dealer.Event) // may be nil
 	ObserveShoe       func(audit.Kind)   // called with the kind of each shoe record; may be nil
 	CacheShare        int                // caches take this part of their memory, 8 for an eighth; default 1
+	LoadShare         int                // shoes are read with this part of the memory for it, likewise
 
 	// TraceAppend is [journal.Journal.TraceAppend]; may be nil.
 	TraceAppend func(context.Context) (traced context.Context, end func(error))
@@ -47,6 +48,6 @@ func New(log *ledger.Log, rules *plan.Rules, o Options) *Services {
 	d := dealer.New(records, rules, dealer.Options{Deadline: o.Deadline, Observe: o.ObserveCommitment, CacheShare: o.CacheShare})
 	return &Services{
 		Log: log, Rules: rules, Dealer: d,
-		Shoes: liveshoes.New(records, d, rules, liveshoes.Options{Observe: o.ObserveShoe, CacheShare: o.CacheShare}), Disclosure: disclosure.New(records, rules),
+		Shoes: liveshoes.New(records, d, rules, liveshoes.Options{Observe: o.ObserveShoe, CacheShare: o.CacheShare, LoadShare: o.LoadShare}), Disclosure: disclosure.New(records, rules),
 	}
 }
