@@ -115,9 +115,9 @@ func TestCheckConfig(t *testing.T) {
 			`:7:8: drain: invalid value "5": parse error; the default is 5s`,
 			`:8:1: unknown key "config"; there are access-log, addr, admin-addr, anchor, anchor-create, anonymous, cors-origins, create, data, deadline, deckofcards, decks, drain, grace, header-timeout, hosts, idle-timeout, key, key-command, keys, log-level, logs, max-body, max-connections, max-items, max-results, memory, origin, pages, patience, queue, read-timeout, rotate, seed-key, store, tls, trusted-proxies, write-timeout`,
 		}},
-		{name: "values that do not go together", text: "memory: 1GB\n\nmax-results: 5", want: []string{":3:14: --max-results must be at least --max-items, 1000000, got 5"}},
+		{name: "values that do not go together", text: "memory: 1GB\n\nmax-results: 5", want: []string{":3:14: --max-results must be at least --max-items, 1000000, got 5: raise it, or set --max-items to 5 or less"}},
 		{name: "a value that would go with one that is refused", text: "max-items: five\nmax-results: 5", want: []string{`:1:12: max-items: invalid value "five": parse error; the default is 1000000`}},
-		{name: "values that do not go with a flag", text: "max-items: 10", args: []string{"--max-results=5"}, want: []string{":1:12: --max-results must be at least --max-items, 10, got 5"}},
+		{name: "values that do not go with a flag", text: "max-items: 10", args: []string{"--max-results=5"}, want: []string{":1:12: --max-results must be at least --max-items, 10, got 5: raise it, or set --max-items to 5 or less"}},
 		{name: "an overridden value that is refused", text: "queue: many", args: []string{"--queue=5"}, want: []string{`:1:8: queue: invalid value "many": parse error; the default is 4096`}},
 		{name: "a seed key that is set already", text: "seed-key: seed.key", env: []string{"RIFFLE_SEED_KEY=" + strings.Repeat("ab", 32)}, want: []string{
 			":1:11: the key that encrypts seeds is set twice: set RIFFLE_SEED_KEY, or a file with --seed-key or RIFFLE_SEED_KEY_FILE",

@@ -287,6 +287,7 @@ func (o *options) checkEach(refuse func(err error, flags ...string)) {
 		{"queue", o.shared.Queue < 1, "at least 1", o.shared.Queue},
 		{"patience", o.shared.Patience < time.Second, "at least 1s, such as the default 2m", o.shared.Patience},
 		{"max-items", o.shared.Limits.Items < 1 || o.shared.Limits.Items > 1<<31, fmt.Sprintf("from 1 to %d", 1<<31), o.shared.Limits.Items},
+		{"memory", o.memory > 1<<40, "at most 1TiB", config.Bytes(o.memory)},
 		{"max-body", o.api.MaxBody < 1 || o.api.MaxBody > 1<<30, "from 1 byte to 1GiB", o.flags.Lookup("max-body").Value},
 		{"header-timeout", o.timeouts.Header <= 0, "longer than 0", o.timeouts.Header},
 		{"read-timeout", o.timeouts.Read <= 0, "longer than 0", o.timeouts.Read},
@@ -305,11 +306,11 @@ func (o *options) checkEach(refuse func(err error, flags ...string)) {
 // checkTogether calls refuse for valid settings that contradict each other.
 func (o *options) checkTogether(refuse func(err error, flags ...string)) {
 	if o.shared.Limits.Results < o.shared.Limits.Items {
-		refuse(fmt.Errorf("--max-results must be at least --max-items, %d, got %d", o.shared.Limits.Items, o.shared.Limits.Results), "max-results", "max-items")
+		refuse(fmt.Errorf("--max-results must be at least --max-items, %d, got %d: raise it, or set --max-items to %[2]d or less", o.shared.Limits.Items, o.shared.Limits.Results), "max-results", "max-items")
 	}
 	if o.memory < o.leastMemory() {
-		refuse(fmt.Errorf("--memory must be at least 8 times --max-body, and 6 times --max-body and 80 times --max-items together, %s, got %s: the longest request would never fit into half of it, the share of one caller", config.Bytes(o.leastMemory()), config.Bytes(o.memory)),
-			"memory", "max-body", "max-items")
+		refuse(fmt.Errorf("--memory must be at least %s for --max-body %s and --max-items %d, got %s: raise it, or set those lower; the longest request must fit into half of it, the share of one caller",
+			config.Bytes(o.leastMemory()), config.Bytes(o.api.MaxBody), o.shared.Limits.Items, config.Bytes(o.memory)), "memory", "max-body", "max-items")
 	}
 }
 
