@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -19,16 +18,21 @@ import (
 // of 100 collects dozens of times a second under load; 400 saves a tenth of a small shuffle's CPU time.
 const gcPercent = 400
 
-// adminConnections is the number of connections of the admin server.
-const adminConnections = 32
-
-// Bytes and file descriptors, from which the limits follow.
+// Connections, bytes and file descriptors, from which the limits follow; docs/decisions/memory.md has
+// the measurements.
 const (
-	leastContainer    = 61 << 20  // for one log: 64 MB; docs/decisions/memory.md has the measurements
+	adminConnections  = 32        // of the admin server
+	noContainer       = 1 << 50   // bytes of a container without a limit
+	leastContainer    = 61 << 20  // for one log: 64 MB
+	smallContainer    = 256 << 20 // has small sockets and caches
 	processorMemory   = 16 << 20  // of a small container for each processor
 	logMemory         = 8 << 20   // of a log on SQLite besides the main one
+	idleMemory        = 17 << 20  // of Go in a container, without connections and long requests
+	fewConnections    = 4 << 20   // of eight or more connections, which settings must leave
 	connectionMemory  = 272 << 10 // of a connection, without the memory budget of its requests
 	tlsMemory         = 64 << 10  // of TLS for a connection; see httpserver.Server.OverTLS for HTTP/2
+	socketBuffer      = 32 << 10  // of a connection for each direction, in a small container
+	socketMemory      = 192 << 10 // of the kernel for a connection: 64 KiB to send then, and 128 KiB received before
 	baseDescriptors   = 32        // listener, log, standard output and the like
 	readerDescriptors = 4         // of an SQLite reader: database, write-ahead log, shared memory
 )
@@ -39,12 +43,12 @@ const (
 func (o *options) fit(given map[string]bool) {
 	limit, err := memlimit.FromCgroup()
 	if o.found = config.Bytes(limit).String(); err != nil {
-		limit, o.found = 0, err.Error()
+		limit, o.found = noContainer, err.Error()
 	}
-	o.container = int64(min(limit, 1<<62))
+	o.container = int64(min(limit, noContainer))
 	most := o.memory
-	if !given["memory"] && o.container > 0 {
-		o.memory = max(0, min(most, o.fitting()))
+	if !given["memory"] { // it stays 512 MiB where the container has 1.25 GiB
+		o.memory = max(0, min(most, (o.container-o.otherLogs()-48<<20)*5/12>>10<<10))
 	}
 	for range 5 {
 		if o.memory < o.leastMemory() && !given["max-body"] {
@@ -60,10 +64,6 @@ func (o *options) fit(given map[string]bool) {
 	o.shared.CacheShare = int(max(1, most/max(1, o.memory)))
 }
 
-// fitting returns the largest --memory that fits into the container. It is the default, 512 MiB, where
-// the container has the default of peakMemory.
-func (o *options) fitting() int64 { return (o.container - o.otherLogs() - 48<<20) * 5 / 12 >> 10 << 10 }
-
 // otherLogs returns the memory of the logs besides the main one.
 func (o *options) otherLogs() (bytes int64) {
 	for _, l := range o.logs[1:] {
@@ -74,18 +74,41 @@ func (o *options) otherLogs() (bytes int64) {
 	return bytes
 }
 
-// peakMemory returns the largest memory use in bytes that the README promises. otherLogs come on top.
-func (o *options) peakMemory() int64 {
-	peak := 2*o.memory + 256<<20
-	if o.container > 0 {
-		peak = min(peak, o.container-o.otherLogs())
-	}
-	return peak
+// room returns the bytes that a container leaves for connections and long requests. Beside Go it has
+// the program, SQLite and the kernel, sockets apart.
+func (o *options) room(container int64) int64 {
+	container -= o.otherLogs()
+	return container - min(96<<20, container/4+15<<20) - idleMemory
 }
 
-// connections returns the limit on open connections: --max-connections, or less if peakMemory or the
-// limit on open files requires it.
-func (o *options) connections() (int, error) {
+// bounds returns the most connections that fit into memory, and the limit of Go's memory with them: the
+// process then peaks at 2 x --memory + 256 MiB, and the container, with otherLogs, at its limit.
+func (o *options) bounds() (connections, goLimit int64) {
+	each, room := int64(connectionMemory), o.room(o.container)
+	if o.tls != nil {
+		each += tlsMemory
+	}
+	connections = min(int64(o.maxConnections), (o.memory+192<<20)/each, (room-o.memory)/(each+socketMemory))
+	return connections, min(2*o.memory+160<<20, room+idleMemory-connections*socketMemory)
+}
+
+// checkContainer calls refuse if the container has too little memory, or too little for the settings.
+func (o *options) checkContainer(refuse func(err error, flags ...string)) {
+	need, least := max(o.memory, o.leastMemory()), leastContainer+o.otherLogs()
+	enough, lower := least, ""
+	for o.room(enough) < need+fewConnections {
+		enough += 1 << 20
+	}
+	if o.container >= least {
+		lower = fmt.Sprintf(", or lower --memory, --max-body or --max-items, which need %s, so that %s is enough", config.Bytes(need), config.Bytes((o.room(o.container)-fewConnections)>>20<<20))
+	}
+	if o.container < enough && !o.version && !o.healthcheck {
+		refuse(fmt.Errorf("the container's memory limit of %s is too low: give it %s or more%s", o.found, config.Bytes(enough), lower), "memory", "max-body", "max-items")
+	}
+}
+
+// descriptors returns the connections that the limit on open files allows.
+func (o *options) descriptors() (int64, error) {
 	files, err := system.OpenFiles()
 	if err != nil {
 		return 0, fmt.Errorf("reading the limit on open files: %w", err)
@@ -95,44 +118,45 @@ func (o *options) connections() (int, error) {
 		others += adminConnections + httpserver.ExtraConnections
 	}
 	readers := len(o.logs) * ledger.DefaultReaders()
-	descriptors := max(files/4, files-int64(baseDescriptors+readerDescriptors*readers+others))
-	each := int64(connectionMemory)
-	if o.tls != nil {
-		each += tlsMemory
-	}
-	peak := o.peakMemory()
-	base := min(64<<20, peak/4+26<<20) // of a service without connections
-	return int(min(int64(o.maxConnections), descriptors, max(2, (peak-o.memory-base)/each))), nil
+	return max(files/4, files-int64(baseDescriptors+readerDescriptors*readers+others)), nil
 }
 
-// limitMemory makes garbage collections rare, and frequent as the process nears peakMemory. A container
-// has few processors for its memory, since each takes readers of the store and memory of Go. GOGC,
-// GOMEMLIMIT and GOMAXPROCS take precedence. It logs all limits, and warns of those that do not fit into
-// the container. It returns the limit on connections, or an error if the container is too small.
-func limitMemory(o *options, env func(string) string, logger *slog.Logger) (connections int, err error) {
-	if least := leastContainer + o.otherLogs(); o.container > 0 && o.container < least {
-		return 0, fmt.Errorf("the container's memory limit of %s is too low: give it %s or more", o.found, config.Bytes(least))
+// memoryWarnings returns what is wrong with the variables that Go's runtime has read.
+func (o *options) memoryWarnings(env func(string) string) (list []string) {
+	_, chosen := o.bounds()
+	if limit := debug.SetMemoryLimit(-1); env("GOMEMLIMIT") != "" && (limit < o.memory+16<<20 || limit > o.room(o.container)+idleMemory && o.container < noContainer) {
+		list = append(list, fmt.Sprintf("GOMEMLIMIT is %s: if it is too low, Go may do little but collect garbage, and if it is too high, the kernel may kill the service; unset it, which is as good as %s",
+			env("GOMEMLIMIT"), config.Bytes(chosen)))
 	}
+	if most := o.container / processorMemory; env("GOMAXPROCS") != "" && int64(runtime.GOMAXPROCS(0)) > most {
+		list = append(list, fmt.Sprintf("GOMAXPROCS is %s, and the container has memory for %d: the kernel may kill the service; unset it, or lower it", env("GOMAXPROCS"), most))
+	}
+	return list
+}
+
+// limitMemory makes garbage collections rare, and frequent as the process nears its peak. A container
+// has few processors for its memory, since each takes readers of the store and memory of Go. GOGC,
+// GOMEMLIMIT and GOMAXPROCS take precedence. It logs all limits, and returns the limit on connections.
+func limitMemory(o *options, env func(string) string, logger *slog.Logger) (int, error) {
+	connections, goLimit := o.bounds()
 	if env("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	peak := o.peakMemory()
-	if env("GOMEMLIMIT") == "" { // the rest is for what Go does not count: the program, and SQLite's memory maps
-		debug.SetMemoryLimit(peak - min(96<<20, peak/4+18<<20))
+	if env("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(goLimit)
 	}
-	processors := runtime.GOMAXPROCS(0)
-	if most := int(o.container / processorMemory); env("GOMAXPROCS") == "" && o.container > 0 && processors > most {
-		processors = most
+	if most := int(o.container / processorMemory); env("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) > most {
 		runtime.GOMAXPROCS(most) // not if that changes nothing: Go would follow the container's processors no more
 	}
-	if connections, err = o.connections(); err != nil {
+	descriptors, err := o.descriptors()
+	if err != nil {
 		return 0, err
 	}
-	level, text, goLimit := slog.LevelInfo, "memory", debug.SetMemoryLimit(-1)
-	if o.container > 0 && (o.memory > o.fitting() || goLimit > o.container) {
-		level, text = slog.LevelWarn, "these limits may take more memory than the container has, which then ends the service; lower memory, max-body, max-items or GOMEMLIMIT, or give it more"
+	connections = min(connections, descriptors)
+	logger.Info("memory", "container", o.found, "memory", config.Bytes(o.memory), "max-body", config.Bytes(o.api.MaxBody), "max-items", o.shared.Limits.Items,
+		"connections", connections, "GOMEMLIMIT", config.Bytes(debug.SetMemoryLimit(-1)), "GOMAXPROCS", runtime.GOMAXPROCS(0))
+	for _, warning := range o.memoryWarnings(env) {
+		logger.Warn(warning)
 	}
-	logger.Log(context.Background(), level, text, "container", o.found, "memory", config.Bytes(o.memory), "max-body", config.Bytes(o.api.MaxBody),
-		"max-items", o.shared.Limits.Items, "connections", connections, "GOMEMLIMIT", config.Bytes(goLimit), "GOMAXPROCS", processors)
-	return connections, nil
+	return int(connections), nil
 }

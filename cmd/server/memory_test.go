@@ -29,7 +29,7 @@ func TestMemorySettings(t *testing.T) {
 	} {
 		debug.SetGCPercent(150)
 		debug.SetMemoryLimit(1 << 30)
-		_, err := limitMemory(&options{memory: 64 << 20, logs: []*logs.Settings{{}}}, func(name string) string { return c.env[name] }, slog.New(slog.DiscardHandler))
+		_, err := limitMemory(&options{memory: 64 << 20, container: noContainer, logs: []*logs.Settings{{}}}, func(name string) string { return c.env[name] }, slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
 		settings := []metrics.Sample{{Name: "/gc/gogc:percent"}, {Name: "/gc/gomemlimit:bytes"}}
 		metrics.Read(settings)

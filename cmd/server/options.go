@@ -38,7 +38,7 @@ type options struct {
 	deckOfCards    bool
 	pages          bool
 	memory         int64
-	container      int64  // memory limit of the container; 0 for none
+	container      int64  // memory limit of the container, at most noContainer
 	found          string // that limit as text, or why there is no limit
 	maxConnections int
 	timeouts       httpserver.Timeouts
@@ -96,6 +96,7 @@ func parse(args []string, env func(string) string) (*options, error) {
 	o.checkEach(refuse)
 	o.checkLogs(file)
 	if len(errs) == 0 && file.Err() == nil {
+		o.checkContainer(refuse)
 		o.checkTogether(refuse)
 		if _, err := checkFiles(o.tls); err != nil {
 			refuse(err, "tls")

@@ -67,7 +67,8 @@ func build(ctx context.Context, o *options, connections int, tracer *tracing.Tra
 	}
 	handler.Watch(registry)
 	shared := o.shared
-	shared.Logs, shared.OpenStore, shared.Logger = o.logs, storeOpener(tracer), logger
+	small := o.container < smallContainer
+	shared.Logs, shared.OpenStore, shared.Logger = o.logs, storeOpener(tracer, small), logger
 	shared.Door = func(log string) logs.Door { return handler.LogNamed(log) }
 	shared.Observer = func(log string) logs.Observer { return metrics.Log(log) }
 	if tracer != nil {
@@ -84,6 +85,9 @@ func build(ctx context.Context, o *options, connections int, tracer *tracing.Tra
 	}()
 	served := httpserver.Options{
 		Handler: handler, MaxConnections: connections, Timeouts: o.timeouts, Metrics: httpserver.NewMetrics(registry, connections), Logger: logger,
+	}
+	if small {
+		served.Buffer = socketBuffer
 	}
 	server := httpserver.New(served)
 	if certificates != nil {
@@ -136,38 +140,30 @@ func ofDecks(routes map[string]deckofcards.Handler) map[string]func(http.Respons
 	return more
 }
 
-// cacheSize is the cache of each SQLite connection to a log besides the main one, in KiB. It is a
-// quarter of SQLite's default, so that a log takes less than 8 MiB under load.
+// cacheSize is the cache of each SQLite connection to a log besides the main one, and in a small
+// container, in KiB. It is a quarter of SQLite's default, so that a log takes less than 8 MiB under load.
 const cacheSize = 512
 
-// storeOpener returns openStore, with spans of what stores do if there is a tracer.
-func storeOpener(tracer *tracing.Tracer) func(context.Context, *logs.Settings) (ledger.Store, error) {
-	if tracer == nil {
-		return openStore
-	}
-	return func(ctx context.Context, l *logs.Settings) (ledger.Store, error) {
-		store, err := openStore(ctx, l)
-		if err != nil {
-			return nil, err
-		}
+// storeOpener returns the function that opens stores, with spans if there is a tracer.
+func storeOpener(tracer *tracing.Tracer, small bool) func(context.Context, *logs.Settings) (ledger.Store, error) {
+	return func(ctx context.Context, l *logs.Settings) (store ledger.Store, err error) {
 		engine := "sqlite" // OpenTelemetry's name for it
-		if l.Store != "" {
+		switch stored := archive.Folder(l.Folder); {
+		case archive.Exists(stored):
+			store, err = archive.Open(ctx, stored)
+		case l.Store != "":
 			engine = "postgresql"
+			store, err = postgres.Open(ctx, l.Store)
+		case l.Name == access.MainLog && !small:
+			store, err = sqlite.Open(ctx, l.StoreFile())
+		default:
+			store, err = sqlite.OpenCached(ctx, l.StoreFile(), cacheSize)
+		}
+		if err != nil || tracer == nil {
+			return store, err
 		}
 		return tracer.Store(store, engine), nil
 	}
-}
-
-func openStore(ctx context.Context, l *logs.Settings) (ledger.Store, error) {
-	switch stored := archive.Folder(l.Folder); {
-	case archive.Exists(stored):
-		return archive.Open(ctx, stored)
-	case l.Store != "":
-		return postgres.Open(ctx, l.Store)
-	case l.Name == access.MainLog:
-		return sqlite.Open(ctx, l.StoreFile())
-	}
-	return sqlite.OpenCached(ctx, l.StoreFile(), cacheSize)
 }
 
 // run serves until ctx is done or the only log fails, and calls reload for each signal from hangups.
