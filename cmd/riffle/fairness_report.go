@@ -23,8 +23,7 @@ type fairnessReport struct {
 	Items     []string       `json:"items"` // in their order before the shuffle
 	Cyclic    bool           `json:"cyclic"`
 	Tests     []fairnessTest `json:"tests"`
-	Positions [][]int        `json:"positions"`        // how often each item, by column, came to each place, by row
-	Orders    []orderCount   `json:"orders,omitempty"` // up to 5 items
+	Positions [][]int        `json:"positions"` // how often each item, by column, came to each place, by row
 
 	meter *fairness.Meter
 }
@@ -52,17 +51,6 @@ type fairnessTest struct {
 	Likely    string   `json:"likely,omitempty"` // and what that is likely to be
 }
 
-// An orderCount is the frequency of one of all orders.
-type orderCount struct {
-	Order []string `json:"order"`
-	Runs  int      `json:"runs"`
-	Fair  float64  `json:"fair"`  // how often it should have
-	Naive float64  `json:"naive"` // how often it would have, had each place been swapped with any
-}
-
-// mostDrawn is the largest number of items whose orders are all shown.
-const mostDrawn = 5
-
 // newFairnessReport judges what was measured. sorted says that the order before the shuffle is a guess.
 func newFairnessReport(m *fairness.Meter, items []string, cyclic, sorted bool) *fairnessReport {
 	r := &fairnessReport{Runs: m.Runs, Items: items, Cyclic: cyclic, Notes: []string{}, meter: m}
@@ -76,7 +64,6 @@ func newFairnessReport(m *fairness.Meter, items []string, cyclic, sorted bool) *
 	}
 	r.explainAll(findings)
 	r.Positions = slices.Collect(slices.Chunk(m.Positions.Counts, m.N))
-	r.countOrders()
 	r.conclude(len(caught) > 0, findings[0], sorted)
 	return r
 }
@@ -99,20 +86,6 @@ func newFairnessTest(f fairness.Finding, caught bool) fairnessTest {
 		}
 	}
 	return t
-}
-
-func (r *fairnessReport) countOrders() {
-	if r.Cyclic || len(r.Items) > mostDrawn {
-		return
-	}
-	naive := fairness.NaiveLaw(len(r.Items))
-	for rank, runs := range r.meter.Orders.Counts {
-		count := orderCount{Runs: runs, Fair: float64(r.Runs) / float64(len(naive)), Naive: naive[rank] * float64(r.Runs)}
-		for _, item := range fairness.OrderOf(rank, len(r.Items)) {
-			count.Order = append(count.Order, r.Items[item])
-		}
-		r.Orders = append(r.Orders, count)
-	}
 }
 
 // conclude sets verdict, headline and notes. positions decides whether there is enough to judge.

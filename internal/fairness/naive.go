@@ -1,32 +1,5 @@
 package fairness
 
-// NaiveLaw returns how likely each order of n items is, by rank, if each place is swapped with any: all
-// nⁿ runs, counted.
-func NaiveLaw(n int) []float64 {
-	law, order := make([]float64, factorial(n)), make([]uint8, n)
-	for i := range order {
-		order[i] = uint8(i)
-	}
-	share := 1.0
-	for range n {
-		share /= float64(n)
-	}
-	var run func(place int)
-	run = func(place int) {
-		if place == n {
-			law[Rank(order)] += share
-			return
-		}
-		for other := range order {
-			order[place], order[other] = order[other], order[place]
-			run(place + 1)
-			order[place], order[other] = order[other], order[place]
-		}
-	}
-	run(0)
-	return law
-}
-
 // FitsNaive reports whether the counts are not uniform but fit swapping each place with any: from
 // the first or from the last on, of orders or of their inverses.
 func (s *Positions) FitsNaive() bool {

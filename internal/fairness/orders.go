@@ -63,21 +63,6 @@ func Rank(order []uint8) int {
 	return number
 }
 
-// OrderOf is the inverse of [Rank].
-func OrderOf(rank, n int) []uint8 {
-	order := make([]uint8, n)
-	for i := n - 1; i >= 0; i-- {
-		order[i] = uint8(rank % (n - i))
-		rank /= n - i
-		for j := i + 1; j < n; j++ {
-			if order[j] >= order[i] {
-				order[j]++
-			}
-		}
-	}
-	return order
-}
-
 // CycleRank numbers the single cycles through 0, 1, ..., n-1 from 0 to (n-1)!-1, by what follows 0. It
 // is -1 for an order that is not a single cycle.
 func CycleRank(order []uint8) int {

@@ -187,6 +187,21 @@ func TestStatisticsOfSattoloAreOfSingleCycles(t *testing.T) {
 	}
 }
 
+// orderOf returns the order of 0, 1, ..., n-1 that [fairness.Rank] gives a number.
+func orderOf(rank, n int) []uint8 {
+	order := make([]uint8, n)
+	for i := n - 1; i >= 0; i-- {
+		order[i] = uint8(rank % (n - i))
+		rank /= n - i
+		for j := i + 1; j < n; j++ {
+			if order[j] >= order[i] {
+				order[j]++
+			}
+		}
+	}
+	return order
+}
+
 // TestHandLaw compares the law of hands with published moments and with all orders of seven.
 func TestHandLaw(t *testing.T) {
 	law := hypergeometric(52, 13, 13)
@@ -196,7 +211,7 @@ func TestHandLaw(t *testing.T) {
 	}
 	law, seen := hypergeometric(7, 3, 4), make([]int, 5)
 	for rank := range 5040 {
-		seen[below(3)(fairness.OrderOf(rank, 7)[:4])]++
+		seen[below(3)(orderOf(rank, 7)[:4])]++
 	}
 	for value, c := range seen {
 		if want := law[value] * 5040; math.Abs(float64(c)-want) > 1e-9 {
