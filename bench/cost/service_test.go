@@ -74,7 +74,7 @@ func openOn(t *testing.T, store ledger.Store) *service {
 		MaxBody: 16 << 20, Budget: budget.New(512 << 20),
 	})
 	handler.LogNamed(access.MainLog).Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1e6, Results: 1e7}}, services.Options{
-		Random: main.Random(rand.NewChaCha8([32]byte{})), ObserveCommitment: main.Commitment, ObserveShoe: main.ShoeChange,
+		Random: rand.NewChaCha8([32]byte{}), ObserveCommitment: main.Commitment, ObserveShoe: main.ShoeChange,
 	}))
 	return &service{handler: handler, log: log}
 }

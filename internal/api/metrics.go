@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -37,7 +36,6 @@ type Metrics struct {
 	lost        *prometheus.CounterVec // races for the end of the log
 	commitments *prometheus.CounterVec
 	shoes       *prometheus.CounterVec
-	random      *prometheus.CounterVec
 	anchored    *prometheus.GaugeVec
 }
 
@@ -72,7 +70,6 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		lost:        counter("riffle_commit_conflicts_total", "Commits that were made again because another process appended first."),
 		commitments: counter("riffle_commitments_total", "Commitments that were made, used or logged as void, and uses that came late.", "event"),
 		shoes:       counter("riffle_shoe_changes_total", "Changes of shoes, by the kind of their records.", "kind"),
-		random:      counter("riffle_random_bytes_total", "Bytes read from the operating system's generator."),
 		anchored:    gauge("riffle_anchor_compared_timestamp_seconds", "When the log was last compared with an anchor.", logLabel, "anchor"),
 	}
 }
@@ -87,7 +84,7 @@ var events = map[dealer.Event]string{
 
 // Log returns the metrics of a log. Counters of known labels begin at 0.
 func (m *Metrics) Log(name string) *LogMetrics {
-	for _, plain := range []*prometheus.CounterVec{m.items, m.shed, m.lost, m.random} {
+	for _, plain := range []*prometheus.CounterVec{m.items, m.shed, m.lost} {
 		plain.WithLabelValues(name)
 	}
 	m.records.WithLabelValues(name)
@@ -188,22 +185,6 @@ func (m *LogMetrics) Commit(c ledger.Commit) {
 	m.commits.WithLabelValues(m.log, result).Observe(c.Duration.Seconds())
 	m.records.WithLabelValues(m.log).Observe(float64(c.Records))
 	m.lost.WithLabelValues(m.log).Add(float64(c.Conflicts))
-}
-
-// Random counts the bytes read from a source of randomness.
-func (m *LogMetrics) Random(source io.Reader) io.Reader {
-	return &countedReader{source, m.random.WithLabelValues(m.log)}
-}
-
-type countedReader struct {
-	source io.Reader
-	bytes  prometheus.Counter
-}
-
-func (r *countedReader) Read(p []byte) (int, error) {
-	n, err := r.source.Read(p)
-	r.bytes.Add(float64(n))
-	return n, err
 }
 
 // pattern returns the request's route, a label of metrics.

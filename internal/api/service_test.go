@@ -153,7 +153,7 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 		if name != access.MainLog {
 			log = openLog(t, s, ledger.Options{Folder: t.TempDir(), Observe: counts.Commit})
 		}
-		serving := services.Options{Random: counts.Random(s.random), Now: s.now, ObserveCommitment: counts.Commitment, ObserveShoe: counts.ShoeChange}
+		serving := services.Options{Random: s.random, Now: s.now, ObserveCommitment: counts.Commitment, ObserveShoe: counts.ShoeChange}
 		if s.tracer != nil {
 			serving.TraceAppend = s.tracer.StartAppend
 		}

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"slices"
@@ -42,7 +41,6 @@ type Door interface {
 
 // An Observer is told what happens in a log.
 type Observer interface {
-	Random(io.Reader) io.Reader // returns the source with its reads observed
 	Commit(ledger.Commit)
 	Commitment(dealer.Event)
 	ShoeChange(audit.Kind)
