@@ -43,7 +43,10 @@ func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 	if err := os.Mkdir(k.NewData, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("the folder of the new log: %w", err)
 	}
-	next, err := k.newLog.open(ctx)
+	if k.NewOrigin == old.Log.Origin() {
+		return fmt.Errorf("the new log cannot have the origin of the old one: use --new-origin to name another, such as %s-2", k.NewOrigin)
+	}
+	next, err := k.newLog.open(ctx, end != nil)
 	if err != nil {
 		return fmt.Errorf("beginning the new log: %w", err)
 	}
@@ -57,7 +60,7 @@ func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 		return fmt.Errorf("the log was closed before: it goes on as %s, and the log in %s is %s", end.Successor, k.NewData, next.Log.Verifier())
 	}
 	last := old.Log.Checkpoint(ctx)
-	if err := next.BeginLog(ctx, old.Log.Verifier(), string(last)); err != nil {
+	if err := next.BeginLog(ctx, old.Log.Verifier(), string(last)); err != nil && !errors.Is(err, ledger.ErrClaimed) {
 		return fmt.Errorf("the log has ended. Beginning the new one: %w", err)
 	}
 	_, err = fmt.Fprintf(c.out, "%s\nnew log      %s\nkey          %s\n", last, k.NewOrigin, next.Log.Verifier())
@@ -147,7 +150,7 @@ func (k *logFork) Run(ctx context.Context, c *console) error {
 	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("writing down what was lost: %w", err)
 	}
-	next, err := k.open(ctx)
+	next, err := k.open(ctx, false)
 	if err == nil {
 		err = errors.Join(next.BeginLog(ctx, predecessor, string(second)), next.Log.Close())
 	}
@@ -226,13 +229,13 @@ func firstDifference(ctx context.Context, a, b ledger.Reader, size uint64) (uint
 	return uint64(index), failed
 }
 
-// open begins the new log, or opens it if it has no records.
-func (k *newLog) open(ctx context.Context) (*journal.Journal, error) {
+// open begins the new log, or opens it if it has no records or a command is repeated.
+func (k *newLog) open(ctx context.Context, again bool) (*journal.Journal, error) {
 	store, err := openTarget(ctx, k.NewData, k.NewStore)
 	if err != nil {
 		return nil, err
 	}
-	if head, err := store.Head(ctx); err != nil || head.Size > 0 {
+	if head, err := store.Head(ctx); err != nil || head.Size > 0 && !again {
 		return nil, errors.Join(err, errors.New("its store has a log already"), store.Close())
 	}
 	log, err := ledger.Open(ctx, store, ledger.Options{Folder: k.NewData, Origin: k.NewOrigin})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"riffle/internal/audit"
@@ -142,6 +143,10 @@ func (k *logForget) Run(ctx context.Context, c *console) error {
 	if age := time.Since(last.Time); age < k.Older {
 		_, err := fmt.Fprintf(c.out, "archive      %s\nkept         the log ended %s\n", folder, last.Time.Format(time.DateTime))
 		return err
+	}
+	store := storeName(filepath.Dir(folder), "")
+	if _, err := os.Stat(store); err == nil {
+		return fmt.Errorf("%s still has the seeds: restart the service, and remove it with riffle log export --remove", store)
 	}
 	if err := archive.ForgetSeeds(folder); err != nil {
 		return err

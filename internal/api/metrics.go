@@ -32,7 +32,6 @@ type Metrics struct {
 	shed        *prometheus.CounterVec
 	rejected    *prometheus.CounterVec
 	commits     *prometheus.HistogramVec
-	records     *prometheus.HistogramVec
 	lost        *prometheus.CounterVec // races for the end of the log
 	commitments *prometheus.CounterVec
 	shoes       *prometheus.CounterVec
@@ -66,7 +65,6 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		shed:        counter("riffle_http_shed_total", "Requests that were answered 503: queue or memory budget full, no space, no store, no checkpoint yet, stopping."),
 		rejected:    counter("riffle_rejected_requests_total", "Requests that were answered 503, by what was full or missing.", "reason"),
 		commits:     histogram("riffle_commit_duration_seconds", "Time of one durable commit of a batch of records.", durations, "result"),
-		records:     histogram("riffle_commit_records", "Records in one commit.", prometheus.ExponentialBuckets(1, 2, 13)),
 		lost:        counter("riffle_commit_conflicts_total", "Commits that were made again because another process appended first."),
 		commitments: counter("riffle_commitments_total", "Commitments that were made, used or logged as void, and uses that came late.", "event"),
 		shoes:       counter("riffle_shoe_changes_total", "Changes of shoes, by the kind of their records.", "kind"),
@@ -87,7 +85,6 @@ func (m *Metrics) Log(name string) *LogMetrics {
 	for _, plain := range []*prometheus.CounterVec{m.items, m.shed, m.lost} {
 		plain.WithLabelValues(name)
 	}
-	m.records.WithLabelValues(name)
 	for _, text := range events {
 		m.commitments.WithLabelValues(name, text)
 	}
@@ -183,7 +180,6 @@ func (m *LogMetrics) Commit(c ledger.Commit) {
 		result = "error"
 	}
 	m.commits.WithLabelValues(m.log, result).Observe(c.Duration.Seconds())
-	m.records.WithLabelValues(m.log).Observe(float64(c.Records))
 	m.lost.WithLabelValues(m.log).Add(float64(c.Conflicts))
 }
 

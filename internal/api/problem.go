@@ -270,11 +270,6 @@ func detailed(r *http.Request, err error) *problem {
 	return nil
 }
 
-// problemTooExpensive is for a replay or a shoe's proof that takes longer than the service allows.
-func problemTooExpensive() *problem {
-	return unprocessable("Checking this takes longer than the service allows. Get the proof of each record from GET /audits/{id}/proof, and check it offline with riffle verify.")
-}
-
 // problemOfFields is for a request that the rules reject.
 func problemOfFields(r *http.Request, e *plan.Invalid) *problem {
 	p := unprocessable("%s", sentence(e.Fields[0].Pointer, e.Fields[0].Detail))

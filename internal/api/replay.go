@@ -24,7 +24,7 @@ type replay struct {
 
 func (p replay) Begin(ctx context.Context, work disclosure.Work) error {
 	if work.Steps > work.Most || work.Bytes+uint64(p.drawn) > uint64(p.memory) {
-		return problemTooExpensive()
+		return unprocessable("Checking this takes longer than the service allows. Get the proof of each record from GET /audits/{id}/proof, and check it offline with riffle verify.")
 	}
 	return p.Replay.Begin(ctx, work.Steps <= shortReplay && p.drawn == 0, int64(work.Bytes)+p.drawn)
 }

@@ -165,9 +165,9 @@ func (j *Journal) EndLog(ctx context.Context, successor string) error {
 	return j.AppendNew(ctx, &Entry{Record: record, Claims: []ledger.Claim{{Name: ledger.EndClaim}}})
 }
 
-// Neighbours returns the verifier key of the log that a log follows, or "" for none, and the log's last record if
-// that ends it, or else nil.
-func Neighbours(ctx context.Context, log *ledger.Log) (predecessor string, end *audit.Record, err error) {
+// Neighbours returns the log's first record if it follows another log, and its last record if that ends it, or
+// else nil.
+func Neighbours(ctx context.Context, log *ledger.Log) (begin, end *audit.Record, err error) {
 	size, _ := log.Sizes()
 	for _, index := range []uint64{0, size - 1} {
 		if size == 0 {
@@ -175,17 +175,17 @@ func Neighbours(ctx context.Context, log *ledger.Log) (predecessor string, end *
 		}
 		e, err := log.At(ctx, index)
 		if err != nil {
-			return "", nil, err
+			return nil, nil, err
 		}
 		switch record, err := audit.ParseRecord(e.Record); {
 		case err != nil: // another check finds records that are none
 		case record.Kind == audit.KindLogEnd:
 			end = record
-		case index == 0:
-			predecessor = record.Predecessor
+		case record.Kind == audit.KindLogBegin:
+			begin = record
 		}
 	}
-	return predecessor, end, nil
+	return begin, end, nil
 }
 
 // An Observer is notified of the records that a request commits or replays, before its response

@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -186,19 +188,22 @@ func (s *Set) claimKey(verifier, name string) error {
 	return nil
 }
 
-// logOf returns the log with a verifier key, or nil. The error is for a record that may be in an
-// earlier log.
-func (s *Set) logOf(verifier string) (found *ledger.Log, err error) {
+// predecessor returns the log that one with a first record follows, or nil. The error is for a record that may
+// be in an earlier log.
+func (s *Set) predecessor(begin *audit.Record) (_ *ledger.Log, err error) {
 	for _, l := range s.logs {
 		l.mu.Lock()
-		if l.services == nil && l.Retired {
-			err = fmt.Errorf("%w: a log that may have the record is not open", ledger.ErrUnavailable)
-		} else if l.services != nil && l.services.Log.Verifier() == verifier {
-			found = l.services.Log
-		}
+		open := l.services
 		l.mu.Unlock()
-		if found != nil {
-			return found, nil
+		switch {
+		case open == nil && l.Retired:
+			err = fmt.Errorf("%w: a log that may have the record is not open", ledger.ErrUnavailable)
+		case open != nil && open.Log.Verifier() == begin.Predecessor:
+			size, _ := open.Log.Sizes()
+			if signed, _ := strconv.ParseUint(strings.Split(begin.Checkpoint, "\n")[1], 10, 64); size < signed {
+				return nil, fmt.Errorf("%w: the log %s has %d records, and the one that follows it has its checkpoint of %d: put its newest store back", ledger.ErrUnavailable, l.Name, size, signed)
+			}
+			return open.Log, nil
 		}
 	}
 	return nil, err

@@ -152,11 +152,13 @@ func (l *served) openNext(ctx context.Context) {
 
 // carry copies the open shoes and unused commitments of the earlier log, until it has or ctx is done.
 func (l *served) carry(ctx context.Context) {
+	before, _ := l.services.Log.Sizes()
 	for ctx.Err() == nil {
 		err := journal.New(l.services.Log, rand.Reader, time.Now).Carry(ctx)
 		if err == nil {
-			size, _ := l.services.Log.Sizes()
-			l.carried.Store(&size)
+			copied, _ := l.services.Log.Sizes()
+			copied -= before
+			l.carried.Store(&copied)
 			return
 		}
 		if ctx.Err() == nil {
@@ -215,7 +217,7 @@ func (l *served) extend(ctx context.Context, chain []*ledger.Log, anchors []ledg
 		chain = append(chain, log)
 		before := len(chain) - 2
 		size, _ := log.Sizes()
-		predecessor, end, err := journal.Neighbours(ctx, log)
+		begin, end, err := journal.Neighbours(ctx, log)
 		if err == nil && end == nil {
 			err = errors.Join(checkNames(anchors, chain), l.checkAnchored(anchors, chain), l.checkLast(len(chain)))
 		}
@@ -228,8 +230,8 @@ func (l *served) extend(ctx context.Context, chain []*ledger.Log, anchors []ledg
 		switch {
 		case before >= 0:
 			log.Follow(func() (*ledger.Log, error) { return chain[before], nil })
-		case predecessor != "":
-			log.Follow(func() (*ledger.Log, error) { return l.set.logOf(predecessor) })
+		case begin != nil:
+			log.Follow(func() (*ledger.Log, error) { return l.set.predecessor(begin) })
 		}
 		if end == nil {
 			return chain, nil
@@ -246,10 +248,10 @@ func (l *served) extend(ctx context.Context, chain []*ledger.Log, anchors []ledg
 
 // openOne opens the log that follows a chain. Anchors of its name are compared with it.
 func (l *served) openOne(ctx context.Context, chain []*ledger.Log, anchors []ledger.Anchor) (*ledger.Log, error) {
-	one := l.after(len(chain))
+	one, mustExist := l.after(len(chain)), l.Create == CreateNever || l.Retired || l.seen != nil
 	options := ledger.Options{
 		ReadKey: keycommand.Reader(ctx, l.KeyCommand), KeyFile: l.Key, SeedKeys: l.SeedKeys, SeedKeyFile: l.SeedKeyFile,
-		Origin: l.Origin, ReadOnly: l.Retired, MustExist: l.Create == CreateNever || l.Retired || l.seen != nil,
+		Origin: l.Origin, ReadOnly: l.Retired, MustExist: mustExist,
 		Queue: l.set.Queue, Patience: l.set.Patience, Observe: l.observer.Commit,
 	}
 	if len(chain) > 0 {
@@ -271,6 +273,13 @@ func (l *served) openOne(ctx context.Context, chain []*ledger.Log, anchors []led
 	store, err := l.set.OpenStore(ctx, one)
 	if err != nil {
 		return nil, err
+	}
+	head, err := store.Head(ctx)
+	if err == nil && mustExist && head.Size > 0 {
+		err = l.checkFiles(one)
+	}
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
 	}
 	options.Anchors = anchors
 	log, err := ledger.Open(ctx, store, options)

@@ -39,7 +39,7 @@ type served struct {
 	earlier  []*ledger.Log          // that the open log follows in the same folder, the first one first
 	failed   chan struct{}          // closed once the open log has failed
 	untend   func()                 // ends tend
-	carried  atomic.Pointer[uint64] // size of the open log once it has what was open in the earlier one; nil until then
+	carried  atomic.Pointer[uint64] // records that this process has copied from the earlier log, once all are there; nil until then
 }
 
 // open opens the log and serves requests from it.

@@ -28,7 +28,7 @@ func domino(s *sheet, c *deck.Card) bool {
 			if chinese && (n == 1 || n == 4 || low == 6 && high == 6 && i%2 == half) {
 				colour = "#ff5148"
 			}
-			s.pip(midX+42*p.column, 90+156*float64(half)+96*(p.row-0.5), 15, colour)
+			s.add(`<circle class="pip" cx="%v" cy="%v" r="15" fill="%s"/>`, tenth(midX+42*p.column), tenth(90+156*float64(half)+96*(p.row-0.5)), colour)
 		}
 	}
 	return true

@@ -66,11 +66,6 @@ func (s *sheet) circle(x, y, r float64, fill string) {
 	s.add(`<circle cx="%v" cy="%v" r="%v" fill="%s"/>`, tenth(x), tenth(y), tenth(r), fill)
 }
 
-// pip draws a disc that counts.
-func (s *sheet) pip(x, y, r float64, fill string) {
-	s.add(`<circle class="pip" cx="%v" cy="%v" r="%v" fill="%s"/>`, tenth(x), tenth(y), tenth(r), fill)
-}
-
 // twice draws something upright and again turned by half a circle, for both ends of a card.
 func (s *sheet) twice(draw func()) {
 	draw()
