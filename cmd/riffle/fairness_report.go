@@ -23,7 +23,7 @@ type fairnessReport struct {
 	Items     []string       `json:"items"` // in their order before the shuffle
 	Cyclic    bool           `json:"cyclic"`
 	Tests     []fairnessTest `json:"tests"`
-	Positions [][]int        `json:"positions"` // how often each item, by column, came to each place, by row
+	Positions [][]int        `json:"positions"` // how often each item (column) came to each place (row)
 
 	meter *fairness.Meter
 }

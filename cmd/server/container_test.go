@@ -102,8 +102,9 @@ func TestSmallContainer(t *testing.T) {
 	s.stop()
 }
 
-// TestRejectsTinyContainer starts the program, or has it check its configuration, with too little memory,
-// with settings that need too much, and with variables that Go's runtime follows. 3 EiB leave the defaults.
+// TestRejectsTinyContainer starts the program, or has it check its configuration, with too little
+// memory, with settings that need too much, and with variables that Go's runtime follows. 3 EiB
+// leave the defaults.
 func TestRejectsTinyContainer(t *testing.T) {
 	t.Parallel()
 	huge := newContainer(t, "3458764513820540928").l.start(t)

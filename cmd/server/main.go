@@ -28,7 +28,8 @@ func main() {
 	}
 }
 
-// run runs the service until ctx is done or the only log fails. It writes the error that it returns.
+// run runs the service until ctx is done or the only log fails. It writes the error that it
+// returns.
 func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) (err error) {
 	o, err := parse(args, env)
 	defer func() { o.writeError(stderr, err) }()
@@ -81,8 +82,8 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	})
 }
 
-// writeError writes the error that ends the program as lines of the log. A terminal gets plain text,
-// and so do the callers of --check-config and --healthcheck.
+// writeError writes the error that ends the program as lines of the log. A terminal gets plain
+// text, and so do the callers of --check-config and --healthcheck.
 func (o *options) writeError(w io.Writer, err error) {
 	if err == nil {
 		return

@@ -18,8 +18,8 @@ import (
 // of 100 collects dozens of times a second under load; 400 saves a tenth of a small shuffle's CPU time.
 const gcPercent = 400
 
-// Connections, bytes and file descriptors, from which the limits follow; docs/decisions/memory.md has
-// the measurements.
+// Connections, bytes and file descriptors, from which the limits follow; docs/decisions/memory.md
+// has the measurements.
 const (
 	adminConnections  = 32        // of the admin server
 	noContainer       = 1 << 50   // bytes of a container without a limit
@@ -32,7 +32,7 @@ const (
 	connectionMemory  = 272 << 10 // of a connection, without the memory budget of its requests
 	tlsMemory         = 64 << 10  // of TLS for a connection; see httpserver.Server.OverTLS for HTTP/2
 	socketBuffer      = 32 << 10  // of a connection for each direction, in a small container
-	socketMemory      = 192 << 10 // of the kernel for a connection: 64 KiB to send then, and 128 KiB received before
+	socketMemory      = 192 << 10 // of the kernel for a connection: to send 64, received 128
 	baseDescriptors   = 32        // listener, log, standard output and the like
 	readerDescriptors = 4         // of an SQLite reader: database, write-ahead log, shared memory
 )
@@ -74,15 +74,16 @@ func (o *options) otherLogs() (bytes int64) {
 	return bytes
 }
 
-// room returns the bytes that a container leaves for connections and long requests. Beside Go it has
-// the program, SQLite and the kernel, sockets apart.
+// room returns the bytes that a container leaves for connections and long requests. Beside Go it
+// has the program, SQLite and the kernel, sockets apart.
 func (o *options) room(container int64) int64 {
 	container -= o.otherLogs()
 	return container - min(96<<20, container/4+15<<20) - idleMemory
 }
 
-// bounds returns the most connections that fit into memory, and the limit of Go's memory with them: the
-// process then peaks at 2 x --memory + 256 MiB, and the container, with otherLogs, at its limit.
+// bounds returns the most connections that fit into memory, and the limit of Go's memory with them:
+// the process then peaks at 2 x --memory + 256 MiB, and the container, with otherLogs, at its
+// limit.
 func (o *options) bounds() (connections, goLimit int64) {
 	each, room := int64(connectionMemory), o.room(o.container)
 	if o.tls != nil {
@@ -92,7 +93,8 @@ func (o *options) bounds() (connections, goLimit int64) {
 	return connections, min(2*o.memory+160<<20, room+idleMemory-connections*socketMemory)
 }
 
-// checkContainer calls refuse if the container has too little memory, or too little for the settings.
+// checkContainer calls refuse if the container has too little memory, or too little for the
+// settings.
 func (o *options) checkContainer(refuse func(err error, flags ...string)) {
 	need, least := max(o.memory, o.leastMemory()), leastContainer+o.otherLogs()
 	enough, lower := least, ""
@@ -134,9 +136,10 @@ func (o *options) memoryWarnings(env func(string) string) (list []string) {
 	return list
 }
 
-// limitMemory makes garbage collections rare, and frequent as the process nears its peak. A container
-// has few processors for its memory, since each takes readers of the store and memory of Go. GOGC,
-// GOMEMLIMIT and GOMAXPROCS take precedence. It logs all limits, and returns the limit on connections.
+// limitMemory makes garbage collections rare, and frequent as the process nears its peak. A
+// container has few processors for its memory, since each takes readers of the store and memory of
+// Go. GOGC, GOMEMLIMIT and GOMAXPROCS take precedence. It logs all limits, and returns the limit on
+// connections.
 func limitMemory(o *options, env func(string) string, logger *slog.Logger) (int, error) {
 	connections, goLimit := o.bounds()
 	if env("GOGC") == "" {

@@ -37,7 +37,7 @@ func (s *service) reload(ctx context.Context, level *slog.LevelVar, o *options, 
 	before, after := given(running.flags), given(o.flags)
 	o.flags.VisitAll(func(fl *flag.Flag) {
 		value := fl.Value.String()
-		if value == running.flags.Lookup(fl.Name).Value.String() || !before[fl.Name] && !after[fl.Name] { // fit may choose another
+		if value == running.flags.Lookup(fl.Name).Value.String() || !before[fl.Name] && !after[fl.Name] { // or fit has chosen
 			return
 		}
 		apply, ok := live[fl.Name]

@@ -480,8 +480,8 @@ func (s *server) checkShedding(queue, callers int, resume func()) {
 	s.checkOutage("queue")
 }
 
-// checkOutage waits until the only outage for a reason is over, and checks that the server has logged two
-// lines about it, the second one with the number of requests.
+// checkOutage waits until the only outage for a reason is over, and checks that the server has
+// logged two lines about it, the second one with the number of requests.
 func (s *server) checkOutage(reason string) {
 	s.t.Helper()
 	logged := func(level string) (list []string) {

@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestYearInSmall has at least 10 logs follow each other under load, or 20 with everyFault, on each engine.
-// A server is killed at each change, and others of the same log go on. Nothing that was answered is lost
-// or fails, a shoe is dealt across all logs, and all old records are proven.
+// TestYearInSmall has at least 10 logs follow each other under load, or 20 with everyFault, on each
+// engine. A server is killed at each change, and others of the same log go on. Nothing that was
+// answered is lost or fails, a shoe is dealt across all logs, and all old records are proven.
 func TestYearInSmall(t *testing.T) {
 	t.Parallel()
 	db, rounds := newDatabase(t), 10
@@ -191,8 +191,8 @@ func forgetSeeds(t *testing.T, s *server, d shuffled) {
 	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", s.data)
 }
 
-// TestDiskIsFullWhenALogEnds leaves so little room on a disk that a log is due and could end, but the next
-// one could not begin. So it does not end, and goes on until there is room.
+// TestDiskIsFullWhenALogEnds leaves so little room on a disk that a log is due and could end, but
+// the next one could not begin. So it does not end, and goes on until there is room.
 func TestDiskIsFullWhenALogEnds(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

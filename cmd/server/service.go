@@ -141,7 +141,8 @@ func ofDecks(routes map[string]deckofcards.Handler) map[string]func(http.Respons
 }
 
 // cacheSize is the cache of each SQLite connection to a log besides the main one, and in a small
-// container, in KiB. It is a quarter of SQLite's default, so that a log takes less than 8 MiB under load.
+// container, in KiB. It is a quarter of SQLite's default, so that a log takes less than 8 MiB under
+// load.
 const cacheSize = 512
 
 // storeOpener returns the function that opens stores, with spans if there is a tracer.

@@ -74,8 +74,8 @@ GET /openapi.yaml
 `
 
 // TestSoak measures how many requests of all routes each engine answers a second, and then sends
-// 60% of that. The server is killed each minute. Before each kill the test notes memory, descriptors,
-// goroutines and files.
+// 60% of that. The server is killed each minute. Before each kill the test notes memory,
+// descriptors, goroutines and files.
 func TestSoak(t *testing.T) {
 	if *soak == 0 {
 		t.Skip("it takes an hour: make soak")
@@ -205,9 +205,9 @@ func (f *soaked) call(line string, values map[string]string) {
 	}
 }
 
-// resources are named as taken returns them, with how much more of each a server may take in the end
-// than in the beginning. Those that do not depend on the heap are compared within each minute, too.
-// The latency of POST /shuffle is only reported.
+// resources are named as taken returns them, with how much more of each a server may take in the
+// end than in the beginning. Those that do not depend on the heap are compared within each minute,
+// too. The latency of POST /shuffle is only reported.
 var resources = []struct {
 	name  string
 	slack int

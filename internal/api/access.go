@@ -75,8 +75,8 @@ func (a *API) authorize(x *exchange, scope access.Scope) (err error) {
 // writes reports whether the requests of a scope write records.
 func writes(scope access.Scope) bool { return scope == access.Shuffle || scope == access.Deal }
 
-// cache sets the lifetime of a cacheable answer, such as "max-age=300". Shared caches may store it if callers
-// without a token may read the log; otherwise only the caller may.
+// cache sets the lifetime of a cacheable answer, such as "max-age=300". Shared caches may store it
+// if callers without a token may read the log; otherwise only the caller may.
 func (x *exchange) cache(lifetime string) {
 	if x.public {
 		x.Header().Set("Cache-Control", "public, "+lifetime)

@@ -14,9 +14,9 @@ import (
 
 var errDraining = errors.New("the service is stopping")
 
-// Drain makes /readyz fail, so that load balancers send no new traffic. Requests are still answered,
-// each as the last of its connection. It reports whether a load balancer that asks every period has
-// asked for /readyz.
+// Drain makes /readyz fail, so that load balancers send no new traffic. Requests are still
+// answered, each as the last of its connection. It reports whether a load balancer that asks every
+// period has asked for /readyz.
 func (a *API) Drain(period time.Duration) (asked bool) {
 	a.draining.Store(true)
 	return time.Since(a.asked.Load()[0]) < 2*period

@@ -248,8 +248,8 @@ func TestRetiredLog(t *testing.T) {
 	assert.Equal(t, size, s.logSize(), "the log")
 }
 
-// A route beyond the contract answers its own errors, which count in the metrics. It is called again for the log
-// that follows one that has ended.
+// A route beyond the contract answers its own errors, which count in the metrics. It is called
+// again for the log that follows one that has ended.
 func TestRoutesBeyondTheContract(t *testing.T) {
 	var s *service
 	var asked []*services.Services

@@ -6,20 +6,20 @@ import (
 	"riffle/internal/httperror"
 )
 
-// An outage is a time in which a log fails for one reason. Its begin and its end are logged, one line
-// each however many requests are rejected.
+// An outage is a time in which a log fails for one reason. Its begin and its end are logged, one
+// line each however many requests are rejected.
 type outage struct {
 	reason        string
 	began, failed time.Time // the first and the last failure
 	rejected      int       // requests
 }
 
-// outageQuiet is the time without a failure after which an outage is over, so that one that comes and
-// goes is one outage.
+// outageQuiet is the time without a failure after which an outage is over, so that one that comes
+// and goes is one outage.
 const outageQuiet = 10 * time.Second
 
-// reject counts a request that is answered 503 because of the error. Unlike a failed health check, it is
-// part of an outage.
+// reject counts a request that is answered 503 because of the error. Unlike a failed health check,
+// it is part of an outage.
 func (l *Log) reject(err error) {
 	l.metrics.rejected.WithLabelValues(l.name, httperror.Reason(err)).Inc()
 	if answer, _ := httperror.Find(err); answer.Reason != "" {

@@ -15,8 +15,9 @@ import (
 	"riffle/internal/ledger"
 )
 
-// TestOutageIsTwoLines rejects requests every nine seconds and answers others in between. Then work in the
-// background fails, and the log is closed for a while. After the end it rejects another request.
+// TestOutageIsTwoLines rejects requests every nine seconds and answers others in between. Then work
+// in the background fails, and the log is closed for a while. After the end it rejects another
+// request.
 func TestOutageIsTwoLines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

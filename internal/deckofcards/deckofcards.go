@@ -46,8 +46,8 @@ func (a *API) Pictures() map[string]Handler {
 	return map[string]Handler{picturePath + "{file}": cors(servePicture)}
 }
 
-// Routes returns everything under /api/, with and without a trailing slash: a redirect would lose the
-// body of a POST.
+// Routes returns everything under /api/, with and without a trailing slash: a redirect would lose
+// the body of a POST.
 func (a *API) Routes() map[string]Handler {
 	routes := map[string]Handler{"/api/*": a.handle(handler{nowhere, false})}
 	for pattern, h := range map[string]handler{

@@ -44,7 +44,7 @@ type Timeouts struct {
 type Options struct {
 	Handler        http.Handler
 	MaxConnections int // see also ExtraConnections
-	Buffer         int // bytes for each direction of a connection in the kernel, which doubles them; 0 leaves it the choice
+	Buffer         int // bytes in the kernel for each direction, which it doubles; 0 for its choice
 	Timeouts       Timeouts
 	Metrics        *Metrics
 	Logger         *slog.Logger

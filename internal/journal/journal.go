@@ -165,8 +165,8 @@ func (j *Journal) EndLog(ctx context.Context, successor string) error {
 	return j.AppendNew(ctx, &Entry{Record: record, Claims: []ledger.Claim{{Name: ledger.EndClaim}}})
 }
 
-// Neighbours returns the log's first record if it follows another log, and its last record if that ends it, or
-// else nil.
+// Neighbours returns the log's first record if it follows another log, and its last record if that
+// ends it, or else nil.
 func Neighbours(ctx context.Context, log *ledger.Log) (begin, end *audit.Record, err error) {
 	size, _ := log.Sizes()
 	for _, index := range []uint64{0, size - 1} {

@@ -96,8 +96,8 @@ func TestChangesWaitForTheLock(t *testing.T) {
 	}
 }
 
-// TestShoesAreReadOneAfterTheOther has a shoe that is being read while another one is asked for. That is read
-// beside it by default, and waits in a process with little memory.
+// TestShoesAreReadOneAfterTheOther has a shoe that is being read while another one is asked for.
+// That is read beside it by default, and waits in a process with little memory.
 func TestShoesAreReadOneAfterTheOther(t *testing.T) {
 	p := newProcess(t)
 	id := create(t, p, ask(plan.Request{Size: ptr(5)})).Shoe.ID

@@ -188,8 +188,8 @@ func (s *Set) claimKey(verifier, name string) error {
 	return nil
 }
 
-// predecessor returns the log that one with a first record follows, or nil. The error is for a record that may
-// be in an earlier log.
+// predecessor returns the log that one with a first record follows, or nil. The error is for a
+// record that may be in an earlier log.
 func (s *Set) predecessor(begin *audit.Record) (_ *ledger.Log, err error) {
 	for _, l := range s.logs {
 		l.mu.Lock()

@@ -119,8 +119,8 @@ func (l *served) endIfDue(ctx context.Context, log *ledger.Log) error {
 // successorRoom is more than a new log takes on a disk, with its write-ahead log: 350 kB.
 const successorRoom = 1 << 20
 
-// makeRoom makes the folder of a log, unless its disk has too little room. A log that has ended while the
-// next one cannot begin takes no records.
+// makeRoom makes the folder of a log, unless its disk has too little room. A log that has ended
+// while the next one cannot begin takes no records.
 func makeRoom(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -275,7 +275,7 @@ func (l *served) openOne(ctx context.Context, chain []*ledger.Log, anchors []led
 		return nil, err
 	}
 	head, err := store.Head(ctx)
-	if err == nil && mustExist && head.Size > 0 {
+	if err == nil && mustExist && !options.MustExist && head.Size > 0 {
 		err = l.checkFiles(one)
 	}
 	if err != nil {

@@ -34,12 +34,14 @@ type served struct {
 	seen     []byte // the log's last checkpoint before it was closed; used only by keepOpen's goroutine
 
 	mu       sync.Mutex
-	services *services.Services     // nil while the log is closed
-	stop     func()                 // the log's background work
-	earlier  []*ledger.Log          // that the open log follows in the same folder, the first one first
-	failed   chan struct{}          // closed once the open log has failed
-	untend   func()                 // ends tend
-	carried  atomic.Pointer[uint64] // records that this process has copied from the earlier log, once all are there; nil until then
+	services *services.Services // nil while the log is closed
+	stop     func()             // the log's background work
+	earlier  []*ledger.Log      // that the open log follows in the same folder, the first one first
+	failed   chan struct{}      // closed once the open log has failed
+	untend   func()             // ends tend
+	// carried is the number of records that this process has copied from the earlier log; nil until all
+	// are there.
+	carried atomic.Pointer[uint64]
 }
 
 // open opens the log and serves requests from it.

@@ -34,8 +34,8 @@ const (
 	freshSamples    = 10
 )
 
-// plan returns the label that the seeds of the run are derived from, by how much it multiplies the samples, and
-// its significance level.
+// plan returns the label that the seeds of the run are derived from, by how much it multiplies the
+// samples, and its significance level.
 func plan(t *testing.T) (label string, samples func(int) int, alpha float64) {
 	if !*fresh && *repeat == "" {
 		return "fixed", func(n int) int { return n / thin }, confidence

@@ -12,9 +12,9 @@ import (
 	"riffle/internal/shuffle/naive"
 )
 
-// The mutants are mistakes that were made in real shufflers, or are easy to make. The statistics of draws have to
-// catch each of them, and each of these statistics has to catch at least one. Package fairness tests the
-// statistics of whole orders in the same way.
+// The mutants are mistakes that were made in real shufflers, or are easy to make. The statistics of
+// draws have to catch each of them, and each of these statistics has to catch at least one. Package
+// fairness tests the statistics of whole orders in the same way.
 
 // wordBits is a word size at which bias is large enough to measure. With 64 bits a missing
 // rejection shifts an order's probability by at most one part in 2⁵⁶, which no number of shuffles

@@ -13,8 +13,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// StartAppend begins the span of the wait for a commit, below the request's span in ctx, unless the request
-// is not sampled. traced is for [ledger.Entry]. Call end with the append's error.
+// StartAppend begins the span of the wait for a commit, below the request's span in ctx, unless the
+// request is not sampled. traced is for [ledger.Entry]. Call end with the append's error.
 func (t *Tracer) StartAppend(ctx context.Context) (traced context.Context, end func(error)) {
 	if !sampled(ctx) {
 		return ctx, func(error) {}

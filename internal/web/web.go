@@ -112,7 +112,8 @@ func read(name string, value any) error {
 	return nil
 }
 
-// A Handler answers a request. The prefix begins the paths of the requested log, such as /logs/poker.
+// A Handler answers a request. The prefix begins the paths of the requested log, such as
+// /logs/poker.
 type Handler = func(w http.ResponseWriter, r *http.Request, prefix string)
 
 // Routes returns all pages except the first, and their files.
@@ -133,7 +134,8 @@ func (p *Pages) Routes() map[string]Handler {
 	return routes
 }
 
-// serveLink answers with the page that verifies an audit, with a picture of its deal for messengers.
+// serveLink answers with the page that verifies an audit, with a picture of its deal for
+// messengers.
 func (p *Pages) serveLink(w http.ResponseWriter, r *http.Request, prefix string) {
 	v := view{script: "verify", policy: policy}
 	if id, err := uuid.Parse(chi.URLParam(r, "id")); err == nil {

@@ -66,9 +66,9 @@ func threeVerifiers(t testing.TB) []verifier {
 	}
 }
 
-// FuzzVerifiersAgree gives vectors with changes to four verifiers: Go's, those in JavaScript and Python, and the
-// one in JavaScript as a page has it. They say the same, each within a second, in whatever order the texts are
-// given. Without -fuzz the changes are the same in every run.
+// FuzzVerifiersAgree gives vectors with changes to four verifiers: Go's, those in JavaScript and
+// Python, and the one in JavaScript as a page has it. They say the same, each within a second, in
+// whatever order the texts are given. Without -fuzz the changes are the same in every run.
 func FuzzVerifiersAgree(f *testing.F) {
 	corpus, decks := givenVectors(f), catalogue(f)
 	verifiers := append(threeVerifiers(f), verifier{"the page", browserPage(f)})
@@ -123,8 +123,8 @@ func sayAll(t testing.TB, verifiers []verifier, cases []vector) [][]*said {
 	return all
 }
 
-// disagreement returns what verifiers do not agree on, or which of them takes longer than most for a case; empty
-// for nothing.
+// disagreement returns what verifiers do not agree on, or which of them takes longer than most for
+// a case; empty for nothing.
 func disagreement(verifiers []verifier, answers [][]*said, most time.Duration) string {
 	for i, said := range answers {
 		for k, answer := range said {

@@ -13,8 +13,8 @@ import (
 	"riffle/internal/audit/prooffile"
 )
 
-// A mutator changes vectors by choices, a byte each. Fewer bytes make fewer changes, so that the fuzzer can
-// minimize a case.
+// A mutator changes vectors by choices, a byte each. Fewer bytes make fewer changes, so that the
+// fuzzer can minimize a case.
 type mutator struct {
 	choices []byte
 	text    string // a value that the fuzzer makes
@@ -73,8 +73,8 @@ func (m *mutator) mutate(t testing.TB, original *vector) *vector {
 
 const otherKey = "example.com/other+7c13ef92+AVwlA0NG+Tm926VsAsfllmp7+9ZLJGkFF5yQuueU9UMz"
 
-// forge changes a record in a text of proof files, or its seed, as somebody may who has the key of the log: all
-// records are in one tree, and the seed opens the commitment.
+// forge changes a record in a text of proof files, or its seed, as somebody may who has the key of
+// the log: all records are in one tree, and the seed opens the commitment.
 func (m *mutator) forge(t testing.TB, text string) string {
 	var files []*prooffile.File
 	for _, part := range prooffile.Split([]byte(text)) {
@@ -150,7 +150,8 @@ var names = []string{
 	"position", "sealed_by", "salt", "path", "card", "code", "item", "instance", "x", "", "__proto__", "constructor", "toString", "hasOwnProperty", "length",
 }
 
-// changed changes a value or a member in a JSON text, at any depth, and any other text as spoil does.
+// changed changes a value or a member in a JSON text, at any depth, and any other text as spoil
+// does.
 func (m *mutator) changed(text string) string {
 	type span struct{ name, from, to int } // name is where the member's name is; -1 in an array
 	var spans, open []span
