@@ -101,6 +101,25 @@ func TestOldFolderIsNoticed(t *testing.T) {
 	}
 }
 
+// TestStopAdvancesABusyAnchor adds a record while an anchor is being replaced, and stops the service.
+func TestStopAdvancesABusyAnchor(t *testing.T) {
+	t.Parallel()
+	b, replacing := &bucket{}, make(chan struct{}, 9)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			replacing <- struct{}{}
+			time.Sleep(time.Second)
+		}
+		b.ServeHTTP(w, r)
+	}))
+	t.Cleanup(web.Close)
+	s := launch{args: []string{"--anchor", web.URL}}.start(t)
+	<-replacing
+	s.shuffle(smallShuffle)
+	s.stop()
+	assert.Contains(t, string(b.object), "\n1\n")
+}
+
 // TestLostAnchor loses each kind of anchor of a log that has records, in two ways.
 func TestLostAnchor(t *testing.T) {
 	t.Parallel()

@@ -68,6 +68,7 @@ func readAnchor(ctx context.Context, place anchor.Place) (note []byte, tag strin
 func (l *served) keepAnchor(ctx context.Context, log *ledger.Log, place anchor.Place) {
 	failing, replaced := false, "none"
 	for {
+		isLast := ctx.Err() != nil // asked before: records may come while an anchor answers
 		err := advance(context.WithoutCancel(ctx), log, place, &replaced)
 		switch {
 		case err == nil || errors.Is(err, anchor.ErrReplaced): // the next look compares
@@ -80,7 +81,7 @@ func (l *served) keepAnchor(ctx context.Context, log *ledger.Log, place anchor.P
 			l.logger.Warn("the anchor cannot be compared or advanced; it is tried again", "anchor", place.Name, "error", err)
 			failing = true
 		}
-		if ctx.Err() != nil {
+		if isLast {
 			return
 		}
 		select {
