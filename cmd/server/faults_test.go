@@ -6,11 +6,13 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -216,6 +218,24 @@ func TestLedgerFailureDuringShutdown(t *testing.T) {
 	assert.Truef(t, code > 0, "the server exited with %d after its ledger failed:\n%s", code, s.log)
 }
 
+// TestStopsWhileItOpens sends SIGTERM at twenty moments of a start.
+func TestStopsWhileItOpens(t *testing.T) {
+	t.Parallel()
+	l := launch{data: filepath.Join(t.TempDir(), "data")}
+	l.start(t).stop()
+	for delay := range 20 {
+		var output bytes.Buffer
+		command := exec.CommandContext(t.Context(), program, "--data", l.data, "--addr", "127.0.0.1:0")
+		command.Env, command.Stderr = environment(), &output
+		require.NoError(t, command.Start())
+		time.Sleep(time.Duration(delay) * 4 * time.Millisecond)
+		require.NoError(t, command.Process.Signal(syscall.SIGTERM))
+		_ = command.Wait() // the outcome is in ProcessState
+		status, _ := command.ProcessState.Sys().(syscall.WaitStatus)
+		assert.Truef(t, status.Signaled() || status.ExitStatus() == 0, "after %d ms: %d, %s", 4*delay, status.ExitStatus(), &output)
+	}
+}
+
 // TestRecoversFromFullDisk fills the file system of the data folder and then frees it (F4).
 func TestRecoversFromFullDisk(t *testing.T) {
 	t.Parallel()
@@ -260,6 +280,7 @@ func TestRecoversFromFullDisk(t *testing.T) {
 	s.post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable)
 	assert.Equal(t, before, disk.content(t), "a shuffle without space for its record wrote to a file")
 	s.checkLog("fault", answered)
+	launch{data: filepath.Join(data, "new"), wrapper: disk.wrapper}.refused(t, "the store has no space left")
 
 	require.NoError(t, filler.Truncate(0)) // a process that another test has just forked may keep a removed file
 	if d := s.shuffle(smallShuffle); d.LogIndex != uint64(size) {

@@ -73,7 +73,10 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 		return err
 	}
 	s, err := build(ctx, o, connections, tracer, logger, accessLog{output, level})
-	if err != nil {
+	if err != nil && ctx.Err() != nil {
+		logger.Info("stopped before it was ready", "reason", context.Cause(ctx), "error", err)
+		return nil
+	} else if err != nil {
 		return err
 	}
 	return s.run(ctx, hangups, func() {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -276,6 +278,13 @@ func variable(flag string) string {
 	return "RIFFLE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
+// isAddress reports whether text has a port that can be listened on. Its host is looked up later.
+func isAddress(text string) bool {
+	_, port, err := net.SplitHostPort(text)
+	_, errPort := strconv.ParseUint(port, 10, 16)
+	return err == nil && errPort == nil
+}
+
 // checkEach calls refuse for each setting that is invalid by itself.
 func (o *options) checkEach(refuse func(err error, flags ...string)) {
 	for _, c := range []struct {
@@ -284,6 +293,8 @@ func (o *options) checkEach(refuse func(err error, flags ...string)) {
 		must    string // what the value must be
 		got     any
 	}{
+		{"addr", !isAddress(o.addr), "a host and a port, such as localhost:8080 or :8080", o.addr},
+		{"admin-addr", o.adminAddr != "" && !isAddress(o.adminAddr), "a host and a port, such as localhost:9090", o.adminAddr},
 		{"max-connections", o.maxConnections < 2, "at least 2", o.maxConnections},
 		{"queue", o.shared.Queue < 1, "at least 1", o.shared.Queue},
 		{"patience", o.shared.Patience < time.Second, "at least 1s, such as the default 2m", o.shared.Patience},

@@ -71,7 +71,8 @@ func TestRejectsBadSettings(t *testing.T) {
 		{nil, []string{"RIFFLE_QUEUE=none"}, "RIFFLE_QUEUE"},
 		{nil, []string{"RIFFLE_MAX_BODY=-1"}, "RIFFLE_MAX_BODY: it must be a number of bytes"},
 		{nil, []string{"RIFFLE_READ_TIMEOUT=soon"}, "RIFFLE_READ_TIMEOUT"},
-		{[]string{"--addr", "nowhere"}, nil, "missing port"},
+		{[]string{"--addr", "nowhere"}, nil, "--addr must be a host and a port, such as localhost:8080 or :8080, got nowhere"},
+		{[]string{"--admin-addr", ":99999"}, nil, "--admin-addr must be a host and a port"},
 		{[]string{"--addr", taken.Addr().String()}, nil, "address already in use"},
 		{[]string{"--data", file}, nil, "creating the data folder"},
 		{[]string{"--data", garbage}, nil, "file is not a database"},
@@ -83,7 +84,7 @@ func TestRejectsBadSettings(t *testing.T) {
 		{[]string{"--decks", filepath.Join(garbage, "nowhere")}, nil, "reading deck types from"},
 		{[]string{"--hosts", "riffle.example:443"}, nil, `"riffle.example:443" is not a host name; accepted are names and IP addresses`},
 		{nil, []string{"RIFFLE_HOSTS=https://riffle.example"}, "RIFFLE_HOSTS"},
-		{[]string{"--healthcheck", "--addr", "nowhere"}, nil, "missing port"},
+		{[]string{"--healthcheck", "--addr", "nowhere"}, nil, "--addr must be a host and a port"},
 	} {
 		t.Run(strings.Join(slices.Concat(c.args, c.env), " "), func(t *testing.T) {
 			code, _, stderr := runToExit(t, append([]string{"RIFFLE_ADDR=127.0.0.1:0"}, c.env...), c.args...)

@@ -109,7 +109,7 @@ func OpenCached(ctx context.Context, path string, cache int) (*Store, error) {
 	}
 	s := &Store{lock: lock}
 	if err := s.open(ctx, path, cache); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), s.Close())
+		return nil, errors.Join(checkRoom(path, smallCommit), fmt.Errorf("opening %s: %w", path, err), s.Close())
 	}
 	return s, nil
 }
