@@ -27,6 +27,11 @@ type seedKey struct {
 
 // Run writes the file.
 func (k *seedKey) Run(c *console) error {
+	lock, err := ledger.LockFile(k.File + ".lock")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }()
 	keys, err := ledger.ReadSeedKeys(k.File)
 	if err != nil && (k.UseLast || !errors.Is(err, fs.ErrNotExist)) {
 		return err

@@ -111,7 +111,7 @@ func (r *logReport) checkStore() (err error) {
 		return err
 	}
 	next := ledger.SuccessorFolder(r.Log.folder(r.Data), max(r.number, 1)+1)
-	if _, err := os.Stat(filepath.Join(next, ledger.CheckpointName)); err == nil && !r.followed {
+	if exists(filepath.Join(next, ledger.CheckpointName)) && !r.followed {
 		_ = r.conclude("store", []string{"it comes from an older backup: it has not ended, and a log follows it in " + next}, nil, "")
 	}
 	return r.check(store, name)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,9 +38,6 @@ func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 	_, end, err := journal.Neighbours(ctx, old.Log)
 	if err != nil {
 		return err
-	}
-	if err := os.Mkdir(k.NewData, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("the folder of the new log: %w", err)
 	}
 	if k.NewOrigin == old.Log.Origin() {
 		return fmt.Errorf("the new log cannot have the origin of the old one: use --new-origin to name another, such as %s-2", k.NewOrigin)

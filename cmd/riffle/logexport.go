@@ -27,6 +27,10 @@ type logExport struct {
 // Run exports the log.
 func (k *logExport) Run(ctx context.Context, c *console) (err error) {
 	folder := cmp.Or(k.To, archive.Folder(k.folder()))
+	if store := storeName(k.folder(), ""); k.location() == "" && !exists(store) && archive.Exists(folder) {
+		_, err := fmt.Fprintf(c.out, "archive      %s\nremoved      %s, before\n", folder, store)
+		return err
+	}
 	t, err := openTransfer(ctx, c, &k.logSource, "", openEngine)
 	if err != nil {
 		return err
@@ -145,7 +149,7 @@ func (k *logForget) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	store := storeName(filepath.Dir(folder), "")
-	if _, err := os.Stat(store); err == nil {
+	if exists(store) {
 		return fmt.Errorf("%s still has the seeds: restart the service, and remove it with riffle log export --remove", store)
 	}
 	if err := archive.ForgetSeeds(folder); err != nil {
@@ -163,9 +167,9 @@ func (t *transfer) copyArchive(ctx context.Context, from, folder string) error {
 	}
 	source, target := archive.Folder(from), archive.Folder(folder)
 	_, _ = fmt.Fprintf(t.out, "archive      %s\ncopy         %s\n", source, target)
-	if _, err := os.Stat(storeName(folder, "")); err == nil && t.fresh {
+	if isThere := exists(storeName(folder, "")); isThere && t.fresh {
 		return fmt.Errorf("%s holds a log already: name one that is empty", folder)
-	} else if err == nil {
+	} else if isThere {
 		_, _ = fmt.Fprintf(t.out, "records      in the store that %s has already\n\n", folder)
 		return nil
 	}

@@ -195,6 +195,12 @@ func identityOf(folder, location string) string {
 	return path
 }
 
+// exists reports whether a file is there.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // storeName returns the name of a store for messages.
 func storeName(folder, location string) string {
 	if location != "" {
@@ -262,7 +268,7 @@ func (t *transfer) saveCheckpoint(ctx context.Context, store ledger.Reader, fold
 // records are there, a service that has the key would begin the log anew.
 func (t *transfer) reserve(ctx context.Context, folder string) error {
 	for _, name := range []string{storeName(folder, ""), filepath.Join(folder, ledger.CheckpointName)} {
-		if _, err := os.Stat(name); err == nil {
+		if exists(name) {
 			return nil
 		}
 	}

@@ -61,6 +61,7 @@ func TestClosedLogIsFollowed(t *testing.T) {
 			older := filepath.Join(t.TempDir(), "older")
 			require.NoError(t, os.CopyFS(older, os.DirFS(s.data)))
 			wantRiffle(t, 2, "cannot have the origin of the old one", append(closing, "--new-origin", own)...)
+			assert.NoDirExists(t, next)
 			for range 2 {
 				wantRiffle(t, 0, "new log      example.com/next", closing...)
 			}
@@ -86,6 +87,7 @@ func TestClosedLogIsFollowed(t *testing.T) {
 			assert.Equal(t, 20, sendAll(before.keyed, (*keyed).sendAgain, s), "requests are repeated")
 			assert.Equal(t, 13, sendAll(before.draws[:13], (*keyed).sendAgain, s), "draws are repeated")
 			before.goOn(s)
+			assert.NotContains(t, s.log.String(), "carrying shoes", "the earlier log was only opening")
 			for range 2 {
 				s.wantOK(s.post("/audits/"+made.AuditID+"/reveal", `{"seed": "`+made.Seed+`"}`))
 			}
