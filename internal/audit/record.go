@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -131,6 +132,12 @@ func (r *Record) ReplacesShoe(first uuid.UUID) bool { return r.Kind == KindShoe 
 // UsesCommitment reports whether the record used an earlier commitment.
 func (r *Record) UsesCommitment() bool {
 	return (r.Kind == KindShuffle || r.Kind == KindShoe) && r.CommitmentID != uuid.Nil
+}
+
+// PredecessorSize returns the number of records of the log that a log-begin follows.
+func (r *Record) PredecessorSize() uint64 {
+	size, _ := strconv.ParseUint(strings.Split(r.Checkpoint, "\n")[1], 10, 64) // which check found
+	return size
 }
 
 // A member is one of the JSON of a record.

@@ -11,8 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -200,7 +198,7 @@ func (s *Set) predecessor(begin *audit.Record) (_ *ledger.Log, err error) {
 			err = fmt.Errorf("%w: a log that may have the record is not open", ledger.ErrUnavailable)
 		case open != nil && open.Log.Verifier() == begin.Predecessor:
 			size, _ := open.Log.Sizes()
-			if signed, _ := strconv.ParseUint(strings.Split(begin.Checkpoint, "\n")[1], 10, 64); size < signed {
+			if signed := begin.PredecessorSize(); size < signed {
 				return nil, fmt.Errorf("%w: the log %s has %d records, and the one that follows it has its checkpoint of %d: put its newest store back", ledger.ErrUnavailable, l.Name, size, signed)
 			}
 			return open.Log, nil

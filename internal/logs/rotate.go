@@ -153,7 +153,7 @@ func (l *served) openNext(ctx context.Context) {
 // carry copies the open shoes and unused commitments of the earlier log, until it has or ctx is done.
 func (l *served) carry(ctx context.Context) {
 	before, _ := l.services.Log.Sizes()
-	for ctx.Err() == nil {
+	for began := time.Now(); ctx.Err() == nil; {
 		err := journal.New(l.services.Log, rand.Reader, time.Now).Carry(ctx)
 		if err == nil {
 			copied, _ := l.services.Log.Sizes()
@@ -161,10 +161,10 @@ func (l *served) carry(ctx context.Context) {
 			l.carried.Store(&copied)
 			return
 		}
-		if ctx.Err() == nil {
-			l.logger.Warn("carrying shoes and commitments over from the earlier log failed; it is tried again", "error", err)
-			wait(ctx, 10*firstPause)
+		if time.Since(began) > startTimeout && ctx.Err() == nil { // the earlier log may just be opening
+			l.door.Failed(fmt.Errorf("carrying shoes and commitments over from the earlier log: %w", err))
 		}
+		wait(ctx, firstPause)
 	}
 }
 

@@ -133,7 +133,7 @@ func (l *served) reencrypt(ctx context.Context) {
 			l.logger.Info("all seeds are encrypted under the first seed key; the others can be removed once every replica says so", "changed", total)
 			return
 		}
-		l.logger.Warn("encrypting the seeds under the first seed key failed; it is tried again", "after", longestPause.String(), "error", err)
+		l.door.Failed(fmt.Errorf("encrypting the seeds under the first seed key: %w", err))
 		wait(ctx, longestPause)
 	}
 }

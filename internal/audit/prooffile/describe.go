@@ -3,7 +3,6 @@ package prooffile
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -36,7 +35,7 @@ func describe(record *audit.Record) string {
 		}
 		return text
 	case audit.KindLogBegin:
-		return text + fmt.Sprintf("the log follows %s after its first %s records", audit.LogName(record.Predecessor), strings.Split(record.Checkpoint, "\n")[1])
+		return text + fmt.Sprintf("the log follows %s after its first %d records", audit.LogName(record.Predecessor), record.PredecessorSize())
 	default:
 		return text + stated(record)
 	}
