@@ -9,10 +9,14 @@ CADDY         := $(BIN)/caddy-v2.11.9
 VALE          := $(BIN)/vale-v3.19.0
 BIOME         := web/node_modules/.bin/biome
 
-.PHONY: help run tools test race lint lint-packages lint-rest contract clients module container bench cost profile statistics stream flips failover proxies soak verifiers fuzz generate release chart picture pages page-speed
+.PHONY: help table run tools test race lint lint-packages lint-rest contract clients module container bench cost profile statistics stream flips failover proxies soak verifiers fuzz generate release chart picture pages page-speed
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
+
+# A profile, tables for debuggers, cgo and a small heap of the compiler cost a third of the time: docs/decisions/dependencies.md.
+table: ## build the service and riffle into ../table in the shortest time
+	CGO_ENABLED=0 GOGC=400 go build -v -pgo=off -ldflags=-w -gcflags=all=-dwarf=false -o ../table/ ./cmd/...
 
 run: ## run the service on localhost:8080, its data in ./data
 	go run ./cmd/server

@@ -118,7 +118,7 @@ func (s *session) run(step *step) string {
 		"localhost:8080", s.address,
 		"go run ./cmd/server", filepath.Join(binaries, "server"),
 		"go run ./cmd/riffle", filepath.Join(binaries, "riffle"),
-		"go build -v -pgo cmd/server/default.pgo -o ../table/ ./cmd/...", "mkdir ../table && cp " + binaries + "/* ../table",
+		"make table", "mkdir ../table && cp " + binaries + "/* ../table",
 		"go build ./cmd/riffle", "cp " + filepath.Join(binaries, "riffle") + " .",
 	}
 	toShown := []string{s.address, "localhost:8080"}
