@@ -22,7 +22,7 @@ type Given struct {
 	Order      *Order          // what was answered, or a hand of it
 	HandOf     *Part           // which hand of the deal the order is; nil for any part, or all
 	AnyOrder   bool            // hands and the rest may be sorted
-	Hand       *Hand           // cards that were drawn from a shoe
+	Hand       Hand            // cards that were drawn from a shoe
 	Decks      *deck.Catalogue // the decks whose cards are known
 	Commitment []byte          // the proof files of the commitment that the record names: one, if nobody cheats
 }

@@ -4,15 +4,134 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/shoe"
 )
+
+// A Hand is cards that were drawn from a shoe, each with the proof that it was sealed at its
+// position.
+type Hand []handCard
+
+// A handCard is one card of a hand.
+type handCard struct {
+	sealedBy uuid.UUID
+	position uint64
+	number   *uint64  // of the card; nil if missing
+	instance *uint64  // which of the equal cards of a deck; nil if missing
+	texts    []string // one of them is sealed: the code, or the item or number as JSON without white space
+	key      string   // as [cards.key]
+	isCode   bool
+	opening  *audit.Opening // nil if missing
+}
+
+// ParseHand parses cards as the service returns them: a whole answer with cards, an array of cards,
+// or one card.
+func ParseHand(text []byte) (Hand, error) {
+	value, err := compact(text)
+	if err != nil {
+		return nil, err
+	}
+	answer, _, _ := members(value) // no error, since it was parsed
+	switch {
+	case answer["cards"] != nil:
+		value = answer["cards"]
+	case value.Kind() == '{':
+		value = slices.Concat(jsontext.Value("["), value, jsontext.Value("]"))
+	case value.Kind() != '[':
+		return nil, errors.New("neither an answer of a shoe nor cards")
+	}
+	list := elements(value)
+	switch {
+	case list == nil:
+		return nil, errors.New("not a JSON array")
+	case list.len() == 0 || list.len() > shoe.MaxCards:
+		return nil, fmt.Errorf("a hand of %d cards, and there are 1 to %d", list.len(), shoe.MaxCards)
+	}
+	var hand Hand
+	for i, value := range list.all() {
+		c, err := parseCard(value)
+		if err != nil {
+			return nil, fmt.Errorf("card %d, from 0: %w", i, err)
+		}
+		hand = append(hand, c)
+	}
+	return hand, nil
+}
+
+var codeForm = regexp.MustCompile("^[A-Za-z0-9-]+$")
+
+// parseCard parses a card. It ignores members that it does not know.
+func parseCard(value jsontext.Value) (c handCard, err error) {
+	object, _, _ := members(value) // no error, since it was parsed
+	demand := func(holds bool, broken string) { err = cmp.Or(err, audit.Rule(holds, "%s", broken)) }
+	demand(value.Kind() == '{', "it is not an object")
+	number := func(name string, isRequired bool) *uint64 {
+		if object[name] == nil && !isRequired {
+			return nil
+		}
+		n, isWhole := wholeNumber(object[name])
+		demand(isWhole, "its "+name+" is not a number from 0 on")
+		return &n
+	}
+	c.position = *number("position", true)
+	id := unquoted(object["sealed_by"])
+	c.sealedBy, _ = uuid.Parse(id)
+	demand(c.sealedBy.String() == id, "its sealed_by is not the id of a record")
+	c.number, c.instance = number("card", false), number("instance", false)
+
+	for _, name := range []string{"code", "salt", "path"} {
+		if object[name].Kind() == 'n' {
+			delete(object, name)
+		}
+	}
+	code, item, salt, path := object["code"], object["item"], object["salt"], elements(object["path"])
+	demand((code == nil) != (item == nil), "it must have either a code or an item")
+	if c.isCode = code != nil; c.isCode {
+		c.texts, c.key = []string{unquoted(code)}, `"`+unquoted(code)+`"`
+		demand(codeForm.MatchString(unquoted(code)), "its code is invalid: codes are ASCII letters, digits and hyphens")
+	} else if item != nil {
+		c.texts, c.key = layouts(item), string(canonical(item))
+	}
+	isOpen := salt != nil && path != nil && path.len() <= 64 // no tree over a shoe has a longer path
+	demand(isOpen || salt == nil && object["path"] == nil, "it takes both salt and path to prove it")
+	if isOpen {
+		hash := func(text jsontext.Value) [32]byte {
+			hash, broken := audit.ParseHash(unquoted(text))
+			demand(broken == nil, "its salt or a hash of its path is not 64 hex digits in lower case")
+			return hash
+		}
+		c.opening = &audit.Opening{Salt: hash(salt)}
+		for _, text := range path.all() {
+			c.opening.Path = append(c.opening.Path, hash(text))
+		}
+	}
+	return c, err
+}
+
+// layouts returns the texts of an item that may have been sealed: the text unchanged, and with its
+// strings escaped as JSON programs do. Other spellings of numbers and orders of members are not
+// tried.
+func layouts(item jsontext.Value) []string {
+	shortest := item.Clone()
+	_ = shortest.Format() // no error, since it was parsed
+	var ascii []byte
+	for _, unit := range utf16.Encode([]rune(string(shortest))) {
+		if unit < 0x80 {
+			ascii = append(ascii, byte(unit))
+		} else {
+			ascii = fmt.Appendf(ascii, `\u%04x`, unit)
+		}
+	}
+	return slices.Compact([]string{string(item), string(shortest), string(ascii)})
+}
 
 // VerifyHand verifies cards that were drawn from a shoe, [Given].Hand, by the proof files of the
 // records that sealed them: one for each order that was made of the shoe. It adds the steps of
@@ -29,12 +148,9 @@ func VerifyHand(texts [][]byte, given *Given) *Result {
 	if len(texts) > 1 {
 		r.replayedAll()
 	} else {
-		for _, name := range []string{StepSeed, "commitment", "keys", StepOrder} {
-			r.ofFirst(name)
-		}
+		r.ofFirst(StepSeed, "commitment", "keys", StepOrder)
 	}
-	r.ofFirst(StepItems)
-	r.ofFirst(StepRoot)
+	r.ofFirst(StepItems, StepRoot)
 	if r.Has(StepRecord, OK) {
 		r.handOfRecords()
 	}
@@ -42,11 +158,13 @@ func VerifyHand(texts [][]byte, given *Given) *Result {
 	return r
 }
 
-// ofFirst adds a step of the first file, if it has one, or of another in which it fails.
-func (r *Result) ofFirst(name string) {
-	from := max(0, slices.IndexFunc(r.files, func(f *Result) bool { return f.Has(name, Wrong) }))
-	if step := r.files[from].Find(name); step != nil {
-		r.Steps = append(r.Steps, *step)
+// ofFirst adds steps of the first file, if it has them, or of another in which they fail.
+func (r *Result) ofFirst(names ...string) {
+	for _, name := range names {
+		from := max(0, slices.IndexFunc(r.files, func(f *Result) bool { return f.Has(name, Wrong) }))
+		if step := r.files[from].Find(name); step != nil {
+			r.Steps = append(r.Steps, *step)
+		}
 	}
 }
 
@@ -59,9 +177,8 @@ func (r *Result) handOfRecords() {
 		if made == nil {
 			continue
 		}
-		if same := files[f.Record.ID]; same == nil {
-			files[f.Record.ID] = f
-		} else if !f.isOf(same) {
+		files[f.Record.ID] = cmp.Or(files[f.Record.ID], f)
+		if !f.isOf(files[f.Record.ID]) {
 			r.add(StepHand, Wrong, "two different records have the id %s", f.Record.ID)
 			return
 		}
@@ -72,43 +189,39 @@ func (r *Result) handOfRecords() {
 		sealings = append(sealings, made)
 	}
 	if sealings == nil {
-		r.Others = len(r.given.Hand.cards)
+		r.Others = len(r.given.Hand)
 		r.add(StepHand, Unchecked, "a record of kind %s has sealed no cards: give the proof of the record that sealed_by names", r.Record.Kind)
 		return
 	}
-	r.hand(sealings, func(proven []string) string {
-		if len(proven) == 0 {
-			return "no card of the hand was sealed by this record: give the proof of the record that sealed_by names"
-		}
-		return fmt.Sprintf("%s; %d were sealed by other records", r.given.Hand.describe(proven), r.Others)
-	})
+	r.hand(sealings)
 }
 
-// hand adds the step hand: whether the cards were sealed at their positions. others says what is
-// missing if some were sealed elsewhere.
-func (r *Result) hand(sealings []*sealing, others func(proven []string) string) {
+// hand adds the step hand: whether the cards were sealed at their positions, in a whole shoe or by
+// records that need not be of one shoe.
+func (r *Result) hand(sealings []*sealing) {
 	h := r.given.Hand
-	proven, missing, wrong := h.prove(sealings...)
-	r.Proven, r.Others, r.Missing = len(proven), len(h.cards)-len(proven), h.sealers(sealings...)
-	switch {
+	proven, missing, wrong := h.prove(sealings)
+	r.Proven, r.Others, r.Missing = len(proven), len(h)-len(proven), h.sealers(sealings...)
+	switch isShoe := r.Find(StepMoves) != nil; {
 	case wrong != nil:
 		r.add(StepHand, Wrong, "%s", wrong)
 	case missing != nil:
 		r.add(StepHand, Unchecked, "%s", missing)
+	case isShoe && r.Others > 0:
+		r.add(StepHand, Unchecked, "%s of the hand, sealed by no record of this shoe", audit.Count(r.Others, "card"))
+	case r.Proven == 0:
+		r.add(StepHand, Unchecked, "no card of the hand was sealed by this record: give the proof of the record that sealed_by names")
 	case r.Others > 0:
-		r.add(StepHand, Unchecked, "%s", others(proven))
+		r.add(StepHand, Unchecked, "%s; %d were sealed by other records", h.describe(proven), r.Others)
 	default:
 		r.add(StepHand, OK, "%s", h.describe(proven))
 	}
 }
 
 // sealers returns the records that sealed the cards, except the ones in sealings, each once, in the
-// order of the cards. A nil hand has none.
-func (h *Hand) sealers(but ...*sealing) (list []uuid.UUID) {
-	if h == nil {
-		return nil
-	}
-	for _, c := range h.cards {
+// order of the cards.
+func (h Hand) sealers(but ...*sealing) (list []uuid.UUID) {
+	for _, c := range h {
 		given := slices.ContainsFunc(but, func(s *sealing) bool { return s.record.ID == c.sealedBy })
 		if !given && !slices.Contains(list, c.sealedBy) {
 			list = append(list, c.sealedBy)
@@ -120,29 +233,24 @@ func (h *Hand) sealers(but ...*sealing) (list []uuid.UUID) {
 // prove compares every card with the sealing that it names, and returns those that are proven.
 // missing says why a card of one of the sealings cannot be checked; wrong says which card was not
 // sealed there.
-func (h *Hand) prove(sealings ...*sealing) (proven []string, missing, wrong error) {
-	by := map[uuid.UUID]*sealing{}
-	for _, s := range slices.Backward(sealings) { // of several files of a record, one with a seed comes first
-		by[s.record.ID] = s
-	}
+func (h Hand) prove(sealings []*sealing) (proven []string, missing, wrong error) {
 	seen := map[string]bool{}
-	for i := range h.cards {
-		c := &h.cards[i]
+	for _, c := range h {
 		at := fmt.Sprintf("position %d of %s", c.position, c.sealedBy)
 		if seen[at] {
 			return nil, nil, fmt.Errorf("two cards of the hand claim %s", at)
 		}
 		seen[at] = true
-		s := by[c.sealedBy]
-		if s == nil {
+		i := slices.IndexFunc(sealings, func(s *sealing) bool { return s.record.ID == c.sealedBy })
+		if i < 0 {
 			continue
 		}
-		name := short([]byte(c.texts[0])) + " at position " + strconv.FormatUint(c.position, 10)
-		switch err := s.check(c); {
-		case errors.Is(err, errNoOpening) || errors.Is(err, errNoCards):
-			missing = fmt.Errorf("%s: %w", name, err)
-		case err != nil:
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		name := fmt.Sprintf("%s at position %d", short(c.texts[0]), c.position)
+		switch unknown, wrong := sealings[i].check(&c); {
+		case wrong != nil:
+			return nil, nil, fmt.Errorf("%s: %w", name, wrong)
+		case unknown != nil:
+			missing = fmt.Errorf("%s: %w", name, unknown)
 		default:
 			proven = append(proven, name)
 		}
@@ -151,13 +259,13 @@ func (h *Hand) prove(sealings ...*sealing) (proven []string, missing, wrong erro
 }
 
 // describe lists the proven cards.
-func (h *Hand) describe(proven []string) string {
+func (h Hand) describe(proven []string) string {
 	const most = 13
 	list := strings.Join(proven[:min(len(proven), most)], ", ")
 	if len(proven) > most {
 		list += ", ..."
 	}
-	return fmt.Sprintf("%d of the %s of the hand, sealed there: %s", len(proven), audit.Count(len(h.cards), "card"), list)
+	return fmt.Sprintf("%d of the %s of the hand, sealed there: %s", len(proven), audit.Count(len(h), "card"), list)
 }
 
 // A sealing is an order of cards that a record commits to, or its known part.
@@ -168,88 +276,54 @@ type sealing struct {
 	cards  *cards   // of the shoe; nil if unknown
 }
 
-// sealing returns the sealing of the record; nil if its kind has none.
+// sealing returns the sealing of the record; nil if its kind has none. What is sealed anew, the
+// shoe's first record says.
 func (r *Result) sealing() *sealing {
-	s := &sealing{record: r.Record, cards: r.cards}
-	switch r.Record.Kind {
-	case audit.KindShoe:
-		s.input = r.Record.Statement.Input
-	case audit.KindReshuffle: // the shoe's first record says which cards
+	s := &sealing{record: r.Record}
+	switch {
+	case r.Record.Kind == audit.KindReshuffle:
 		return s
-	default:
+	case r.Record.Kind != audit.KindShoe:
 		return nil
-	}
-	if r.Record.Root == nil { // it was not shuffled
+	case r.Record.Root == nil: // it was not shuffled
 		for i := range r.Record.Statement.Size {
 			s.order = append(s.order, i)
 		}
-	} else if r.orders != nil {
+	case r.orders != nil:
 		s.order = r.orders[0]
 	}
+	s.input, s.cards = r.Record.Statement.Input, r.cards
 	return s
 }
 
-// Reasons why a card cannot be checked.
-var (
-	// errNoOpening is for a card without salt and path.
-	errNoOpening = errors.New("it has no salt and path: ask for it with proof=true")
-	// errNoCards is for a shoe that was not shuffled and has no root, where the items are not known
-	// either.
-	errNoCards = errors.New("the shoe was not shuffled, and its cards were not given")
-)
-
-// check checks that the card was sealed at its position.
-func (s *sealing) check(c *handCard) error {
-	size := s.record.Statement.Size
-	err := cmp.Or(
-		audit.Rule(s.input == "" || strings.HasPrefix(s.input, "deck ") == c.isCode, "the record is of %s, and it is none of those", s.record.Statement.Input),
-		audit.Rule(c.position < size, "only %d cards were sealed", size),
-	)
+// check returns why the card cannot be checked, or why it was not sealed at its position. Its number
+// and its instance, which are not sealed, are checked where they are known. In a shoe that was not
+// shuffled, the position is the number.
+func (s *sealing) check(c *handCard) (unknown, wrong error) {
+	size, root := s.record.Statement.Size, s.record.Root
+	opens := func(text string) bool { return c.opening.Check(c.position, size, []byte(text), *root) == nil }
 	switch {
-	case err != nil:
-		return err
-	case s.record.Root != nil && c.opening == nil:
-		return errNoOpening
-	case s.record.Root == nil && s.cards == nil:
-		return errNoCards
-	case s.record.Root != nil: // salt and path lead to it from one of the card's layouts
-		for _, text := range c.texts {
-			if err = c.opening.Check(c.position, size, []byte(text), *s.record.Root); err == nil {
-				break
-			}
-		}
-	default:
-		err = audit.Rule(s.cards.lies(c.position, c), "the input of the shoe has another card there")
+	case s.input != "" && strings.HasPrefix(s.input, "deck ") != c.isCode:
+		return nil, fmt.Errorf("the record is of %s, and it is none of those", s.input)
+	case c.position >= size:
+		return nil, fmt.Errorf("only %d cards were sealed", size)
+	case root != nil && c.opening == nil:
+		return errors.New("it has no salt and path: ask for it with proof=true"), nil
+	case root == nil && s.cards == nil:
+		return errors.New("the shoe was not shuffled, and its cards were not given"), nil
+	case root != nil && !slices.ContainsFunc(c.texts, opens):
+		return nil, errors.New("salt and path do not lead from this card and position to the root")
 	}
-	return cmp.Or(err, s.numbered(c))
-}
-
-// numbered checks the card's number and instance, which are not sealed, where they are known.
-func (s *sealing) numbered(c *handCard) error {
 	number := c.number
 	if s.order != nil {
-		lay := s.order[c.position]
-		if number != nil && lay != *number {
-			return fmt.Errorf("it says that it is card %d, and card %d lay there", *number, lay)
-		}
-		number = &lay
+		number = &s.order[c.position]
 	}
-	if number == nil || s.cards == nil {
-		return nil
+	switch of := s.cards; {
+	case number == nil:
+	case c.number != nil && *c.number != *number,
+		of != nil && (*number >= of.size || of.key(*number) != c.key),
+		of != nil && of.isDeck() && c.instance != nil && *c.instance != of.instance(*number):
+		return nil, errors.New("the card there has another number, code, item or instance")
 	}
-	switch {
-	case *number >= s.cards.size || !s.cards.lies(*number, c):
-		return fmt.Errorf("it says that it is card %d of the shoe, which is a different card", *number)
-	case c.instance != nil && s.cards.isDeck() && uint64(s.cards.instance(*number)) != *c.instance:
-		return fmt.Errorf("it says that it is instance %d, and card %d is instance %d", *c.instance, *number, s.cards.instance(*number))
-	}
-	return nil
-}
-
-// lies reports whether the card of that number is the hand's.
-func (c *cards) lies(number uint64, card *handCard) bool {
-	if c.isDeck() {
-		return string(c.text(number)) == card.texts[0]
-	}
-	return c.key(number) == string(canonical(jsontext.Value(card.texts[0])))
+	return nil, nil
 }

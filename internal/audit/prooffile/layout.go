@@ -18,36 +18,36 @@ import (
 // between, or the elements of an array. A text that is not JSON is returned unchanged, for a
 // verifier to say so.
 func Split(text []byte) (files [][]byte) {
-	values, err := parseAll(text)
-	if err != nil || len(values) == 0 {
+	values := parseAll(text)
+	if values == nil {
 		return [][]byte{text}
 	}
 	for _, value := range values {
-		list, err := elements(value)
-		if err != nil || list.len() == 0 {
-			files = append(files, value)
-			continue
-		}
+		list := elements(value)
 		for _, file := range list.all() {
 			files = append(files, file)
+		}
+		if list.len() == 0 {
+			files = append(files, value)
 		}
 	}
 	return files
 }
 
-// parseAll parses JSON texts one after the other.
-func parseAll(text []byte) (values []jsontext.Value, err error) {
+// parseAll parses JSON texts one after the other. It returns nil for an empty text, and if one of
+// them is not JSON or too deep.
+func parseAll(text []byte) (values []jsontext.Value) {
 	if audit.TooDeep(text) {
-		return nil, errors.New("it is nested too deeply")
+		return nil
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(withoutMark(text)), jsontext.AllowDuplicateNames(true))
 	for {
 		value, err := d.ReadValue()
 		if errors.Is(err, io.EOF) {
-			return values, nil
+			return values
 		}
 		if err != nil {
-			return nil, err
+			return nil
 		}
 		values = append(values, value.Clone())
 	}
@@ -56,100 +56,75 @@ func parseAll(text []byte) (values []jsontext.Value, err error) {
 // withoutMark removes the byte order mark that some editors write at the beginning of a file.
 func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
-// errNotJSON is for a text that is not one JSON value, or too deep.
-var errNotJSON = errors.New("not JSON")
-
 // compact parses one JSON value and returns it without white space, otherwise unchanged. A member
 // that is there twice is an error, unless the options allow it.
 func compact(text []byte, options ...jsontext.Options) (jsontext.Value, error) {
-	if audit.TooDeep(text) {
-		return nil, errNotJSON
-	}
 	var out bytes.Buffer
 	out.Grow(len(text) + 1) // Value.Format takes six times as much
-	if jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true)).WriteValue(withoutMark(text)) != nil {
-		return nil, errNotJSON
+	e := jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true))
+	if audit.TooDeep(text) || e.WriteValue(withoutMark(text)) != nil {
+		return nil, errors.New("not JSON")
 	}
 	value := jsontext.Value(bytes.TrimSuffix(out.Bytes(), []byte("\n")))
-	if !value.IsValid(options...) {
-		return nil, errors.New("a member is there twice")
-	}
-	return value, nil
+	return value, audit.Rule(value.IsValid(options...), "a member is there twice")
 }
 
 // canonical returns one text for all layouts of a JSON value: no white space, the shortest escapes
 // and members sorted. Numbers keep their spelling, because their meaning is not known.
 func canonical(value jsontext.Value) jsontext.Value {
 	value = value.Clone()
-	if err := value.Format(jsontext.ReorderRawObjects(true)); err != nil {
-		panic("prooffile: a value that was parsed is not JSON: " + err.Error())
-	}
+	_ = value.Format(jsontext.ReorderRawObjects(true)) // no error, since it was parsed
 	return value
 }
 
-// A list is the elements of an array, by where each ends in its text: slices of millions of short
-// values take many times as much. A nil list is none.
+// A list is the elements of an array, by where each begins in its text, maybe with a comma, and where
+// the last one ends: slices of millions of short values take many times as much. A nil list is none.
 type list struct {
-	array jsontext.Value
-	ends  []uint32
+	array  jsontext.Value
+	bounds []uint32
 }
 
 func (l *list) len() int {
 	if l == nil {
 		return 0
 	}
-	return len(l.ends)
+	return len(l.bounds) - 1
 }
 
 func (l *list) at(i int) jsontext.Value {
-	start := uint32(len("["))
-	if i > 0 {
-		start = l.ends[i-1]
-	}
-	return bytes.TrimLeft(l.array[start:l.ends[i]], ", \t\r\n")
+	return bytes.TrimLeft(l.array[l.bounds[i]:l.bounds[i+1]], ", \t\r\n")
 }
 
 func (l *list) all() iter.Seq2[int, jsontext.Value] {
 	return func(yield func(int, jsontext.Value) bool) {
-		for i := range l.len() {
-			if !yield(i, l.at(i)) {
-				return
-			}
-		}
+		l.indexFunc(func(i int, value jsontext.Value) bool { return !yield(i, value) })
 	}
 }
 
 // indexFunc returns the first place whose value is so; -1 for none.
 func (l *list) indexFunc(isSo func(int, jsontext.Value) bool) int {
-	for i, value := range l.all() {
-		if isSo(i, value) {
+	for i := range l.len() {
+		if isSo(i, l.at(i)) {
 			return i
 		}
 	}
 	return -1
 }
 
-// first returns the list of the first n elements.
-func (l *list) first(n int) *list { return &list{l.array, l.ends[:n]} }
-
-// elements returns the elements of an array that was parsed and has at most [MaxText] bytes.
-func elements(array jsontext.Value) (*list, error) {
+// elements returns the elements of an array that was parsed and has at most [MaxText] bytes; nil for
+// any other value.
+func elements(array jsontext.Value) *list {
 	if array.Kind() != '[' {
-		return nil, errors.New("not a JSON array")
+		return nil
 	}
-	n := 0 // counted first: a list of millions that grows takes twice as much
-	for d := inside(array); d.PeekKind() != ']'; n++ {
-		if err := d.SkipValue(); err != nil {
-			return nil, err
-		}
+	n := 1 // counted first: a list of millions that grows takes twice as much
+	for d := inside(array); d.SkipValue() == nil; n++ {
 	}
-	l := &list{array, make([]uint32, n)}
-	d := inside(array)
-	for i := range l.ends {
-		_ = d.SkipValue() // no error, since it was skipped before
-		l.ends[i] = uint32(d.InputOffset())
+	l := &list{array, append(make([]uint32, 0, n), uint32(len("[")))}
+	for d := inside(array); d.SkipValue() == nil; {
+		l.bounds = append(l.bounds, uint32(d.InputOffset()))
 	}
-	return l, nil
+	return l
 }
 
 // members returns the members of an object, which may have any layout, and the name of one that it
@@ -160,10 +135,7 @@ func members(text []byte) (object map[string]jsontext.Value, duplicate string, e
 		return nil, "", err
 	}
 	object = map[string]jsontext.Value{}
-	if value.Kind() != '{' {
-		return object, "", nil
-	}
-	for d := inside(value); d.PeekKind() == '"'; {
+	for d := inside(value); value.Kind() == '{' && d.PeekKind() == '"'; {
 		token, _ := d.ReadToken() // no error, since the value was parsed
 		name := token.String()
 		member, _ := d.ReadValue()
@@ -184,21 +156,15 @@ func inside(value jsontext.Value) *jsontext.Decoder {
 
 // unquoted returns the text of a string; empty for any other value.
 func unquoted(value jsontext.Value) string {
-	text, err := jsontext.AppendUnquote(nil, value)
-	if err != nil {
-		return ""
-	}
+	text, _ := jsontext.AppendUnquote(nil, value) // empty with any error, since the value was parsed
 	return string(text)
 }
 
 // wholeNumber returns the value of a number from 0 to 2⁵³-1. Databases and programs write the
 // number 3 also as 3.0 or 3e0, so it is its value that counts.
 func wholeNumber(value jsontext.Value) (n uint64, ok bool) {
-	if value.Kind() != '0' {
-		return 0, false
-	}
 	f, err := strconv.ParseFloat(string(value), 64)
-	if err != nil || f < 0 || f > audit.MaxSize || f != math.Trunc(f) {
+	if value.Kind() != '0' || err != nil || f < 0 || f > audit.MaxSize || f != math.Trunc(f) {
 		return 0, false
 	}
 	return uint64(f), true

@@ -79,12 +79,12 @@ func (t *Text) findRole() (Role, error) {
 
 // roleOf returns the role of JSON; empty for none.
 func roleOf(text []byte) Role {
-	values, err := parseAll(text)
-	if err != nil || len(values) == 0 {
+	values := parseAll(text)
+	if values == nil {
 		return ""
 	}
 	first := values[0]
-	list, _ := elements(first) // nil for no array
+	list := elements(first) // nil for no array
 	head := first
 	if list.len() > 0 {
 		head = list.at(0)
