@@ -202,7 +202,7 @@ func (r *Result) hand(sealings []*sealing) {
 	h := r.given.Hand
 	proven, missing, wrong := h.prove(sealings)
 	r.Proven, r.Others, r.Missing = len(proven), len(h)-len(proven), h.sealers(sealings...)
-	switch isShoe := r.Find(StepMoves) != nil; {
+	switch isShoe := r.Find(StepMoves) != nil; { // only a whole shoe has that step
 	case wrong != nil:
 		r.add(StepHand, Wrong, "%s", wrong)
 	case missing != nil:
@@ -234,19 +234,17 @@ func (h Hand) sealers(but ...*sealing) (list []uuid.UUID) {
 // missing says why a card of one of the sealings cannot be checked; wrong says which card was not
 // sealed there.
 func (h Hand) prove(sealings []*sealing) (proven []string, missing, wrong error) {
-	seen := map[string]bool{}
-	for _, c := range h {
-		at := fmt.Sprintf("position %d of %s", c.position, c.sealedBy)
-		if seen[at] {
-			return nil, nil, fmt.Errorf("two cards of the hand claim %s", at)
+	for i, c := range h {
+		isSame := func(other handCard) bool { return other.position == c.position && other.sealedBy == c.sealedBy }
+		if slices.ContainsFunc(h[:i], isSame) {
+			return nil, nil, fmt.Errorf("two cards of the hand claim position %d of %s", c.position, c.sealedBy)
 		}
-		seen[at] = true
-		i := slices.IndexFunc(sealings, func(s *sealing) bool { return s.record.ID == c.sealedBy })
-		if i < 0 {
+		at := slices.IndexFunc(sealings, func(s *sealing) bool { return s.record.ID == c.sealedBy })
+		if at < 0 {
 			continue
 		}
 		name := fmt.Sprintf("%s at position %d", short(c.texts[0]), c.position)
-		switch unknown, wrong := sealings[i].check(&c); {
+		switch unknown, wrong := sealings[at].check(&c); {
 		case wrong != nil:
 			return nil, nil, fmt.Errorf("%s: %w", name, wrong)
 		case unknown != nil:
