@@ -16,8 +16,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -36,22 +34,17 @@ type File struct {
 	LogKey     string // the verifier key of the log
 }
 
-// wireFile is the JSON of a file, with its members in the order of the format.
-type wireFile struct {
-	Spec       string  `json:"spec"`
-	Record     string  `json:"record"`
-	Seed       *string `json:"seed"`
-	ClientSeed string  `json:"client_seed"`
-	TlogProof  string  `json:"tlog_proof"`
-	LogKey     string  `json:"log_key"`
-}
-
 // Text returns the file as the service writes it: a JSON object without white space, ended by LF.
 // Strings escape only what JSON requires, U+2028 and U+2029. [Parse] accepts any other layout.
 func (f *File) Text() []byte {
-	w := wireFile{
-		Spec: audit.Spec, Record: string(f.Record), ClientSeed: f.ClientSeed, TlogProof: f.Inclusion.Text(), LogKey: f.LogKey,
-	}
+	w := struct {
+		Spec       string  `json:"spec"`
+		Record     string  `json:"record"`
+		Seed       *string `json:"seed"`
+		ClientSeed string  `json:"client_seed"`
+		TlogProof  string  `json:"tlog_proof"`
+		LogKey     string  `json:"log_key"`
+	}{audit.Spec, string(f.Record), nil, f.ClientSeed, f.Inclusion.Text(), f.LogKey}
 	if f.Seed != nil {
 		w.Seed = new(hex.EncodeToString(f.Seed))
 	}
@@ -66,58 +59,36 @@ func (f *File) Text() []byte {
 // not false either.
 var ErrNoFile = errors.New("not a proof file")
 
-// fileMembers are the members of a proof file.
-var fileMembers = []string{"spec", "record", "seed", "client_seed", "tlog_proof", "log_key"}
-
-// Parse parses a proof file: a JSON object with exactly these six members. Their order, white space and
-// escapes are free. Each value is a string in the one form that the specification gives it, or null. The
-// error wraps [ErrNoFile] if the text is not JSON, or has no record.
+// Parse parses a proof file: a JSON object with exactly the six members of [File.Text]. Their order,
+// white space and escapes are free. Each value is a string in the one form that the specification
+// gives it, or null. The error wraps [ErrNoFile] if the text is not JSON, or has no record.
 func Parse(text []byte) (*File, error) {
-	m, err := parseMembers(text)
-	if err != nil {
-		return nil, err
-	}
-	if m["spec"] != audit.Spec {
-		return nil, fmt.Errorf("the file is of %q, not of %s", m["spec"], audit.Spec)
-	}
-	f := &File{Record: []byte(m["record"]), ClientSeed: m["client_seed"], LogKey: m["log_key"]}
-	if seed, hasSeed := m["seed"]; hasSeed {
-		if f.Seed = parseSeed(seed); f.Seed == nil {
-			return nil, errors.New("its seed is not in lower-case hex, two digits a byte")
-		}
-	}
-	f.Inclusion, err = proof.ParseInclusion(m["tlog_proof"])
-	return f, err
-}
-
-// parseMembers returns the members of a file, whatever they hold, without a seed that is null.
-func parseMembers(text []byte) (map[string]string, error) {
 	object, duplicate, err := members(text)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("it is not JSON, and so %w", ErrNoFile)
 	case object["record"] == nil:
 		return nil, fmt.Errorf("it has no member record, and so is %w", ErrNoFile)
-	case duplicate != "":
-		return nil, fmt.Errorf("its member %s is there twice", duplicate)
+	case duplicate != "" || len(object) != 6:
+		return nil, errors.New("it has not the six members of a proof file, each once")
 	}
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if !slices.Contains(fileMembers, name) {
-			return nil, fmt.Errorf("it has a member %q, which no proof file has", name)
-		}
-	}
-	texts := map[string]string{}
-	for _, name := range fileMembers {
-		if name == "seed" && object[name].Kind() == 'n' {
-			continue
-		}
-		text, err := jsontext.AppendUnquote(nil, object[name])
-		if err != nil {
+	m := map[string]string{}
+	for _, name := range []string{"spec", "record", "seed", "client_seed", "tlog_proof", "log_key"} {
+		value, err := jsontext.AppendUnquote(nil, object[name])
+		if isHeldBack := name == "seed" && object[name].Kind() == 'n'; err != nil && !isHeldBack {
 			return nil, fmt.Errorf("its member %s is missing, or not a string", name)
 		}
-		texts[name] = string(text)
+		m[name] = string(value)
 	}
-	return texts, nil
+	f := &File{Record: []byte(m["record"]), Seed: parseSeed(m["seed"]), ClientSeed: m["client_seed"], LogKey: m["log_key"]}
+	if m["spec"] != audit.Spec {
+		return nil, fmt.Errorf("the file is of %q, not of %s", m["spec"], audit.Spec)
+	}
+	if f.Seed == nil && object["seed"].Kind() != 'n' {
+		return nil, errors.New("its seed is not in lower-case hex, two digits a byte")
+	}
+	f.Inclusion, err = proof.ParseInclusion(m["tlog_proof"])
+	return f, err
 }
 
 // parseSeed parses lower-case hex of at least one byte; it returns nil for anything else.
