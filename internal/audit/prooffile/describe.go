@@ -26,8 +26,6 @@ func describe(record *audit.Record) string {
 			text += fmt.Sprintf("; it replaces the shoe %s", record.AuditID)
 		}
 		return text
-	case audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindReshuffle, audit.KindClose, audit.KindExpire:
-		return text + fmt.Sprintf("version %d of the shoe %s: ", record.Version, record.AuditID) + changed(record)
 	case audit.KindLogEnd:
 		text += "the log ended here"
 		if record.Successor != "" {
@@ -36,42 +34,40 @@ func describe(record *audit.Record) string {
 		return text
 	case audit.KindLogBegin:
 		return text + fmt.Sprintf("the log follows %s after its first %d records", audit.LogName(record.Predecessor), record.PredecessorSize())
-	default:
+	case audit.KindShuffle:
 		return text + stated(record)
+	default:
+		return text + fmt.Sprintf("version %d of the shoe %s: ", record.Version, record.AuditID) + changed(record)
 	}
 }
 
 // changed summarizes a change of a shoe.
-func changed(record *audit.Record) string {
-	switch record.Kind {
-	case audit.KindReshuffle:
-		return fmt.Sprintf("%s, %s, sealed in a new order by %s", where(record.From), audit.Count(record.Statement.Size, "card"), record.Statement.Algorithm) + ofCut(record.Cut)
-	case audit.KindClose:
+func changed(record *audit.Record) (text string) {
+	switch s := &record.Statement; {
+	case record.Kind == audit.KindReshuffle:
+		return fmt.Sprintf("%s, %s, sealed in a new order by %s", where(record.From), audit.Count(s.Size, "card"), s.Algorithm) + ofCut(record.Cut)
+	case record.Kind == audit.KindClose:
 		return "closed"
-	case audit.KindExpire:
+	case record.Kind == audit.KindExpire:
 		return "over, and not closed"
-	default: // cards were moved
+	case record.Cards.Len() == 0:
+		return "no cards put on " + where(record.To)
+	case record.To != shoe.Dealt:
+		text = fmt.Sprintf(" and put to the %s of %s", record.Put, where(record.To))
 	}
 	how := cmp.Or(hows[record.Taken], "from the "+string(record.Taken)+" of")
-	if record.Cards.Len() == 0 {
-		return "no cards put on " + where(record.To)
-	}
-	text := fmt.Sprintf("%s taken %s %s", audit.Count(record.Cards.Len(), "card"), how, where(record.From))
-	if record.To == shoe.Dealt {
-		return text
-	}
-	return text + fmt.Sprintf(" and put to the %s of %s", record.Put, where(record.To))
+	return fmt.Sprintf("%s taken %s %s", audit.Count(record.Cards.Len(), "card"), how, where(record.From)) + text
 }
 
 // ofCut says where the cut card lies; nothing without one.
-func ofCut(c *shoe.Cut) string {
-	switch {
-	case c == nil:
-		return ""
-	case c.IsDrawn():
-		return fmt.Sprintf("; a cut card behind %d, drawn from %d to %d", c.At, c.From, c.To)
+func ofCut(c *shoe.Cut) (text string) {
+	if c != nil {
+		text = fmt.Sprintf("; a cut card behind %d", c.At)
+		if c.IsDrawn() {
+			text += fmt.Sprintf(", drawn from %d to %d", c.From, c.To)
+		}
 	}
-	return fmt.Sprintf("; a cut card behind %d", c.At)
+	return text
 }
 
 // hows say how cards were chosen, unless they were at an end.

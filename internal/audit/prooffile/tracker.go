@@ -9,20 +9,20 @@ import (
 
 // A tracker follows the cards of a shoe from record to record.
 type tracker struct {
-	layout    *shoe.Layout
-	sealings  []*sealing          // in the order in which they were made
-	byVersion map[uint64]*sealing // of the shoe that the sealing made
+	layout   *shoe.Layout
+	sealings []*sealing          // in the order in which they were made
+	orders   map[uint64][]uint64 // the order of each sealing, by the version of the shoe that it made; nil if unknown
+	random   int                 // draws at random that could not be replayed
 
 	roots     int   // roots that were compared
 	wrongRoot error // the first root that differs from its cards'
 	unknown   int   // roots that could not be compared
-	random    int   // draws at random that could not be replayed
 }
 
 // newTracker returns a tracker of the shoe with the first record.
 func newTracker(first *Result) *tracker {
 	s := &first.Record.Statement
-	t := &tracker{layout: shoe.New(s.Size, s.Draw > 0), byVersion: map[uint64]*sealing{}}
+	t := &tracker{layout: shoe.New(s.Size, s.Draw > 0), orders: map[uint64][]uint64{}}
 	t.seal(first.sealing(), first)
 	return t
 }
@@ -30,7 +30,7 @@ func newTracker(first *Result) *tracker {
 // seal adds the sealing that a file made, and compares its root if its cards and their order are
 // known.
 func (t *tracker) seal(s *sealing, f *Result) {
-	t.byVersion[t.layout.Version] = s
+	t.orders[t.layout.Version] = s.order
 	t.sealings = append(t.sealings, s)
 	switch {
 	case s.record.Root == nil:
@@ -46,73 +46,43 @@ func (t *tracker) seal(s *sealing, f *Result) {
 
 // change applies the change of a record to the layout. The error says why the change is not allowed
 // there.
-func (t *tracker) change(f *Result) (err error) {
+func (t *tracker) change(f *Result) error {
 	r := f.Record
-	switch r.Kind {
-	case audit.KindClose, audit.KindExpire:
+	if r.Kind == audit.KindClose || r.Kind == audit.KindExpire {
 		t.layout = t.layout.End()
 		return nil
-	case audit.KindReshuffle:
-		return t.reshuffle(f)
-	default: // cards were moved
 	}
-	switch r.Taken {
-	case shoe.Top, shoe.Bottom:
-		err = t.isTaken(r)
-	case shoe.Random:
-		err = t.isDrawn(f)
-	case shoe.Named: // Apply checks that they lie there
-	}
+	lying, err := t.layout.At(r.From)
 	if err != nil {
 		return err
 	}
-	t.layout, err = t.layout.Apply(&shoe.Move{From: r.From, Cards: r.Cards, To: r.To, Put: r.Put})
-	return err
-}
-
-// isTaken checks that a record's cards are at the end that it names.
-func (t *tracker) isTaken(r *audit.Record) error {
-	want, err := t.layout.Take(r.From, r.Taken, r.Cards.Len())
-	if err == nil && !want.Equal(r.Cards) {
-		err = fmt.Errorf("the cards at the %s of %s were %s, and the record says %s", r.Taken, where(r.From), want, r.Cards)
+	if r.Deals() && lying.Len() != r.Statement.Size {
+		return fmt.Errorf("it is of %d cards, and %d lay in %s", r.Statement.Size, lying.Len(), where(r.From))
 	}
-	return err
-}
-
-// lying returns the cards at a record's place, as many as its statement says.
-func (t *tracker) lying(r *audit.Record, does string) (shoe.Cards, error) {
-	lying, err := t.layout.At(r.From)
-	if err == nil && lying.Len() != r.Statement.Size {
-		err = fmt.Errorf("it %s %d cards, and %d lay in %s", does, r.Statement.Size, lying.Len(), where(r.From))
+	if r.Kind == audit.KindReshuffle {
+		return t.reshuffle(f, lying)
 	}
-	return lying, err
-}
-
-// isDrawn checks that a record's cards are the ones that its seed draws.
-func (t *tracker) isDrawn(f *Result) error {
-	r := f.Record
-	if _, err := t.lying(r, "draws from"); err != nil {
-		return err
-	}
-	if f.orders == nil {
+	want := r.Cards // of cards that are named, Apply checks that they lie there
+	switch {
+	case r.Taken == shoe.Top || r.Taken == shoe.Bottom:
+		want, err = t.layout.Take(r.From, r.Taken, r.Cards.Len())
+	case r.Taken == shoe.Random && f.orders == nil:
 		t.random++
-		return nil
+	case r.Taken == shoe.Random:
+		want, err = t.layout.Pick(r.From, f.orders[0])
 	}
-	want, err := t.layout.Pick(r.From, f.orders[0])
 	if err == nil && !want.Equal(r.Cards) {
-		err = fmt.Errorf("the seed draws %s, and the record says %s", want, r.Cards)
+		err = fmt.Errorf("the cards to take from %s (%s) are %s, and the record says %s", where(r.From), r.Taken, want, r.Cards)
+	}
+	if err == nil {
+		t.layout, err = t.layout.Apply(&shoe.Move{From: r.From, Cards: r.Cards, To: r.To, Put: r.Put})
 	}
 	return err
 }
 
 // reshuffle seals the cards of a place in a new order.
-func (t *tracker) reshuffle(f *Result) error {
-	r := f.Record
-	lying, err := t.lying(r, "seals")
-	if err != nil {
-		return err
-	}
-	if t.layout, err = t.layout.Shuffle(r.From); err != nil {
+func (t *tracker) reshuffle(f *Result, lying shoe.Cards) (err error) {
+	if t.layout, err = t.layout.Shuffle(f.Record.From); err != nil {
 		return err
 	}
 	s := f.sealing()
@@ -131,11 +101,11 @@ func (t *tracker) reshuffle(f *Result) error {
 func (t *tracker) numbers(cards shoe.Cards) []uint64 {
 	numbers := make([]uint64, 0, cards.Len())
 	for ref := range cards.All() {
-		s := t.byVersion[ref.Seal]
-		if s == nil || ref.Position >= uint64(len(s.order)) {
+		order := t.orders[ref.Seal]
+		if ref.Position >= uint64(len(order)) {
 			return nil
 		}
-		numbers = append(numbers, s.order[ref.Position])
+		numbers = append(numbers, order[ref.Position])
 	}
 	return numbers
 }
