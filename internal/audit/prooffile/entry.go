@@ -30,20 +30,15 @@ type Given struct {
 // proof parses the file and compares its log key with the one given. It reports whether there is
 // anything to check.
 func (r *Result) proof(text []byte) bool {
-	key, err := r.given.Key, r.read(text)
-	if err == nil && key != "" && key != r.File.LogKey {
+	trust, err := "its log key is the one given", r.read(text)
+	switch key := r.given.Key; {
+	case key == "":
+		trust = "no log key was given: the one in the file is used"
+	case err == nil && key != r.File.LogKey:
 		err = fmt.Errorf("the log of the file has the key %s, and the key given is %s", r.File.LogKey, key)
 	}
 	if err != nil {
 		r.File = nil
-	}
-	if errors.Is(err, ErrNoFile) {
-		r.add(StepProof, Unchecked, "%s", err)
-		return false
-	}
-	trust := "its log key is the one given"
-	if key == "" {
-		trust = "no log key was given: the one in the file is used"
 	}
 	r.check(StepProof, err, "the file is well-formed; %s", trust)
 	return err == nil
@@ -65,8 +60,7 @@ func (r *Result) read(text []byte) (err error) {
 func (r *Result) record() bool {
 	record, err := audit.ParseRecord(r.File.Record)
 	if errors.Is(err, audit.ErrUnknownKind) {
-		r.add(StepRecord, Unchecked, "%s: a later version may be able to check it", err)
-		return false
+		err = fmt.Errorf("%w: a later version may be able to check it", err)
 	}
 	if err == nil {
 		err = cmp.Or(
@@ -74,13 +68,13 @@ func (r *Result) record() bool {
 			audit.Rule(record.Deals() || r.File.Seed == nil, "a record of kind %s has no seed, and the file has one", record.Kind),
 		)
 	}
-	if err != nil {
-		r.add(StepRecord, Wrong, "%s", err)
-		return false
+	if err == nil {
+		r.Record = record
+		r.add(StepRecord, OK, "%s", describe(record))
+		return true
 	}
-	r.Record = record
-	r.add(StepRecord, OK, "%s", describe(record))
-	return true
+	r.check(StepRecord, err, "")
+	return false
 }
 
 // inclusion checks that the record is in the tree of the checkpoint.
@@ -113,10 +107,6 @@ func (r *Result) committed() {
 				err = wrong
 			}
 		}
-		if errors.Is(err, ErrNoFile) {
-			r.add(StepCommitted, Unchecked, "%s", err)
-			return
-		}
 		r.check(StepCommitted, err, "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline", id)
 	}
 }
@@ -143,15 +133,15 @@ func (r *Result) uses(proof []byte) error {
 // Verifier parses the verifier key of a log, <name>+<key hash>+<key>. Unlike [note.NewVerifier] it
 // accepts only the one canonical text of a key.
 func Verifier(text string) (note.Verifier, error) {
-	err := errors.New("not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>")
-	verifier, bad := note.NewVerifier(text)
-	if bad != nil {
-		return nil, err
+	verifier, err := note.NewVerifier(text)
+	if err == nil { // it has three parts, perhaps with capitals, unused bits or line ends
+		parts := strings.SplitN(text, "+", 3)
+		key, _ := base64.StdEncoding.DecodeString(parts[2])
+		canonical, _ := note.NewEd25519VerifierKey(parts[0], key[1:])
+		err = audit.Rule(text == canonical, "not canonical")
 	}
-	// NewVerifier found three parts, but accepts capitals, unused bits and line ends.
-	parts := strings.SplitN(text, "+", 3)
-	if _, bad := base64.StdEncoding.Strict().DecodeString(parts[2]); bad != nil || strings.ContainsAny(text, "\r\n") || strings.ToLower(parts[1]) != parts[1] {
-		return nil, err
+	if err != nil {
+		return nil, errors.New("not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>")
 	}
 	return verifier, nil
 }
@@ -171,14 +161,14 @@ func unsigned(signed []byte) (c checkpoint, err error) {
 		return c, errors.New("its checkpoint is not a signed note")
 	}
 	c.text, c.signatures = unverified.Note.Text, unverified.Note.UnverifiedSigs
+	c.body, err = proof.ParseCheckpoint(c.text)
 	for _, s := range c.signatures {
-		if _, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil {
-			return c, errors.New("a signature of its checkpoint is not in canonical form")
+		if _, bad := base64.StdEncoding.Strict().DecodeString(s.Base64); err == nil {
+			err = bad
 		}
 	}
-	c.body, err = proof.ParseCheckpoint(c.text)
 	return c, cmp.Or(
-		audit.Rule(err == nil, "its checkpoint is not three lines: origin, size and root"),
+		audit.Rule(err == nil, "its checkpoint is not three lines, origin, size and root, with signatures in canonical form"),
 		audit.Rule(c.body.Size > 0, "its checkpoint is of a log that has no records"),
 	)
 }

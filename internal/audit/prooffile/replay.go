@@ -6,7 +6,6 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/rng"
-	"riffle/internal/shoe"
 )
 
 // replay adds the steps seed, commitment, keys, order, items and root: the order follows from the
@@ -16,7 +15,13 @@ import (
 // A replay takes at most [audit.MaxCost] steps.
 func (r *Result) replay(heldBack State) {
 	if !r.Record.Deals() {
-		r.dealsNone()
+		const none = "a record of kind %s has none"
+		if r.given.Order != nil {
+			r.add(StepOrder, Unchecked, none, r.Record.Kind)
+		}
+		if r.given.Items != nil {
+			r.add(StepItems, Unchecked, none, r.Record.Kind)
+		}
 		return
 	}
 	isAnswered := r.File.Seed == nil // or there is no seed
@@ -30,18 +35,19 @@ func (r *Result) replay(heldBack State) {
 	}
 
 	// Nothing interrupts it, so there is no error.
-	v, _ := audit.Verify(r.File.Record, r.File.Seed, r.wantedPositions(r.given.Order), nil)
+	v, _ := audit.Verify(r.File.Record, r.File.Seed, r.wantedPositions(), nil)
+	r.cost = v.TooCostly
 	for _, s := range v.Steps[1:] { // the first is the record, which has a step already
-		state := OK
 		switch {
 		case s.Name == StepSeed:
-			s.Detail = r.seedLength(isAnswered)
-		case !s.OK && v.TooCostly > 0:
-			state, r.cost = Unchecked, uint64(v.TooCostly)
-		case !s.OK:
-			state = Wrong
+			r.add(s.Name, OK, "%s", r.seedLength(isAnswered))
+		case s.OK:
+			r.add(s.Name, OK, "%s", s.Detail)
+		case r.cost > 0:
+			r.add(s.Name, Unchecked, "%s", s.Detail)
+		default:
+			r.add(s.Name, Wrong, "%s", s.Detail)
 		}
-		r.add(s.Name, state, "%s", s.Detail)
 	}
 	if !v.OK && r.cost == 0 {
 		return
@@ -52,38 +58,22 @@ func (r *Result) replay(heldBack State) {
 	}
 	order := r.Find(StepOrder)
 	order.Detail += "; the SHA-256 of the positions is " + v.OrderDigest
+	r.orders = v.Orders
 	if r.given.Order != nil {
-		*order, r.match = r.compare(v.Orders, cards, order.Detail)
-	}
-	if r.Record.Kind != audit.KindShuffle {
-		r.orders = v.Orders
+		*order, r.match = r.compare(cards, order.Detail)
 	}
 	r.root()
 }
 
-// dealsNone adds the steps of a record without an order.
-func (r *Result) dealsNone() {
-	why := "a record of kind " + string(r.Record.Kind) + " has none"
-	if r.given.Order != nil {
-		r.add(StepOrder, Unchecked, "%s", why)
-	}
-	if r.given.Items != nil {
-		r.add(StepItems, Unchecked, "%s", why)
-	}
-}
-
 // wantedPositions returns the number of replayed positions up to which the orders are needed.
-func (r *Result) wantedPositions(order *Order) (n uint64) {
-	if order != nil {
-		n = order.count
-		if r.Record.Statement.Hands != nil {
-			n = math.MaxUint64 // order may be any hand
-		}
+func (r *Result) wantedPositions() uint64 {
+	switch order, isShuffle := r.given.Order, r.Record.Kind == audit.KindShuffle; {
+	case isShuffle && order == nil:
+		return 0
+	case isShuffle && r.Record.Statement.Hands == nil:
+		return order.count
 	}
-	if r.Record.Kind != audit.KindShuffle {
-		n = max(n, shoe.MaxCards)
-	}
-	return n
+	return math.MaxUint64 // order may be any hand, and a shoe is small
 }
 
 // withheld adds the steps up to order of a record whose seed is secret.
@@ -119,7 +109,7 @@ func (r *Result) seedLength(isAnswered bool) string {
 }
 
 // compare returns the step order: whether the order given is one that was dealt, and which.
-func (r *Result) compare(orders [][]uint64, cards *cards, replayed string) (Step, *Match) {
+func (r *Result) compare(cards *cards, replayed string) (Step, *Match) {
 	order := r.given.Order
 	if err := order.names(r); err != nil {
 		return newStep(StepOrder, Wrong, "%s", err), nil
@@ -127,7 +117,7 @@ func (r *Result) compare(orders [][]uint64, cards *cards, replayed string) (Step
 	if cards == nil {
 		return newStep(StepOrder, Unchecked, "replayed, but comparing it with the order given needs the items of the record"), nil
 	}
-	c := &comparison{order, &r.Record.Statement, orders, cards, r.given.AnyOrder}
+	c := &comparison{order, &r.Record.Statement, r.orders, cards, r.given.AnyOrder}
 	match, err := c.match()
 	if r.given.HandOf != nil {
 		match, err = c.matchHand(*r.given.HandOf)

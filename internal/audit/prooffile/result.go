@@ -2,6 +2,7 @@ package prooffile
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -111,13 +112,17 @@ func (s *Steps) add(name string, state State, format string, args ...any) {
 	*s = append(*s, newStep(name, state, format, args...))
 }
 
-// check appends a step that is wrong because of err or, if err is nil, holds as the format says.
+// check appends a step that holds as the format says. With an error it does not, or could not be
+// checked: what was given is no proof file, or of a kind that is not known here.
 func (s *Steps) check(name string, err error, format string, args ...any) {
-	if err != nil {
+	switch {
+	case err == nil:
+		s.add(name, OK, format, args...)
+	case errors.Is(err, ErrNoFile) || errors.Is(err, audit.ErrUnknownKind):
+		s.add(name, Unchecked, "%s", err)
+	default:
 		s.add(name, Wrong, "%s", err)
-		return
 	}
-	s.add(name, OK, format, args...)
 }
 
 // A Result has the findings of a verifier: the steps of one file, or of several files together.
@@ -135,13 +140,14 @@ type Result struct {
 	given      *Given
 	key        note.Verifier
 	checkpoint checkpoint
-	orders     [][]uint64 // the replayed positions of a record of a shoe; nil if they are unknown
-	cards      *cards     // of a shoe's first record; nil if they are unknown
-	match      *Match     // what the order given is; nil if it was not compared or does not match
-	cost       uint64     // of a replay that takes too long; 0 for others
+	orders     [][]uint64      // the replayed positions; nil if they are unknown
+	cards      *cards          // of a shoe's first record; nil if they are unknown
+	match      *Match          // what the order given is; nil if it was not compared or does not match
+	cost       audit.CostError // of a replay that takes too long; 0 for others
 
 	files   []*Result // of several files: what each of them shows alone
 	records []*Result // one file of each record
+	held    int       // of how many of these the seed is held back
 }
 
 // VerifyRecord verifies the proof file of one record: of a shuffle, or of any other kind. It adds
@@ -177,6 +183,9 @@ func checkFiles(texts [][]byte, given *Given, heldBack func(*audit.Record) State
 		all.files = append(all.files, r)
 		if last := len(all.records) - 1; last < 0 || !r.isOf(all.records[last]) {
 			all.records = append(all.records, r)
+			if r.HeldBack() {
+				all.held++
+			}
 		}
 		alone = Given{Key: alone.Key, Decks: given.Decks}
 		if alone.Key == "" && r.File != nil {

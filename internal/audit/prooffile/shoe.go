@@ -19,11 +19,7 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 		return r
 	}
 	if r.Failed() == nil {
-		first := ""
-		if r.Record != nil {
-			first = describe(r.Record)
-		}
-		r.inEvery(StepRecord, "%s; %s", first, audit.Count(r.Changes, "change"))
+		r.inEvery(StepRecord, "%s; %s", r.files[0].Find(StepRecord).Detail, audit.Count(r.Changes, "change"))
 	}
 	if r.Has(StepRecord, OK) {
 		first, last := r.records[0], r.records[len(r.records)-1]
@@ -48,16 +44,37 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 	if !r.Has(StepHand, OK) {
 		r.Proven = 0
 	}
-	r.closed()
+	if r.Closed {
+		r.add(StepClosed, OK, "the last record closes the shoe")
+		return r
+	}
+	isRequired := given.Hand == nil // otherwise only the hand must be proven
+	r.add(StepClosed, missing(isRequired), "the last record does not close the shoe: unseen cards stay hidden until it is closed, and more changes may follow")
 	return r
 }
 
 // replayedAll adds the steps seed, commitment, keys and order of several files.
 func (r *Result) replayedAll() {
 	r.seeds()
-	r.replayed("commitment", "seed", "%s: each opens the commitment in its record%s")
-	r.replayed("keys", "order", "the keys of %s derived%s")
-	r.replayed(StepOrder, "order", "%s replayed%s")
+	for _, step := range []struct{ name, what, format string }{
+		{"commitment", "seed", "%s: each opens the commitment in its record%s"},
+		{"keys", "order", "the keys of %s derived%s"},
+		{StepOrder, "order", "%s replayed%s"},
+	} {
+		done, isOrder, state := r.count(step.name, OK), step.name == StepOrder, OK
+		switch {
+		case r.count(step.name, Wrong) > 0, done+r.held > 0 && isOrder && r.given.Order != nil && r.match == nil:
+			r.inEvery(step.name, "")
+			continue
+		case done+r.held == 0:
+			continue
+		case isOrder && r.held > 0:
+			state = missing(r.given.Hand == nil)
+		case done == 0:
+			state = Skipped
+		}
+		r.add(step.name, state, step.format, audit.Count(done, step.what), r.withoutSeed("; "))
+	}
 }
 
 // published adds the steps inclusion and signature of all files, and committed.
@@ -101,23 +118,23 @@ func (r *Result) chain() error {
 	if first.Kind != audit.KindShoe {
 		return fmt.Errorf("the first record is of kind %s, and must be of kind shoe", first.Kind)
 	}
-	for i, f := range r.files[1:] {
-		if at, other := f.File.Inclusion.Index, r.files[i].File.Inclusion.Index; f.isOf(r.files[i]) && at != other {
-			return fmt.Errorf("the record %s is number %d and number %d in the log", f.Record.ID, other, at)
+	before, version := r.files[0], uint64(1)
+	for _, f := range r.files[1:] {
+		record, last := f.Record, before.Record
+		at, earlier := f.File.Inclusion.Index, before.File.Inclusion.Index
+		if f.isOf(before) {
+			if at != earlier {
+				return fmt.Errorf("version %d is number %d and number %d in the log", version, earlier, at)
+			}
+			continue
 		}
-	}
-	for i, f := range r.records[1:] {
-		record, before := f.Record, r.records[i]
-		version := uint64(i + 2)
-		at, earlier, kind := f.File.Inclusion.Index, before.File.Inclusion.Index, before.Record.Kind
+		before, version = f, version+1
 		if err := cmp.Or(
-			audit.Rule(record.Kind.ChangesShoe(), "the record %s is of kind %s, and changes no shoe", record.ID, record.Kind),
-			audit.Rule(record.AuditID == first.ID, "the record %s is of another shoe, %s", record.ID, record.AuditID),
+			audit.Rule(record.Kind.ChangesShoe() && record.AuditID == first.ID, "the record %s does not change the shoe %s", record.ID, first.ID),
 			audit.Rule(record.Version == version, "the record %s made version %d, where version %d has to follow", record.ID, record.Version, version),
 			audit.Rule(at > earlier, "version %d is number %d in the log, from 0, and so not after the one before, which is number %d", version, at, earlier),
 			audit.Rule(record.States() || record.Commitment == first.Commitment, "version %d lacks the commitment of the shoe", version),
-			audit.Rule(kind != audit.KindClose, "version %d follows the close of the shoe", version),
-			audit.Rule(kind != audit.KindExpire || record.Kind == audit.KindClose, "version %d is a %s, and the shoe had ended", version, record.Kind),
+			audit.Rule(last.Kind != audit.KindClose && (last.Kind != audit.KindExpire || record.Kind == audit.KindClose), "version %d is a %s, and the shoe had ended", version, record.Kind),
 		); err != nil {
 			return err
 		}
@@ -136,7 +153,7 @@ func (r *Result) seeds() {
 	switch {
 	case there > 0:
 		r.add(StepSeed, OK, "%s%s%s", audit.Count(there, "seed"), warning, r.withoutSeed("; "))
-	case r.heldSeeds() > 0:
+	case r.held > 0:
 		r.add(StepSeed, Skipped, "%s", r.withoutSeed(""))
 	}
 }
@@ -151,46 +168,17 @@ func (r *Result) count(name string, state State) (n int) {
 	return n
 }
 
-// heldSeeds returns the number of seeds that are held back.
-func (r *Result) heldSeeds() (n int) {
-	for _, f := range r.records {
-		if f.HeldBack() {
-			n++
-		}
-	}
-	return n
-}
-
 // withoutSeed says, after some text, why some files have no seed; it is empty if no seed is held
 // back.
 func (r *Result) withoutSeed(before string) string {
-	held := audit.Count(r.heldSeeds(), "seed") + " held back "
-	switch {
-	case r.heldSeeds() == 0:
+	if r.held == 0 {
 		return ""
-	case r.Closed:
-		return before + held + "in these files, and public since the shoe was closed: get the files again"
 	}
-	return before + held + "until the shoe is closed"
-}
-
-// replayed adds a step that every file with a seed has. The arguments of the format are the number
-// of those files, as a number of what, and why others have no seed.
-func (r *Result) replayed(name, what, format string) {
-	done, held, isOrder := r.count(name, OK), r.heldSeeds(), name == StepOrder
-	state := OK
-	switch {
-	case r.count(name, Wrong) > 0, done+held > 0 && isOrder && r.given.Order != nil && r.match == nil:
-		r.inEvery(name, "")
-		return
-	case done+held == 0:
-		return
-	case isOrder && held > 0:
-		state = missing(r.given.Hand == nil)
-	case done == 0:
-		state = Skipped
+	why := "until the shoe is closed"
+	if r.Closed {
+		why = "in these files, and public since the shoe was closed: get the files again"
 	}
-	r.add(name, state, format, audit.Count(done, what), r.withoutSeed("; "))
+	return fmt.Sprintf("%s%s held back %s", before, audit.Count(r.held, "seed"), why)
 }
 
 // moves adds the step moves: whether every change is one that the rules allow, of the cards that
@@ -219,19 +207,9 @@ func (r *Result) roots(t *tracker) {
 		r.add(StepRoot, Skipped, "nothing was sealed")
 	case t.unknown == 0:
 		r.add(StepRoot, OK, "salts from the seeds and the cards in their orders have the roots in %s", audit.Count(t.roots, "record"))
-	case r.heldSeeds() > 0:
+	case r.held > 0:
 		r.add(StepRoot, Skipped, "%s", r.withoutSeed(""))
 	default:
 		r.add(StepRoot, Skipped, "the cards are not known, for the items were not given")
 	}
-}
-
-// closed adds the step closed.
-func (r *Result) closed() {
-	if r.Closed {
-		r.add(StepClosed, OK, "the last record closes the shoe")
-		return
-	}
-	isRequired := r.given.Hand == nil // otherwise only the hand must be proven
-	r.add(StepClosed, missing(isRequired), "the last record does not close the shoe: unseen cards stay hidden until it is closed, and more changes may follow")
 }

@@ -149,7 +149,7 @@ func (c *Conclusion) ofRecord(r *Result, log string) {
 		c.secret(summary{"id": "held-back"}, "the seed is still secret, because it was not revealed yet; the record is in %s", log)
 		c.note("Nothing committed to can be exchanged before the seed is revealed.")
 	case r.cost > 0:
-		c.unchecked(summary{"id": "cost", "steps": strconv.FormatUint(r.cost, 10)}, "the record is in %s, but %s", log, audit.CostError(r.cost))
+		c.unchecked(summary{"id": "cost", "steps": strconv.FormatUint(uint64(r.cost), 10)}, "the record is in %s, but %s", log, r.cost)
 	case missing != nil:
 		c.incomplete(missing, "the order %s%s", fromSeed, log)
 	case r.match != nil && r.match.Parts == nil:
@@ -203,7 +203,7 @@ func (c *Conclusion) ofHand(r *Result, log string) {
 	switch {
 	case missing == nil:
 		c.verified(r, summary{"id": "cards", "cards": r.Proven}, "the %s by the record, which is in %s, and none could be exchanged since", sealedCards(r.Proven), log)
-		if r.heldSeeds() > 0 {
+		if r.held > 0 {
 			c.note("The other cards of the shoe stay hidden until it is closed, and then the whole shoe can be checked.")
 		}
 	case r.Others > 0:
