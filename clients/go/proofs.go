@@ -107,13 +107,12 @@ func Verify(given Given, files ...[]byte) (Verdict, []Check, error) {
 	if len(found.Proofs) == 0 {
 		return "", nil, errors.New(found.Headline)
 	}
+	verdicts := map[prooffile.State]Verdict{
+		prooffile.OK: VerdictVerified, prooffile.Wrong: VerdictFalse, prooffile.Unchecked: VerdictUnchecked, prooffile.Skipped: VerdictUnchecked,
+	}
 	var checks []Check
 	for _, step := range found.Steps {
-		check := Check{Step: step.Name, Verdict: VerdictUnchecked, Detail: step.Text}
-		if step.OK != nil {
-			check.Verdict = map[bool]Verdict{true: VerdictVerified, false: VerdictFalse}[*step.OK]
-		}
-		checks = append(checks, check)
+		checks = append(checks, Check{Step: step.Name, Verdict: verdicts[step.State], Detail: step.Detail})
 	}
 	return found.Verdict, checks, nil
 }

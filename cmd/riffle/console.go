@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"riffle/internal/audit/prooffile"
 )
 
 // A console holds the streams that a command reads from and writes to.
@@ -45,15 +47,16 @@ func (c *console) print(asJSON bool, report any, text func(*console) string) err
 // A mark is how a step or a test ended: a word, its class on a page, and its colour on a terminal.
 type mark struct{ Word, Class, colour string }
 
-// markOf returns the mark of a step. A step that could not be checked is nil.
-func markOf(ok *bool) mark {
-	switch {
-	case ok == nil:
-		return mark{"not checked", "open", "33"}
-	case *ok:
+// markOf returns the mark of a step.
+func markOf(state prooffile.State) mark {
+	switch state {
+	case prooffile.OK:
 		return mark{"ok", "ok", "32"}
+	case prooffile.Wrong:
+		return mark{"WRONG", "wrong", "1;31"}
+	default:
+		return mark{"not checked", "open", "33"}
 	}
-	return mark{"WRONG", "wrong", "1;31"}
 }
 
 // text returns the mark's word, coloured if the output may be.

@@ -115,7 +115,7 @@ func TestVerifyFromAService(t *testing.T) {
 	}
 	saved := filepath.Join(config, "riffle", "known_logs")
 	code, out, messages = s.verify(t, "--json", id)
-	var found prooffile.Findings
+	var found struct{ Notes []string }
 	require.NoError(t, json.Unmarshal([]byte(out), &found))
 	if code != 0 || len(found.Notes) == 0 || !strings.Contains(found.Notes[0], saved) || !strings.Contains(messages, "riffle: warning: The key of the log was taken from the service itself") || !strings.Contains(messages, s.key) {
 		t.Errorf("on first use: %d\n%s%s", code, out, messages)

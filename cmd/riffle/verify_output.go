@@ -65,7 +65,7 @@ func writeConclusion(text *strings.Builder, c *console, found *prooffile.Conclus
 		text.WriteByte('\n')
 	}
 	for _, s := range found.Steps {
-		fmt.Fprintf(text, "%-12s %s: %s\n", s.Name, c.text(markOf(s.OK)), s.Text)
+		fmt.Fprintf(text, "%-12s %s: %s\n", s.Name, c.text(markOf(s.State)), s.Detail)
 	}
 }
 

@@ -33,7 +33,7 @@ type verdictVector struct {
 type result struct {
 	Verdict  prooffile.Verdict
 	Headline string
-	Steps    []prooffile.ShownStep
+	Steps    []map[string]any
 }
 
 // verdictVectors returns the vectors of all files, by the name of the file and their own.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -15,28 +16,26 @@ import (
 // An input is a text in its role.
 type input struct {
 	Text
-	shown  FileRole
-	shoe   uuid.UUID // of a text of proofs: the shoe that they are of; Nil for none
-	proofs int       // and how many they are
-	items  *Items    // of a list
-	order  *Order    // of an answer, or of a list that is compared
+	shown FileRole
+	shoe  uuid.UUID // of a text of proofs: the shoe that they are of; Nil for none
+	items *Items    // of a list
 }
 
 // A proofText is one proof file.
 type proofText struct {
-	from    *input
-	text    []byte
-	record  audit.Record // unchecked; of no kind if it cannot be parsed
-	hasSeed bool
+	from   *input
+	text   []byte
+	record audit.Record // unchecked; of no kind if it cannot be parsed
+	place  string       // among the proofs that it is checked with, as a text that sorts
 }
 
-// A group is proof files that are checked together, and what they are checked against.
+// A group is proof files that are checked together, what they are checked against, and the verdict.
 type group struct {
+	Group
 	proofs []*proofText
 	given  Given
 	items  *input // the list that is its items; nil for none
 	order  *input // what was compared with it; nil for nothing
-	found  *Conclusion
 	match  *Match
 }
 
@@ -46,7 +45,7 @@ type sorting struct {
 	inputs []*input
 	proofs []*proofText
 	only   map[Role]*input // the text of each role
-	given  Given           // what has other roles than proof and list, except for the order
+	given  Given           // what has other roles than proof
 	order  *input          // the answer or the list that is compared; nil for none
 	groups []*group
 }
@@ -83,13 +82,13 @@ func readTexts(texts []Text) (*sorting, error) {
 		}
 		s.only[role] = in
 	}
+	s.order = s.only[RoleAnswer]
 	switch {
 	case len(s.proofs) == 0:
 		return nil, refuse("no-proof", "no proof was given: the proof of the record is needed as well")
 	case s.given.ItemsSalt != "" && s.only[RoleItems] == nil && s.only[RoleList] == nil:
 		return nil, refuse("no-items", "a salt was given without the items: salt and items have their digest together", s.only[RoleSalt].Name)
 	}
-	s.order = s.only[RoleAnswer]
 	return s, nil
 }
 
@@ -107,7 +106,7 @@ func (s *sorting) parse(in *input, role Role) (err error) {
 	case RoleItems:
 		s.given.Items, err = ParseItems(in.Content)
 	case RoleAnswer:
-		in.order, err = ParseOrder(in.Content)
+		s.given.Order, err = ParseOrder(in.Content)
 	case RoleHand:
 		s.given.Hand, err = ParseHand(in.Content)
 	case RoleList:
@@ -121,17 +120,19 @@ func (s *sorting) parse(in *input, role Role) (err error) {
 	return nil
 }
 
-// split adds the proof files of a text.
+// split adds the proof files of a text. Those that cannot be read are last in their group; of several
+// of a record, those with a seed are first.
 func (s *sorting) split(in *input) {
 	for _, text := range Split(in.Content) {
-		p := &proofText{from: in, text: text}
+		p := &proofText{from: in, text: text, place: "unread"}
 		if r := (&Result{}); r.read(text) == nil {
 			if record, err := audit.ParseRecord(r.File.Record); err == nil {
-				p.record, p.hasSeed = *record, r.File.Seed != nil
+				p.record = *record
+				p.place = fmt.Sprintf("%020d %s %t", record.Version, record.ID, r.File.Seed == nil)
 			}
 		}
-		if in.proofs++; in.shoe == uuid.Nil {
-			in.shoe = shoeOf(&p.record)
+		if in.shoe == uuid.Nil {
+			in.shoe = p.shoe()
 		}
 		s.proofs = append(s.proofs, p)
 	}
@@ -148,19 +149,13 @@ func (p *proofText) seals() bool {
 // shoe returns the id of the first record of the shoe that a proof is of; Nil for none. One that
 // cannot be read is of the shoe that others in its text are of.
 func (p *proofText) shoe() uuid.UUID {
-	if p.isRead() {
-		return shoeOf(&p.record)
-	}
-	return p.from.shoe
-}
-
-// shoeOf returns the id of the first record of the shoe that a record belongs to; Nil for no shoe.
-func shoeOf(record *audit.Record) uuid.UUID {
 	switch {
-	case record.Kind == audit.KindShoe:
-		return record.ID
-	case record.Kind.ChangesShoe():
-		return record.AuditID
+	case !p.isRead():
+		return p.from.shoe
+	case p.record.Kind == audit.KindShoe:
+		return p.record.ID
+	case p.record.Kind.ChangesShoe():
+		return p.record.AuditID
 	}
 	return uuid.Nil
 }
@@ -181,9 +176,7 @@ func (s *sorting) group() {
 		if p.record.UsesCommitment() {
 			used[p.record.CommitmentID] = true
 		}
-		if !p.seals() {
-			changed[p.shoe()] = true
-		}
+		changed[p.shoe()] = changed[p.shoe()] || !p.seals()
 		if slices.Contains(sealers, p.record.ID) {
 			named[p.shoe()] = true
 		}
@@ -202,6 +195,7 @@ func (s *sorting) group() {
 		g := groups[shoe]
 		if g == nil || shoe == uuid.Nil {
 			g = &group{given: s.given}
+			g.given.Order = nil // see checkAll
 			if !hasHand {
 				g.given.Hand = nil
 			}
@@ -213,35 +207,17 @@ func (s *sorting) group() {
 		}
 	}
 	for _, g := range s.groups {
-		slices.SortStableFunc(g.proofs, byVersion)
+		slices.SortStableFunc(g.proofs, func(a, b *proofText) int { return cmp.Compare(a.place, b.place) })
+		for _, p := range g.proofs {
+			if !slices.Contains(g.Files, p.from.Name) {
+				g.Files = append(g.Files, p.from.Name)
+			}
+		}
 	}
 }
 
-// byVersion orders the proofs of shoes. Those that cannot be read are last; of several of a record,
-// those with a seed are first.
-func byVersion(a, b *proofText) int {
-	return cmp.Or(
-		trueFirst(a.isRead(), b.isRead()),
-		cmp.Compare(a.record.Version, b.record.Version),
-		bytes.Compare(a.record.ID[:], b.record.ID[:]),
-		trueFirst(a.hasSeed, b.hasSeed),
-	)
-}
-
-func trueFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
-}
-
-// has reports whether the group has a record that is so.
-func (g *group) has(isSo func(record *audit.Record) bool) bool {
-	return slices.ContainsFunc(g.proofs, func(p *proofText) bool { return isSo(&p.record) })
-}
+// has reports whether the group has a proof that is so.
+func (g *group) has(isSo func(p *proofText) bool) bool { return slices.ContainsFunc(g.proofs, isSo) }
 
 // findItems finds the lists that are the items of records, and the one text that is compared.
 func (s *sorting) findItems() error {
@@ -250,25 +226,24 @@ func (s *sorting) findItems() error {
 			continue
 		}
 		for _, g := range s.groups {
-			if !g.has(func(record *audit.Record) bool { return in.items.areOf(record, s.given.ItemsSalt) }) {
+			switch {
+			case !g.has(func(p *proofText) bool { return in.items.areOf(&p.record, s.given.ItemsSalt) }):
 				continue
-			}
-			if s.given.Items != nil && s.given.Items.digest != in.items.digest {
+			case s.given.Items == nil:
+				g.items, g.given.Items = in, in.items
+			case s.given.Items.digest != in.items.digest:
 				return two(s.only[RoleItems], in, RoleItems)
 			}
 			in.shown.Role = RoleItems
-			if s.given.Items == nil {
-				g.items, g.given.Items = in, in.items
-			}
 		}
 		switch {
 		case in.shown.Role == RoleItems:
-			continue
 		case s.order != nil:
 			return refuse("which", fmt.Sprintf("neither %s nor %s has the digest of the items in the record: say which of them is compared as the order", s.order.Name, in.Name), s.order.Name, in.Name)
+		default:
+			s.order = in
+			s.given.Order, _ = ParseOrder(in.Content) // no error, for it is an array
 		}
-		s.order = in
-		in.order, _ = ParseOrder(in.Content) // no error, for it is an array
 	}
 	if s.order != nil {
 		s.order.shown.Role = RoleOrder
@@ -278,8 +253,8 @@ func (s *sorting) findItems() error {
 
 // two refuses a second text of a role.
 func two(a, b *input, role Role) error {
-	roles := map[Role]string{RoleAnswer: "answers", RoleHand: "hands", RoleItems: "items", RoleKey: "keys", RoleSalt: "salts"}
-	return refuse("two", fmt.Sprintf("%s and %s are both %s: give the one to check", a.Name, b.Name, roles[role]), a.Name, b.Name)
+	plural := strings.TrimSuffix(string(role), "s") + "s"
+	return refuse("two", fmt.Sprintf("%s and %s are both %s: give the one to check", a.Name, b.Name, plural), a.Name, b.Name)
 }
 
 // Open returns the commitments in what is given whose shuffle, shoe or void is not there.
@@ -309,12 +284,12 @@ func Missing(texts []Text) (missing []uuid.UUID) {
 	}
 	var wanted []uuid.UUID
 	isThere, isWhole := map[uuid.UUID]bool{}, false
-	for _, p := range s.proofs {
+	for i, p := range s.proofs {
 		if p.record.UsesCommitment() {
 			wanted = append(wanted, p.record.CommitmentID)
 		}
-		isThere[p.record.ID] = isThere[p.record.ID] || p.isRead()
-		isWhole = isWhole || p.from.proofs > 1 && p.from.shoe != uuid.Nil
+		isThere[p.record.ID] = true
+		isWhole = isWhole || i > 0 && p.from == s.proofs[i-1].from && p.from.shoe != uuid.Nil
 	}
 	if !isWhole {
 		wanted = append(wanted, s.given.Hand.sealers()...)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/note"
 
@@ -24,6 +25,11 @@ const (
 	Skipped                // nobody asked for it, or there is nothing of the kind
 )
 
+// MarshalJSON writes true, false or, for a step that was not checked, null.
+func (s State) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[State]any{OK: true, Wrong: false}[s])
+}
+
 // The steps of a record, in their order. Between seed and order come commitment and keys, as
 // [riffle/internal/audit.Verify] names them.
 const (
@@ -37,11 +43,9 @@ const (
 	StepInclusion = "inclusion"
 	StepSignature = "signature"
 	StepCommitted = "committed"
-)
 
-// The steps that only a whole shoe has. Chain follows record; moves and closed come last, with root
-// and hand between them.
-const (
+	// Only a whole shoe has these. Chain follows record; moves and closed come last, with root and
+	// hand between them.
 	StepChain  = "chain"
 	StepMoves  = "moves"
 	StepClosed = "closed"
@@ -57,9 +61,9 @@ func missing(isRequired bool) State {
 
 // A Step is one check of a proof.
 type Step struct {
-	Name   string
-	State  State
-	Detail string // what was found, in printable characters; never a seed
+	Name   string `json:"name"`
+	State  State  `json:"ok"`
+	Detail string `json:"text"` // what was found, in printable characters; never a seed
 }
 
 // newStep returns a step with its detail made printable.
@@ -206,6 +210,3 @@ func (r *Result) isOf(other *Result) bool {
 func (r *Result) HeldBack() bool {
 	return r.Record != nil && r.Record.Deals() && r.File.Seed == nil
 }
-
-// Sealed reports whether the records have roots, and each is the root of the shoe's cards.
-func (r *Result) Sealed() bool { return r.Has(StepRoot, OK) }

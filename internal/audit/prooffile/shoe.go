@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"riffle/internal/audit"
+	"riffle/internal/shoe"
 )
 
 // VerifyShoe verifies a whole shoe by the proof files of all its records, two or more, from the
@@ -53,27 +54,40 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 	return r
 }
 
-// replayedAll adds the steps seed, commitment, keys and order of several files.
+// replayedAll adds the steps seed, commitment, keys and order of several files, which every file with
+// a seed has.
 func (r *Result) replayedAll() {
-	r.seeds()
 	for _, step := range []struct{ name, what, format string }{
+		{StepSeed, "seed", "%s%s"},
 		{"commitment", "seed", "%s: each opens the commitment in its record%s"},
 		{"keys", "order", "the keys of %s derived%s"},
 		{StepOrder, "order", "%s replayed%s"},
 	} {
-		done, isOrder, state := r.count(step.name, OK), step.name == StepOrder, OK
+		done, warning, isOrder, state := 0, "", step.name == StepOrder, OK
+		for _, f := range r.files {
+			if f.Has(step.name, OK) {
+				done++
+				if detail := f.Find(step.name).Detail; warning == "" && strings.HasPrefix(detail, "warning: ") {
+					warning = ": " + detail
+				}
+			}
+		}
+		isWrong := slices.ContainsFunc(r.files, func(f *Result) bool { return f.Has(step.name, Wrong) })
 		switch {
-		case r.count(step.name, Wrong) > 0, done+r.held > 0 && isOrder && r.given.Order != nil && r.match == nil:
+		case isWrong || isOrder && done+r.held > 0 && r.given.Order != nil && r.match == nil:
 			r.inEvery(step.name, "")
 			continue
 		case done+r.held == 0:
+			continue
+		case done == 0 && step.name == StepSeed:
+			r.add(StepSeed, Skipped, "%s", r.withoutSeed(""))
 			continue
 		case isOrder && r.held > 0:
 			state = missing(r.given.Hand == nil)
 		case done == 0:
 			state = Skipped
 		}
-		r.add(step.name, state, step.format, audit.Count(done, step.what), r.withoutSeed("; "))
+		r.add(step.name, state, step.format, audit.Count(done, step.what)+warning, r.withoutSeed("; "))
 	}
 }
 
@@ -142,32 +156,6 @@ func (r *Result) chain() error {
 	return nil
 }
 
-// seeds adds the step seed: how many seeds there are, and the first warning about one.
-func (r *Result) seeds() {
-	there, warning := r.count(StepSeed, OK), ""
-	for _, f := range r.files {
-		if f.Has(StepSeed, OK) && warning == "" && strings.Contains(f.Find(StepSeed).Detail, "warning") {
-			warning = ": " + f.Find(StepSeed).Detail
-		}
-	}
-	switch {
-	case there > 0:
-		r.add(StepSeed, OK, "%s%s%s", audit.Count(there, "seed"), warning, r.withoutSeed("; "))
-	case r.held > 0:
-		r.add(StepSeed, Skipped, "%s", r.withoutSeed(""))
-	}
-}
-
-// count returns in how many files the step is in the state.
-func (r *Result) count(name string, state State) (n int) {
-	for _, f := range r.files {
-		if f.Has(name, state) {
-			n++
-		}
-	}
-	return n
-}
-
 // withoutSeed says, after some text, why some files have no seed; it is empty if no seed is held
 // back.
 func (r *Result) withoutSeed(before string) string {
@@ -190,26 +178,127 @@ func (r *Result) moves(t *tracker) {
 			return
 		}
 	}
-	detail := fmt.Sprintf("every change found its cards where it says; %d are in the deck, %d are dealt, %s", t.layout.Deck.Len(), t.layout.Dealt.Len(), audit.Count(len(t.layout.Piles), "pile"))
+	layout, state, but := t.layout, OK, ""
 	if t.random > 0 {
-		r.add(StepMoves, Unchecked, "%s; but %s at random without a seed", detail, audit.Count(t.random, "draw"))
-		return
+		state, but = Unchecked, fmt.Sprintf("; but %s at random without a seed", audit.Count(t.random, "draw"))
 	}
-	r.add(StepMoves, OK, "%s", detail)
+	r.add(StepMoves, state, "every change found its cards where it says; %d are in the deck, %d are dealt, %s%s",
+		layout.Deck.Len(), layout.Dealt.Len(), audit.Count(len(layout.Piles), "pile"), but)
 }
 
 // roots adds the step root: whether every root is the root of the cards in their order.
 func (r *Result) roots(t *tracker) {
 	switch {
-	case t.wrongRoot != nil:
-		r.add(StepRoot, Wrong, "%s", t.wrongRoot)
-	case t.roots+t.unknown == 0:
-		r.add(StepRoot, Skipped, "nothing was sealed")
+	case t.wrongRoot != nil || t.roots > 0 && t.unknown == 0:
+		r.check(StepRoot, t.wrongRoot, "salts from the seeds and the cards in their orders have the roots in %s", audit.Count(t.roots, "record"))
 	case t.unknown == 0:
-		r.add(StepRoot, OK, "salts from the seeds and the cards in their orders have the roots in %s", audit.Count(t.roots, "record"))
+		r.add(StepRoot, Skipped, "nothing was sealed")
 	case r.held > 0:
 		r.add(StepRoot, Skipped, "%s", r.withoutSeed(""))
 	default:
 		r.add(StepRoot, Skipped, "the cards are not known, for the items were not given")
 	}
+}
+
+// A tracker follows the cards of a shoe from record to record.
+type tracker struct {
+	layout   *shoe.Layout
+	sealings []*sealing          // in the order in which they were made
+	orders   map[uint64][]uint64 // the order of each sealing, by the version of the shoe that it made; nil if unknown
+	random   int                 // draws at random that could not be replayed
+
+	roots     int   // roots that were compared
+	wrongRoot error // the first root that differs from its cards'
+	unknown   int   // roots that could not be compared
+}
+
+// newTracker returns a tracker of the shoe with the first record.
+func newTracker(first *Result) *tracker {
+	s := &first.Record.Statement
+	t := &tracker{layout: shoe.New(s.Size, s.Draw > 0), orders: map[uint64][]uint64{}}
+	t.seal(first.sealing(), first)
+	return t
+}
+
+// seal adds the sealing that a file made, and compares its root if its cards and their order are
+// known.
+func (t *tracker) seal(s *sealing, f *Result) {
+	t.orders[t.layout.Version] = s.order
+	t.sealings = append(t.sealings, s)
+	switch {
+	case s.record.Root == nil:
+	case s.cards == nil || s.order == nil || f.File.Seed == nil:
+		t.unknown++
+	default:
+		t.roots++
+		if err := f.sealed(s.order, s.cards); err != nil && t.wrongRoot == nil {
+			t.wrongRoot = fmt.Errorf("version %d: %w", t.layout.Version, err)
+		}
+	}
+}
+
+// change applies the change of a record to the layout. The error says why the change is not allowed
+// there.
+func (t *tracker) change(f *Result) error {
+	r := f.Record
+	if r.Kind == audit.KindClose || r.Kind == audit.KindExpire {
+		t.layout = t.layout.End()
+		return nil
+	}
+	lying, err := t.layout.At(r.From)
+	if err != nil {
+		return err
+	}
+	if r.Deals() && lying.Len() != r.Statement.Size {
+		return fmt.Errorf("it is of %d cards, and %d lay in %s", r.Statement.Size, lying.Len(), where(r.From))
+	}
+	if r.Kind == audit.KindReshuffle {
+		return t.reshuffle(f, lying)
+	}
+	want := r.Cards // of cards that are named, Apply checks that they lie there
+	switch {
+	case r.Taken == shoe.Top || r.Taken == shoe.Bottom:
+		want, err = t.layout.Take(r.From, r.Taken, r.Cards.Len())
+	case r.Taken == shoe.Random && f.orders == nil:
+		t.random++
+	case r.Taken == shoe.Random:
+		want, err = t.layout.Pick(r.From, f.orders[0])
+	}
+	if err == nil && !want.Equal(r.Cards) {
+		err = fmt.Errorf("the cards to take from %s (%s) are %s, and the record says %s", where(r.From), r.Taken, want, r.Cards)
+	}
+	if err == nil {
+		t.layout, err = t.layout.Apply(&shoe.Move{From: r.From, Cards: r.Cards, To: r.To, Put: r.Put})
+	}
+	return err
+}
+
+// reshuffle seals the cards of a place in a new order.
+func (t *tracker) reshuffle(f *Result, lying shoe.Cards) (err error) {
+	if t.layout, err = t.layout.Shuffle(f.Record.From); err != nil {
+		return err
+	}
+	s := f.sealing()
+	s.input, s.cards = t.sealings[0].input, t.sealings[0].cards
+	if numbers := t.numbers(lying); numbers != nil && f.orders != nil {
+		s.order = make([]uint64, len(numbers))
+		for i, at := range f.orders[0] {
+			s.order[i] = numbers[at]
+		}
+	}
+	t.seal(s, f)
+	return nil
+}
+
+// numbers returns the numbers of cards; nil if any of them is unknown.
+func (t *tracker) numbers(cards shoe.Cards) []uint64 {
+	numbers := make([]uint64, 0, cards.Len())
+	for ref := range cards.All() {
+		order := t.orders[ref.Seal]
+		if ref.Position >= uint64(len(order)) {
+			return nil
+		}
+		numbers = append(numbers, order[ref.Position])
+	}
+	return numbers
 }

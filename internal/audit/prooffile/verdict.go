@@ -1,6 +1,7 @@
 package prooffile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/shoe"
 )
 
 // A Verdict is a verifier's conclusion.
@@ -27,23 +29,26 @@ type Conclusion struct {
 	Verdict  Verdict        `json:"verdict"`
 	Headline string         `json:"headline"` // what is proven, and what is not, in one line
 	Notes    []string       `json:"notes"`    // what else it shows, and what to do about what is missing
-	Steps    []ShownStep    `json:"steps"`
+	Steps    Steps          `json:"steps"`
 	Summary  map[string]any `json:"summary"` // the headline for translation: docs/spec.md, "Output of a verifier"
-}
-
-// A ShownStep is a [Step] as JSON.
-type ShownStep struct {
-	Name string `json:"name"`
-	OK   *bool  `json:"ok"` // null if it was not checked
-	Text string `json:"text"`
 }
 
 // A summary is an id and values.
 type summary map[string]any
 
+// say sets the verdict with its headline and its summary.
+func (c *Conclusion) say(v Verdict, s summary, format string, args ...any) {
+	c.Verdict, c.Summary, c.Headline = v, s, Printable(fmt.Sprintf(format, args...)+".")
+}
+
+// note adds a sentence to the notes.
+func (c *Conclusion) note(format string, args ...any) {
+	c.Notes = append(c.Notes, Printable(fmt.Sprintf(format, args...)))
+}
+
 // verified says what is proven. A missing proof of a commitment belongs in the first line.
 func (c *Conclusion) verified(r *Result, s summary, format string, args ...any) {
-	c.Verdict, c.Summary, c.Headline = VerdictVerified, s, "Verified: "+fmt.Sprintf(format, args...)+"."
+	c.say(VerdictVerified, s, "Verified: "+format, args...)
 	if r.Has(StepCommitted, Skipped) {
 		s["commitment"] = "missing"
 		c.Headline = strings.Replace(c.Headline, "Verified: ", "Verified except for the commitment: ", 1) + " Not proven: that the seed was fixed before the client seed was known."
@@ -52,7 +57,12 @@ func (c *Conclusion) verified(r *Result, s summary, format string, args ...any) 
 
 // unchecked says what is proven and what could not be checked.
 func (c *Conclusion) unchecked(s summary, format string, args ...any) {
-	c.Verdict, c.Summary, c.Headline = VerdictUnchecked, s, "Not checked to the end: "+fmt.Sprintf(format, args...)+"."
+	c.say(VerdictUnchecked, s, "Not checked to the end: "+format, args...)
+}
+
+// secret says that a seed is still secret, and why.
+func (c *Conclusion) secret(s summary, format string, args ...any) {
+	c.say(VerdictUnchecked, s, "Not proven yet: "+format, args...)
 }
 
 // incomplete is unchecked because of a step.
@@ -61,11 +71,6 @@ func (c *Conclusion) incomplete(missing *Step, format string, args ...any) {
 }
 
 func lacking(step string) summary { return summary{"id": "incomplete", "step": step} }
-
-// secret says that a seed is still secret, and why.
-func (c *Conclusion) secret(s summary, format string, args ...any) {
-	c.Verdict, c.Summary, c.Headline = VerdictUnchecked, s, "Not proven yet: "+fmt.Sprintf(format, args...)+"."
-}
 
 // otherCommitment says that the commitment that was given is not the one that the record names.
 func (c *Conclusion) otherCommitment(id uuid.UUID) {
@@ -77,25 +82,13 @@ func (c *Conclusion) otherCommitment(id uuid.UUID) {
 	c.unchecked(lacking(StepCommitted), "the commitment that was given, %s, is not the one that the record names", id)
 }
 
-func (c *Conclusion) note(format string, args ...any) {
-	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
-}
-
 // conclude returns the conclusion from what a verifier found. say adds the sentences for a proof
 // without a failed step, if its key is the log's: without a given key, nothing is established.
-func conclude(r *Result, say func(c *Conclusion, r *Result, log string)) *Conclusion {
-	c := &Conclusion{Notes: []string{}, Steps: []ShownStep{}}
-	for _, s := range r.Steps {
-		shown := ShownStep{Name: s.Name, Text: s.Detail}
-		if ok := s.State == OK; ok || s.State == Wrong {
-			shown.OK = &ok
-		}
-		c.Steps = append(c.Steps, shown)
-	}
+func conclude(r *Result, say func(c *Conclusion, r *Result, log string)) Conclusion {
+	c := Conclusion{Notes: []string{}, Steps: r.Steps}
 	switch failed, missing := r.Failed(), r.Unchecked(); {
 	case failed != nil:
-		c.Verdict, c.Summary = VerdictFalse, summary{"id": "false", "step": failed.Name}
-		c.Headline = "This proof does NOT verify: it fails at the step " + failed.Name + "."
+		c.say(VerdictFalse, summary{"id": "false", "step": failed.Name}, "This proof does NOT verify: it fails at the step %s", failed.Name)
 		return c
 	case r.Has(StepProof, Unchecked):
 		c.unchecked(lacking(missing.Name), "the step %s could not be checked", missing.Name)
@@ -107,30 +100,17 @@ func conclude(r *Result, say func(c *Conclusion, r *Result, log string)) *Conclu
 		c.unchecked(summary{"id": "unknown-kind"}, "the record is in %s, but of a kind that this version does not know", log)
 		c.note("A later version may be able to check it.")
 	} else {
-		say(c, r, log)
+		say(&c, r, log)
 	}
-	if r.given.Key == "" {
-		c.withoutKey()
+	if r.given.Key == "" { // all is under a condition
+		c.Notes = append([]string{
+			"Anybody can make such a file. Get the key of the log from another source than the file, and give it as well.",
+			"If the key is the right one: " + c.Headline,
+		}, c.Notes...)
+		c.say(VerdictUnchecked, summary{"id": "no-key", "if": c.Summary},
+			"Not established: no key of the log was given, and the one in the file shows only that the file agrees with itself")
 	}
 	return c
-}
-
-// withoutKey turns the conclusion into one under a condition.
-func (c *Conclusion) withoutKey() {
-	c.Notes = append([]string{
-		"Anybody can make such a file. Get the key of the log from another source than the file, and give it as well.",
-		"If the key is the right one: " + c.Headline,
-	}, c.Notes...)
-	c.Verdict, c.Summary = VerdictUnchecked, summary{"id": "no-key", "if": c.Summary}
-	c.Headline = "Not established: no key of the log was given, and the one in the file shows only that the file agrees with itself."
-}
-
-// clean makes the sentences printable, which quote files of strangers.
-func (c *Conclusion) clean() {
-	c.Headline = Printable(c.Headline)
-	for i, note := range c.Notes {
-		c.Notes[i] = Printable(note)
-	}
 }
 
 // ofRecord says what the proof of one record shows.
@@ -162,7 +142,7 @@ func (c *Conclusion) ofRecord(r *Result, log string) {
 			c.note("No order was given to compare it with: give the answer as well.")
 			break
 		}
-		if r.Sealed() {
+		if r.Has(StepRoot, OK) {
 			c.note("The cards were sealed in this order.")
 		}
 		c.note("Only the proof of the whole shoe shows that every change found its cards where it says.")
@@ -238,7 +218,7 @@ func (c *Conclusion) ofShoe(r *Result, log string) {
 		c.note("The other cards stay hidden until the shoe is closed.")
 	default:
 		c.verified(r, summary{"id": "shoe", "changes": r.Changes}, "the whole shoe, from its first record to its last, which are in %s", log)
-		if r.Sealed() {
+		if r.Has(StepRoot, OK) {
 			c.note("Every order follows from its seed, every card was where the records say, and none was exchanged.")
 		} else {
 			c.note("Every order follows from its seed, and every change found its cards where it says. The cards themselves were not compared.")
@@ -262,21 +242,14 @@ func withoutOrder(record *audit.Record) string {
 	if record.Deals() {
 		return ""
 	}
-	switch record.Kind {
-	case audit.KindCommitment:
-		return "It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is used, before " +
-			record.Deadline.Format(audit.TimeFormat) + ", by a shuffle or a shoe that names it; if none does, a void follows in the log. It has no order of its own."
-	case audit.KindVoid:
-		return fmt.Sprintf("It says that the commitment %s was not used in time, and has no order of its own.", record.CommitmentID)
-	case audit.KindReveal:
-		return fmt.Sprintf("It says that the seed of %s was made public, and has no order of its own.", record.AuditID)
-	case audit.KindLogEnd:
-		return "It says that the log ended, and has no order of its own."
-	case audit.KindLogBegin:
-		return "It says which log this one follows, and has no order of its own."
-	default:
-		return fmt.Sprintf("It is a change of the shoe %s, and has no order of its own: give the proofs of the whole shoe to follow its cards.", record.AuditID)
-	}
+	return cmp.Or(map[audit.Kind]string{
+		audit.KindCommitment: "It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is used, before " +
+			record.Deadline.Format(audit.TimeFormat) + ", by a shuffle or a shoe that names it; if none does, a void follows in the log. It has no order of its own.",
+		audit.KindVoid:     fmt.Sprintf("It says that the commitment %s was not used in time, and has no order of its own.", record.CommitmentID),
+		audit.KindReveal:   fmt.Sprintf("It says that the seed of %s was made public, and has no order of its own.", record.AuditID),
+		audit.KindLogEnd:   "It says that the log ended, and has no order of its own.",
+		audit.KindLogBegin: "It says which log this one follows, and has no order of its own.",
+	}[record.Kind], fmt.Sprintf("It is a change of the shoe %s, and has no order of its own: give the proofs of the whole shoe to follow its cards.", record.AuditID))
 }
 
 // committed adds what is known of the commitment that a shuffle or a shoe used.
@@ -288,4 +261,91 @@ func (c *Conclusion) committed(r *Result) {
 	case r.Has(StepCommitted, Skipped):
 		c.note("It names the commitment %s: give the proof of that record as well (GET /audits/%s/proof).", id, id)
 	}
+}
+
+// describe summarizes a record.
+func describe(record *audit.Record) string {
+	text := fmt.Sprintf("%s, of %s: ", record.ID, record.Time.Format(audit.TimeFormat))
+	switch record.Kind {
+	case audit.KindReveal:
+		return text + fmt.Sprintf("the seed of %s was made public", record.AuditID)
+	case audit.KindVoid:
+		return text + fmt.Sprintf("the commitment %s was not used in time", record.CommitmentID)
+	case audit.KindCommitment:
+		return text + "a commitment to " + stated(record) + ", until " + record.Deadline.Format(audit.TimeFormat)
+	case audit.KindShoe:
+		text += "a shoe: " + stated(record) + ofCut(record.Cut)
+		if record.AuditID != uuid.Nil {
+			text += fmt.Sprintf("; it replaces the shoe %s", record.AuditID)
+		}
+		return text
+	case audit.KindLogEnd:
+		text += "the log ended here"
+		if record.Successor != "" {
+			text += "; it goes on as " + audit.LogName(record.Successor)
+		}
+		return text
+	case audit.KindLogBegin:
+		return text + fmt.Sprintf("the log follows %s after its first %d records", audit.LogName(record.Predecessor), record.PredecessorSize())
+	case audit.KindShuffle:
+		return text + stated(record)
+	default:
+		return text + fmt.Sprintf("version %d of the shoe %s: ", record.Version, record.AuditID) + changed(record)
+	}
+}
+
+// changed summarizes a change of a shoe.
+func changed(record *audit.Record) (text string) {
+	switch s := &record.Statement; {
+	case record.Kind == audit.KindReshuffle:
+		return fmt.Sprintf("%s, %s, sealed in a new order by %s", where(record.From), audit.Count(s.Size, "card"), s.Algorithm) + ofCut(record.Cut)
+	case record.Kind == audit.KindClose:
+		return "closed"
+	case record.Kind == audit.KindExpire:
+		return "over, and not closed"
+	case record.Cards.Len() == 0:
+		return "no cards put on " + where(record.To)
+	case record.To != shoe.Dealt:
+		text = fmt.Sprintf(" and put to the %s of %s", record.Put, where(record.To))
+	}
+	how := cmp.Or(hows[record.Taken], "from the "+string(record.Taken)+" of")
+	return fmt.Sprintf("%s taken %s %s", audit.Count(record.Cards.Len(), "card"), how, where(record.From)) + text
+}
+
+// ofCut says where the cut card lies; nothing without one.
+func ofCut(c *shoe.Cut) (text string) {
+	if c != nil {
+		text = fmt.Sprintf("; a cut card behind %d", c.At)
+		if c.IsDrawn() {
+			text += fmt.Sprintf(", drawn from %d to %d", c.From, c.To)
+		}
+	}
+	return text
+}
+
+// hows say how cards were chosen, unless they were at an end.
+var hows = map[shoe.End]string{shoe.Random: "at random from", shoe.Named: "by name from"}
+
+// places are the names of places that are no piles.
+var places = map[shoe.Place]string{
+	shoe.Deck: "the deck", shoe.Dealt: "the dealt cards", shoe.Out: "from anywhere outside the deck", shoe.All: "all cards",
+}
+
+// where names a place.
+func where(p shoe.Place) string { return cmp.Or(places[p], "the "+string(p)) }
+
+// stated summarizes the statement of a record.
+func stated(record *audit.Record) string {
+	s := &record.Statement
+	text := fmt.Sprintf("%d of %d, shuffled by %s", s.Draw, s.Size, s.Algorithm)
+	if record.Kind == audit.KindShoe && s.Draw == 0 {
+		text = fmt.Sprintf("%d, in the order of the input", s.Size)
+	}
+	if s.Repeat > 1 {
+		text += fmt.Sprintf(", %d times", s.Repeat)
+	}
+	if s.Reference != "" {
+		text += fmt.Sprintf("; reference %q", s.Reference)
+	}
+	return text
 }

@@ -70,14 +70,14 @@ func verify(texts []Text, options Options) (*Findings, error) {
 	}
 	s.given.Decks, s.given.AnyOrder = options.Decks, options.AnyOrder
 	s.group()
-	if err := s.findItems(); err != nil {
-		return nil, err
+	err = s.findItems()
+	if err == nil {
+		err = s.readHandOf(options.HandOf)
 	}
-	handOf, err := s.readHandOf(options.HandOf)
+	if err == nil {
+		err = s.checkAll()
+	}
 	if err != nil {
-		return nil, err
-	}
-	if err := s.checkAll(handOf); err != nil {
 		return nil, err
 	}
 	return s.findings(), nil
@@ -85,14 +85,10 @@ func verify(texts []Text, options Options) (*Findings, error) {
 
 // Refused returns the findings for texts that were refused unchecked.
 func Refused(err error) *Findings {
-	f := &Findings{Files: []FileRole{}, Proofs: []Group{}}
 	r := &refusal{why: "unreadable", names: []string{}}
 	errors.As(err, &r)
-	f.Conclusion = Conclusion{
-		Verdict: VerdictUnchecked, Headline: "Not checked: " + err.Error() + ".", Notes: []string{}, Steps: []ShownStep{},
-		Summary: summary{"id": "refused", "why": r.why, "files": r.names},
-	}
-	f.clean()
+	f := &Findings{Conclusion{Notes: []string{}, Steps: Steps{}}, []FileRole{}, []Group{}}
+	f.say(VerdictUnchecked, summary{"id": "refused", "why": r.why, "files": r.names}, "Not checked: %s", err)
 	return f
 }
 
@@ -119,31 +115,33 @@ func withoutRefused(texts []Text, refused *Findings) (others []Text, isAlone boo
 	return others, false
 }
 
-// readHandOf reads which hand the order is said to be; nil if that is not said.
-func (s *sorting) readHandOf(text string) (*Part, error) {
+// readHandOf reads which hand the order is said to be, if that is said.
+func (s *sorting) readHandOf(text string) error {
 	if text == "" {
-		return nil, nil
+		return nil
 	}
 	part, err := ParsePart(text)
 	if err == nil && s.order == nil {
 		err = refuse("no-order", fmt.Sprintf("there is nothing to compare with %s: give the cards of that hand as well", part))
 	}
-	return &part, err
+	s.given.HandOf = &part
+	return err
 }
 
 // checkAll checks every group. The order is compared with the groups that it may be of; if they are
 // several, it counts for those that it matches.
-func (s *sorting) checkAll(handOf *Part) error {
+func (s *sorting) checkAll() error {
 	candidates, matches := s.candidates(), 0
 	for _, g := range s.groups {
-		if !slices.Contains(candidates, g) {
-			g.check(nil, nil)
-			continue
+		isCandidate := slices.Contains(candidates, g)
+		if isCandidate {
+			g.order, g.given.Order, g.given.HandOf = s.order, s.given.Order, s.given.HandOf
 		}
-		if g.check(s.order, handOf); g.match != nil {
+		if g.check(); g.match != nil {
 			matches++
-		} else if len(candidates) > 1 {
-			g.check(nil, nil)
+		} else if isCandidate && len(candidates) > 1 {
+			g.order, g.given.Order = nil, nil
+			g.check()
 		}
 	}
 	if len(candidates) > 1 && matches == 0 {
@@ -159,11 +157,9 @@ func (s *sorting) candidates() []*group {
 		return nil
 	}
 	kept := s.groups
-	for _, keep := range []func(*audit.Record) bool{
-		func(record *audit.Record) bool { return record.Kind == "" || record.Deals() },
-		func(record *audit.Record) bool {
-			return record.Kind != "" && s.order.order.text("audit_id") == record.ID.String()
-		},
+	for _, keep := range []func(p *proofText) bool{
+		func(p *proofText) bool { return !p.isRead() || p.record.Deals() },
+		func(p *proofText) bool { return p.isRead() && s.given.Order.text("audit_id") == p.record.ID.String() },
 	} {
 		if fewer := slices.DeleteFunc(slices.Clone(kept), func(g *group) bool { return !g.has(keep) }); len(fewer) > 0 {
 			kept = fewer
@@ -172,13 +168,8 @@ func (s *sorting) candidates() []*group {
 	return kept
 }
 
-// check picks the verifier: for one record, for a hand, or for a whole shoe. order is the text
-// to compare; nil for none.
-func (g *group) check(order *input, handOf *Part) {
-	g.order, g.given.Order, g.given.HandOf = order, nil, handOf
-	if order != nil {
-		g.given.Order = order.order
-	}
+// check picks the verifier: for one record, for a hand, or for a whole shoe.
+func (g *group) check() {
 	var texts [][]byte
 	seals := true
 	for _, p := range g.proofs {
@@ -194,38 +185,30 @@ func (g *group) check(order *input, handOf *Part) {
 	default:
 		r = VerifyRecord(texts[0], &g.given)
 	}
-	g.found, g.match = conclude(r, say), r.match
+	g.Conclusion, g.match = conclude(r, say), r.match
 }
 
 // findings sums up the verdicts on the groups.
 func (s *sorting) findings() *Findings {
-	f := &Findings{Files: []FileRole{}, Proofs: []Group{}}
-	f.Steps, f.Notes, f.Verdict = []ShownStep{}, []string{}, VerdictVerified
+	f := &Findings{Conclusion: Conclusion{Notes: []string{}}}
 	counts := map[Verdict]int{}
 	for _, g := range s.groups {
 		g.noteCompared(s.only[RoleHand])
 		s.noteCommitments(g)
-		g.found.clean()
-		var names []string
-		for _, p := range g.proofs {
-			if !slices.Contains(names, p.from.Name) {
-				names = append(names, p.from.Name)
-			}
-		}
-		f.Proofs = append(f.Proofs, Group{names, *g.found})
-		f.Steps = append(f.Steps, g.found.Steps...)
-		counts[g.found.Verdict]++
+		f.Proofs = append(f.Proofs, g.Group)
+		f.Steps = append(f.Steps, g.Steps...)
+		counts[g.Verdict]++
+	}
+	verified, wrong, open := counts[VerdictVerified], counts[VerdictFalse], counts[VerdictUnchecked]
+	f.say(VerdictVerified, summary{"id": "several", "verified": verified, "false": wrong, "unchecked": open},
+		"%d proofs: %d verified, %d false, %d not checked to the end", len(s.groups), verified, wrong, open)
+	if main := slices.DeleteFunc(slices.Clone(s.groups), s.isBeside); len(main) == 1 {
+		f.Headline, f.Notes, f.Summary = main[0].Headline, slices.Clone(main[0].Notes), main[0].Summary
 	}
 	for _, worse := range []Verdict{VerdictUnchecked, VerdictFalse} {
 		if counts[worse] > 0 {
 			f.Verdict = worse
 		}
-	}
-	if main := s.main(); main != nil {
-		f.Headline, f.Notes, f.Summary = main.Headline, slices.Clone(main.Notes), main.Summary
-	} else {
-		f.Headline = fmt.Sprintf("%d proofs: %d verified, %d false, %d not checked to the end.", len(s.groups), counts[VerdictVerified], counts[VerdictFalse], counts[VerdictUnchecked])
-		f.Summary = summary{"id": "several", "verified": counts[VerdictVerified], "false": counts[VerdictFalse], "unchecked": counts[VerdictUnchecked]}
 	}
 	for _, in := range s.inputs {
 		f.Files = append(f.Files, in.shown)
@@ -233,21 +216,11 @@ func (s *sorting) findings() *Findings {
 	return f
 }
 
-// main returns the only conclusion, apart from those that verify on a commitment where a record
-// names another, and on the void of a commitment; nil if there are several.
-func (s *sorting) main() (found *Conclusion) {
-	lacks := slices.ContainsFunc(s.groups, (*group).lacks)
-	for _, g := range s.groups {
-		isBeside := lacks && g.isKind(audit.KindCommitment) || slices.ContainsFunc(s.groups, g.isVoidOf)
-		switch {
-		case isBeside && g.found.Verdict == VerdictVerified:
-		case found != nil:
-			return nil
-		default:
-			found = g.found
-		}
-	}
-	return found
+// isBeside reports whether a group verifies and only goes with another: it is a commitment where a
+// record names another one, or the void of a commitment.
+func (s *sorting) isBeside(g *group) bool {
+	isOther := g.isKind(audit.KindCommitment) && slices.ContainsFunc(s.groups, (*group).lacks)
+	return g.Verdict == VerdictVerified && (isOther || slices.ContainsFunc(s.groups, g.isVoidOf))
 }
 
 func (g *group) first() *audit.Record { return &g.proofs[0].record }
@@ -271,19 +244,19 @@ func (g *group) noteCompared(hand *input) {
 			list = append(list, in.Name+" as "+what)
 		}
 	}
-	what := "the order"
+	order := "the order"
 	if g.order != nil && g.match != nil && len(g.match.Parts) == 1 {
 		g.order.shown.Role, g.order.shown.Hand, g.order.shown.Shuffle = roleHandOf, &g.match.Parts[0], g.match.Shuffle
-		what = g.match.Parts[0].String()
+		order = g.match.Parts[0].String()
 	}
-	add(g.order, what)
+	add(g.order, order)
 	add(g.items, "the items")
 	if g.given.Hand != nil {
 		add(hand, "the hand")
 	}
 	if len(list) > 0 {
 		list[0] = strings.Replace(list[0], " as ", " was compared as ", 1)
-		g.found.note("%s.", strings.Join(list, ", "))
+		g.note("%s.", strings.Join(list, ", "))
 	}
 }
 
@@ -293,9 +266,9 @@ func (s *sorting) noteCommitments(g *group) {
 	for _, other := range s.groups {
 		switch {
 		case g.lacks() && other.isKind(audit.KindCommitment):
-			g.found.otherCommitment(other.first().ID)
-		case other.isVoidOf(g) && other.found.Verdict == VerdictVerified:
-			g.found.note("It is void since %s: nothing used it before its deadline, nothing can use it any more, and its seed stays secret.",
+			g.otherCommitment(other.first().ID)
+		case other.isVoidOf(g) && other.Verdict == VerdictVerified:
+			g.note("It is void since %s: nothing used it before its deadline, nothing can use it any more, and its seed stays secret.",
 				other.first().Time.Format(audit.TimeFormat))
 		}
 	}
