@@ -44,6 +44,7 @@ func (r *Result) proof(text []byte) bool {
 	return err == nil
 }
 
+// read parses the file, its key and its checkpoint. It verifies no signature.
 func (r *Result) read(text []byte) (err error) {
 	if r.File, err = Parse(text); err != nil {
 		return err
@@ -51,8 +52,22 @@ func (r *Result) read(text []byte) (err error) {
 	if r.key, err = Verifier(r.File.LogKey); err != nil {
 		return err
 	}
-	r.checkpoint, err = unsigned(r.File.Inclusion.Checkpoint)
-	return err
+	_, err = note.Open(r.File.Inclusion.Checkpoint, note.VerifierList())
+	unverified, isNote := errors.AsType[*note.UnverifiedNoteError](err)
+	if !isNote {
+		return errors.New("its checkpoint is not a signed note")
+	}
+	r.checkpoint = unverified.Note
+	r.tree, err = proof.ParseCheckpoint(r.checkpoint.Text)
+	for _, s := range r.checkpoint.UnverifiedSigs {
+		if _, bad := base64.StdEncoding.Strict().DecodeString(s.Base64); err == nil {
+			err = bad
+		}
+	}
+	return cmp.Or(
+		audit.Rule(err == nil, "its checkpoint is not three lines, origin, size and root, with signatures in canonical form"),
+		audit.Rule(r.tree.Size > 0, "its checkpoint is of a log that has no records"),
+	)
 }
 
 // record parses the record and compares it with the file. It reports whether the record can be
@@ -79,7 +94,7 @@ func (r *Result) record() bool {
 
 // inclusion checks that the record is in the tree of the checkpoint.
 func (r *Result) inclusion() {
-	p, tree := r.File.Inclusion, r.checkpoint.body
+	p, tree := r.File.Inclusion, r.tree
 	err := cmp.Or(
 		audit.Rule(p.Index < tree.Size, "the tree has %d records, and this claims to be number %d, from 0", tree.Size, p.Index),
 		audit.Rule(p.Leads(r.File.Record, tree), "the hashes do not lead from this record to the root of the checkpoint"),
@@ -146,50 +161,23 @@ func Verifier(text string) (note.Verifier, error) {
 	return verifier, nil
 }
 
-// A checkpoint is a signed tree head whose signatures have not been verified yet.
-type checkpoint struct {
-	body       proof.Checkpoint
-	text       string // the lines that are signed
-	signatures []note.Signature
-}
-
-// unsigned parses a checkpoint without verifying its signatures.
-func unsigned(signed []byte) (c checkpoint, err error) {
-	_, err = note.Open(signed, note.VerifierList())
-	unverified, isNote := errors.AsType[*note.UnverifiedNoteError](err)
-	if !isNote {
-		return c, errors.New("its checkpoint is not a signed note")
-	}
-	c.text, c.signatures = unverified.Note.Text, unverified.Note.UnverifiedSigs
-	c.body, err = proof.ParseCheckpoint(c.text)
-	for _, s := range c.signatures {
-		if _, bad := base64.StdEncoding.Strict().DecodeString(s.Base64); err == nil {
-			err = bad
-		}
-	}
-	return c, cmp.Or(
-		audit.Rule(err == nil, "its checkpoint is not three lines, origin, size and root, with signatures in canonical form"),
-		audit.Rule(c.body.Size > 0, "its checkpoint is of a log that has no records"),
-	)
-}
-
-// signedBy checks that the key signed the checkpoint, for the log of its name. The key must verify
+// signed checks that the key signed the checkpoint, for the log of its name. The key must verify
 // every line of its name and hash, so that none of them can be changed.
-func (c *checkpoint) signedBy(key note.Verifier) error {
-	if c.body.Origin != key.Name() {
-		return fmt.Errorf("the checkpoint is of %q, and the key is of %q", c.body.Origin, key.Name())
+func (r *Result) signed() error {
+	key, isSigned := r.key, false
+	if r.tree.Origin != key.Name() {
+		return fmt.Errorf("the checkpoint is of %q, and the key is of %q", r.tree.Origin, key.Name())
 	}
-	signed := false
-	for _, s := range c.signatures {
+	for _, s := range r.checkpoint.UnverifiedSigs {
 		if s.Name != key.Name() || s.Hash != key.KeyHash() {
 			continue
 		}
 		const hash = 4 // bytes before the signature
 		signature, err := base64.StdEncoding.DecodeString(s.Base64)
-		if err != nil || !key.Verify([]byte(c.text), signature[hash:]) {
+		if err != nil || !key.Verify([]byte(r.checkpoint.Text), signature[hash:]) {
 			return errors.New("a signature of the checkpoint, of the name and hash of the key, is wrong")
 		}
-		signed = true
+		isSigned = true
 	}
-	return audit.Rule(signed, "the checkpoint is not signed by the key of %s", key.Name())
+	return audit.Rule(isSigned, "the checkpoint is not signed by the key of %s", key.Name())
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
+	"riffle/internal/ledger/proof"
 )
 
 // A State is what became of a step.
@@ -143,11 +144,12 @@ type Result struct {
 
 	given      *Given
 	key        note.Verifier
-	checkpoint checkpoint
-	orders     [][]uint64      // the replayed positions; nil if they are unknown
-	cards      *cards          // of a shoe's first record; nil if they are unknown
-	match      *Match          // what the order given is; nil if it was not compared or does not match
-	cost       audit.CostError // of a replay that takes too long; 0 for others
+	checkpoint *note.Note       // its signatures are not verified
+	tree       proof.Checkpoint // what it says
+	orders     [][]uint64       // the replayed positions; nil if they are unknown
+	cards      *cards           // of a shoe's first record; nil if they are unknown
+	match      *Match           // what the order given is; nil if it was not compared or does not match
+	cost       audit.CostError  // of a replay that takes too long; 0 for others
 
 	files   []*Result // of several files: what each of them shows alone
 	records []*Result // one file of each record
@@ -174,7 +176,7 @@ func checkFile(text []byte, given *Given, heldBack func(*audit.Record) State) *R
 		r.replay(heldBack(r.Record))
 	}
 	r.inclusion()
-	r.check(StepSignature, r.checkpoint.signedBy(r.key), "the checkpoint is signed with the key of %s", r.key.Name())
+	r.check(StepSignature, r.signed(), "the checkpoint is signed with the key of %s", r.key.Name())
 	return r
 }
 

@@ -60,11 +60,6 @@ func (c *Conclusion) unchecked(s summary, format string, args ...any) {
 	c.say(VerdictUnchecked, s, "Not checked to the end: "+format, args...)
 }
 
-// secret says that a seed is still secret, and why.
-func (c *Conclusion) secret(s summary, format string, args ...any) {
-	c.say(VerdictUnchecked, s, "Not proven yet: "+format, args...)
-}
-
 // incomplete is unchecked because of a step.
 func (c *Conclusion) incomplete(missing *Step, format string, args ...any) {
 	c.unchecked(lacking(missing.Name), format+", but the step %s could not be checked", append(args, missing.Name)...)
@@ -123,10 +118,10 @@ func (c *Conclusion) ofRecord(r *Result, log string) {
 	case words != "":
 		c.verified(r, summary{"id": "record", "kind": string(r.Record.Kind)}, "the record is in %s", log)
 	case r.HeldBack() && r.Record.Kind != audit.KindShuffle:
-		c.secret(summary{"id": "held-back"}, "the seed is still secret, because the shoe is still open; the record is in %s", log)
+		c.say(VerdictUnchecked, summary{"id": "held-back"}, "Not proven yet: the seed is still secret, because the shoe is still open; the record is in %s", log)
 		c.note("The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.")
 	case r.HeldBack():
-		c.secret(summary{"id": "held-back"}, "the seed is still secret, because it was not revealed yet; the record is in %s", log)
+		c.say(VerdictUnchecked, summary{"id": "held-back"}, "Not proven yet: the seed is still secret, because it was not revealed yet; the record is in %s", log)
 		c.note("Nothing committed to can be exchanged before the seed is revealed.")
 	case r.cost > 0:
 		c.unchecked(summary{"id": "cost", "steps": strconv.FormatUint(uint64(r.cost), 10)}, "the record is in %s, but %s", log, r.cost)
@@ -210,7 +205,7 @@ func (c *Conclusion) ofShoe(r *Result, log string) {
 	soFar := fmt.Sprintf("the first record of the shoe and its %s are in %s, and fit together", audit.Count(r.Changes, "change"), log)
 	switch {
 	case missing != nil && !r.Closed && r.secretOnly():
-		c.secret(summary{"id": "open-shoe", "changes": r.Changes}, "the shoe is still open, and its seeds are secret until it is closed; %s", soFar)
+		c.say(VerdictUnchecked, summary{"id": "open-shoe", "changes": r.Changes}, "Not proven yet: the shoe is still open, and its seeds are secret until it is closed; %s", soFar)
 	case missing != nil:
 		c.incomplete(missing, "%s", soFar)
 	case !r.Closed:
