@@ -85,7 +85,8 @@ func (r *Result) record() bool {
 	}
 	if err == nil {
 		r.Record = record
-		r.add(StepRecord, OK, "%s", describe(record))
+		text, _ := describe(record)
+		r.add(StepRecord, OK, "%s", text)
 		return true
 	}
 	r.check(StepRecord, err, "")

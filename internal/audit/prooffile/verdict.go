@@ -111,11 +111,12 @@ func conclude(r *Result, say func(c *Conclusion, r *Result, log string)) Conclus
 // ofRecord says what the proof of one record shows.
 func (c *Conclusion) ofRecord(r *Result, log string) {
 	const fromSeed = "follows from the seed and the record, and the record is in "
-	words, missing := withoutOrder(r.Record), r.Unchecked()
+	missing := r.Unchecked()
+	_, purpose := describe(r.Record)
 	switch {
-	case words != "" && missing != nil:
+	case purpose != "" && missing != nil:
 		c.unchecked(lacking(missing.Name), "the record is in %s, but the files given for comparison do not fit it", log)
-	case words != "":
+	case purpose != "":
 		c.verified(r, summary{"id": "record", "kind": string(r.Record.Kind)}, "the record is in %s", log)
 	case r.HeldBack() && r.Record.Kind != audit.KindShuffle:
 		c.say(VerdictUnchecked, summary{"id": "held-back"}, "Not proven yet: the seed is still secret, because the shoe is still open; the record is in %s", log)
@@ -142,8 +143,8 @@ func (c *Conclusion) ofRecord(r *Result, log string) {
 		}
 		c.note("Only the proof of the whole shoe shows that every change found its cards where it says.")
 	}
-	if words != "" {
-		c.note("%s", words)
+	if purpose != "" {
+		c.note("%s", purpose)
 		return
 	}
 	c.committed(r)
@@ -232,21 +233,6 @@ func (r *Result) secretOnly() bool {
 	})
 }
 
-// withoutOrder says what a record is for that has no order. It is empty for a record that has one.
-func withoutOrder(record *audit.Record) string {
-	if record.Deals() {
-		return ""
-	}
-	return cmp.Or(map[audit.Kind]string{
-		audit.KindCommitment: "It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is used, before " +
-			record.Deadline.Format(audit.TimeFormat) + ", by a shuffle or a shoe that names it; if none does, a void follows in the log. It has no order of its own.",
-		audit.KindVoid:     fmt.Sprintf("It says that the commitment %s was not used in time, and has no order of its own.", record.CommitmentID),
-		audit.KindReveal:   fmt.Sprintf("It says that the seed of %s was made public, and has no order of its own.", record.AuditID),
-		audit.KindLogEnd:   "It says that the log ended, and has no order of its own.",
-		audit.KindLogBegin: "It says which log this one follows, and has no order of its own.",
-	}[record.Kind], fmt.Sprintf("It is a change of the shoe %s, and has no order of its own: give the proofs of the whole shoe to follow its cards.", record.AuditID))
-}
-
 // committed adds what is known of the commitment that a shuffle or a shoe used.
 func (c *Conclusion) committed(r *Result) {
 	id := r.Record.CommitmentID
@@ -258,35 +244,44 @@ func (c *Conclusion) committed(r *Result) {
 	}
 }
 
-// describe summarizes a record.
-func describe(record *audit.Record) string {
-	text := fmt.Sprintf("%s, of %s: ", record.ID, record.Time.Format(audit.TimeFormat))
+// describe summarizes a record. purpose says what one is for that has no order of its own; it is
+// empty for the others.
+func describe(record *audit.Record) (text, purpose string) {
+	const noOrder = ", and has no order of its own"
 	switch record.Kind {
-	case audit.KindReveal:
-		return text + fmt.Sprintf("the seed of %s was made public", record.AuditID)
-	case audit.KindVoid:
-		return text + fmt.Sprintf("the commitment %s was not used in time", record.CommitmentID)
-	case audit.KindCommitment:
-		return text + "a commitment to " + stated(record) + ", until " + record.Deadline.Format(audit.TimeFormat)
+	case audit.KindShuffle:
+		text = stated(record)
 	case audit.KindShoe:
-		text += "a shoe: " + stated(record) + ofCut(record.Cut)
+		text = "a shoe: " + stated(record) + ofCut(record.Cut)
 		if record.AuditID != uuid.Nil {
 			text += fmt.Sprintf("; it replaces the shoe %s", record.AuditID)
 		}
-		return text
+	case audit.KindCommitment:
+		deadline := record.Deadline.Format(audit.TimeFormat)
+		text = "a commitment to " + stated(record) + ", until " + deadline
+		purpose = "It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is used, before " +
+			deadline + ", by a shuffle or a shoe that names it; if none does, a void follows in the log. It has no order of its own."
+	case audit.KindReveal:
+		text = fmt.Sprintf("the seed of %s was made public", record.AuditID)
+		purpose = "It says that " + text + noOrder + "."
+	case audit.KindVoid:
+		text = fmt.Sprintf("the commitment %s was not used in time", record.CommitmentID)
+		purpose = "It says that " + text + noOrder + "."
 	case audit.KindLogEnd:
-		text += "the log ended here"
+		text, purpose = "the log ended here", "It says that the log ended"+noOrder+"."
 		if record.Successor != "" {
 			text += "; it goes on as " + audit.LogName(record.Successor)
 		}
-		return text
 	case audit.KindLogBegin:
-		return text + fmt.Sprintf("the log follows %s after its first %d records", audit.LogName(record.Predecessor), record.PredecessorSize())
-	case audit.KindShuffle:
-		return text + stated(record)
+		text = fmt.Sprintf("the log follows %s after its first %d records", audit.LogName(record.Predecessor), record.PredecessorSize())
+		purpose = "It says which log this one follows" + noOrder + "."
 	default:
-		return text + fmt.Sprintf("version %d of the shoe %s: ", record.Version, record.AuditID) + changed(record)
+		text = fmt.Sprintf("version %d of the shoe %s: ", record.Version, record.AuditID) + changed(record)
+		if !record.Deals() {
+			purpose = fmt.Sprintf("It is a change of the shoe %s%s: give the proofs of the whole shoe to follow its cards.", record.AuditID, noOrder)
+		}
 	}
+	return fmt.Sprintf("%s, of %s: %s", record.ID, record.Time.Format(audit.TimeFormat), text), purpose
 }
 
 // changed summarizes a change of a shoe.

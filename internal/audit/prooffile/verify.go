@@ -191,24 +191,20 @@ func (g *group) check() {
 // findings sums up the verdicts on the groups.
 func (s *sorting) findings() *Findings {
 	f := &Findings{Conclusion: Conclusion{Notes: []string{}}}
-	counts := map[Verdict]int{}
+	counts, worst := map[Verdict]int{}, VerdictVerified
 	for _, g := range s.groups {
 		g.noteCompared(s.only[RoleHand])
 		s.noteCommitments(g)
 		f.Proofs = append(f.Proofs, g.Group)
 		f.Steps = append(f.Steps, g.Steps...)
 		counts[g.Verdict]++
+		worst = min(worst, g.Verdict) // the alphabet has them in this order
 	}
 	verified, wrong, open := counts[VerdictVerified], counts[VerdictFalse], counts[VerdictUnchecked]
-	f.say(VerdictVerified, summary{"id": "several", "verified": verified, "false": wrong, "unchecked": open},
+	f.say(worst, summary{"id": "several", "verified": verified, "false": wrong, "unchecked": open},
 		"%d proofs: %d verified, %d false, %d not checked to the end", len(s.groups), verified, wrong, open)
 	if main := slices.DeleteFunc(slices.Clone(s.groups), s.isBeside); len(main) == 1 {
 		f.Headline, f.Notes, f.Summary = main[0].Headline, slices.Clone(main[0].Notes), main[0].Summary
-	}
-	for _, worse := range []Verdict{VerdictUnchecked, VerdictFalse} {
-		if counts[worse] > 0 {
-			f.Verdict = worse
-		}
 	}
 	for _, in := range s.inputs {
 		f.Files = append(f.Files, in.shown)
