@@ -83,14 +83,13 @@ func (r *Result) record() bool {
 			audit.Rule(record.Deals() || r.File.Seed == nil, "a record of kind %s has no seed, and the file has one", record.Kind),
 		)
 	}
+	text := ""
 	if err == nil {
 		r.Record = record
-		text, _ := describe(record)
-		r.add(StepRecord, OK, "%s", text)
-		return true
+		text, _ = describe(record)
 	}
-	r.check(StepRecord, err, "")
-	return false
+	r.check(StepRecord, err, "%s", text)
+	return err == nil
 }
 
 // inclusion checks that the record is in the tree of the checkpoint.

@@ -34,7 +34,9 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 		return r
 	}
 
-	t := newTracker(r.records[0])
+	s := &r.Record.Statement
+	t := &tracker{layout: shoe.New(s.Size, s.Draw > 0), orders: map[uint64][]uint64{}}
+	t.seal(r.records[0].sealing(), r.records[0])
 	if r.moves(t); r.Failed() != nil {
 		return r
 	}
@@ -210,14 +212,6 @@ type tracker struct {
 	roots     int   // roots that were compared
 	wrongRoot error // the first root that differs from its cards'
 	unknown   int   // roots that could not be compared
-}
-
-// newTracker returns a tracker of the shoe with the first record.
-func newTracker(first *Result) *tracker {
-	s := &first.Record.Statement
-	t := &tracker{layout: shoe.New(s.Size, s.Draw > 0), orders: map[uint64][]uint64{}}
-	t.seal(first.sealing(), first)
-	return t
 }
 
 // seal adds the sealing that a file made, and compares its root if its cards and their order are
