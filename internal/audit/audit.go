@@ -53,14 +53,14 @@ func (c Commitment) String() string { return hex.EncodeToString(c[:]) }
 // A Statement is everything that decides a result, except the client seed. See [Statement.Append]
 // for its text.
 type Statement struct {
-	Algorithm shuffle.Algorithm `json:"algorithm"`
-	Size      uint64            `json:"size"`      // how many items there are
-	Draw      uint64            `json:"draw"`      // how many of them are drawn
-	Repeat    uint64            `json:"repeat"`    // how many independent shuffles there are
-	Hands     []uint64          `json:"hands"`     // the size of each hand, from the head of the order; nil for no hands
-	Input     string            `json:"input"`     // what is shuffled: [DeckInput], [ItemsInput] or [RangeInput]
-	Reference string            `json:"reference"` // the caller's name for the game and round; may be empty
-	Seed      rng.Seed          `json:"-"`
+	Algorithm shuffle.Algorithm
+	Size      uint64   // how many items there are
+	Draw      uint64   // how many of them are drawn
+	Repeat    uint64   // how many independent shuffles there are
+	Hands     []uint64 // the size of each hand, from the head of the order; nil for no hands
+	Input     string   // what is shuffled: [DeckInput], [ItemsInput] or [RangeInput]
+	Reference string   // the caller's name for the game and round; may be empty
+	Seed      rng.Seed
 }
 
 // RangeInput is the input of a shuffle of the numbers 0 to size-1.

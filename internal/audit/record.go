@@ -54,52 +54,52 @@ const TimeFormat = "2006-01-02T15:04:05.000000Z"
 // the commitment covers the seed. The bytes of [Record.Append] are stored, hashed and served; they
 // are never encoded again from a parsed record.
 type Record struct {
-	ID         uuid.UUID  `json:"id"`
-	Time       time.Time  `json:"time"`
-	Kind       Kind       `json:"kind"`
-	Commitment Commitment `json:"commitment"`
+	ID         uuid.UUID
+	Time       time.Time
+	Kind       Kind
+	Commitment Commitment
 
 	// Of kinds with a statement, see [Record.States].
-	Statement  Statement      `json:",embed"`     // without its seed
-	Parameters map[string]int `json:"parameters"` // of the deck type, if it has any
+	Statement  Statement      // without its seed
+	Parameters map[string]int // of the deck type, if it has any
 	// ItemsDigest is the rule by which the digest in the input was taken of a caller's items; empty
 	// for the plain SHA-256. A later version may have rules other than [SaltedItems].
-	ItemsDigest string `json:"items_digest"`
+	ItemsDigest string
 
-	ClientSeed string    `json:"client_seed"` // of a shuffle, a shoe or a reshuffle; may be empty
-	RevealNow  bool      `json:"reveal"`      // of a shuffle: its seed is public from the start
-	Deadline   time.Time `json:"deadline"`    // of a commitment: it can be used before
+	ClientSeed string    // of a shuffle, a shoe or a reshuffle; may be empty
+	RevealNow  bool      // of a shuffle: its seed is public from the start
+	Deadline   time.Time // of a commitment: it can be used before
 
 	// CommitmentID is the record of the commitment that a void voids, or that a shuffle or a shoe
 	// used.
-	CommitmentID uuid.UUID `json:"commitment_id"`
+	CommitmentID uuid.UUID
 
 	// AuditID is the record whose seed a reveal makes public, the first record of the shoe that a
 	// record changes, or the first record of the shoe that a shoe replaces.
-	AuditID uuid.UUID `json:"audit_id"`
+	AuditID uuid.UUID
 
 	// Of a change of a shoe.
-	Version uint64     `json:"version"` // the version of the shoe that it made, from 2
-	From    shoe.Place `json:"from"`    // where moved or reshuffled cards lay
-	Taken   shoe.End   `json:"taken"`   // how moved cards were chosen
-	Cards   shoe.Cards `json:"cards"`   // the moved cards, in the order in which they were taken
-	To      shoe.Place `json:"to"`      // where they were put
-	Put     shoe.End   `json:"put"`     // at which end; empty for dealt cards
+	Version uint64     // the version of the shoe that it made, from 2
+	From    shoe.Place // where moved or reshuffled cards lay
+	Taken   shoe.End   // how moved cards were chosen
+	Cards   shoe.Cards // the moved cards, in the order in which they were taken
+	To      shoe.Place // where they were put
+	Put     shoe.End   // at which end; empty for dealt cards
 
 	// Expires is when the shoe expires, unless a later record says otherwise. It may be zero.
-	Expires time.Time `json:"expires"`
+	Expires time.Time
 
 	// Cut is where the cut card of a shoe or a reshuffle lies; nil for none.
-	Cut *shoe.Cut `json:"cut"`
+	Cut *shoe.Cut
 
 	// Root is the root over the sealed cards of a shoe or a reshuffle.
-	Root *tlog.Hash `json:"root"`
+	Root *tlog.Hash
 
 	// Successor and Predecessor are verifier keys: of the log that follows the one that ends, which may
 	// be empty, and of the one that a log follows. Checkpoint is the last one of that log, a signed note.
-	Successor   string `json:"successor"`
-	Predecessor string `json:"predecessor"`
-	Checkpoint  string `json:"checkpoint"`
+	Successor   string
+	Predecessor string
+	Checkpoint  string
 }
 
 // States reports whether the record has a statement.
@@ -116,9 +116,10 @@ func (r *Record) seals() bool { return r.Kind == KindShoe || r.Kind == KindReshu
 func (r *Record) takesClientSeed() bool { return r.Kind == KindShuffle || r.seals() }
 
 // takesItems reports whether a record of the kind may be of a caller's items.
-func (r *Record) takesItems() bool {
-	return r.Kind == KindShuffle || r.Kind == KindCommitment || r.Kind == KindShoe
-}
+func (r *Record) takesItems() bool { return r.States() && !r.Kind.ChangesShoe() }
+
+// isOfAnyShoe reports whether the record is the first of a shoe or a change of one.
+func (r *Record) isOfAnyShoe() bool { return r.Kind == KindShoe || r.Kind.ChangesShoe() }
 
 // IsOfShoe reports whether the record is the first of a shoe, by its id, or a change of that shoe.
 func (r *Record) IsOfShoe(first uuid.UUID) bool {
@@ -144,50 +145,85 @@ func (r *Record) PredecessorSize() uint64 {
 type member struct {
 	name  string
 	has   func(r *Record) bool
-	value func(r *Record) any // a pointer, except for a map
+	value func(r *Record) any  // a pointer
+	rule  func(r *Record) bool // of a record that has it; nil if every value of its type is valid
 }
 
-// members are all members, in their order.
+// members are all members, in their order. Whether a record has one, and its rule, depend on earlier
+// ones alone. Only the first ones, head of them, are known of every kind.
 var members = []member{
-	{"id", always, func(r *Record) any { return &r.ID }},
-	{"time", always, func(r *Record) any { return &r.Time }},
-	{"kind", always, func(r *Record) any { return (*string)(&r.Kind) }},
-	{"spec", always, func(*Record) any { return &spec }},
-	{"audit_id", (*Record).namesAnother, func(r *Record) any { return &r.AuditID }},
-	{"version", func(r *Record) bool { return r.Kind.ChangesShoe() }, func(r *Record) any { return &r.Version }},
-	{"from", func(r *Record) bool { return (r.Kind.moves() || r.Kind == KindReshuffle) && r.From != "" }, func(r *Record) any { return (*string)(&r.From) }},
-	{"taken", func(r *Record) bool { return r.Kind.moves() && r.Taken != "" }, func(r *Record) any { return (*string)(&r.Taken) }},
-	{"cards", func(r *Record) bool { return r.Kind.moves() && r.Cards.Len() > 0 }, func(r *Record) any { return &r.Cards }},
-	{"to", func(r *Record) bool { return r.Kind.moves() && r.To != "" }, func(r *Record) any { return (*string)(&r.To) }},
-	{"put", func(r *Record) bool { return r.Kind.moves() && r.Put != "" }, func(r *Record) any { return (*string)(&r.Put) }},
-	{"algorithm", (*Record).States, func(r *Record) any { return (*string)(&r.Statement.Algorithm) }},
-	{"size", (*Record).States, func(r *Record) any { return &r.Statement.Size }},
-	{"draw", (*Record).States, func(r *Record) any { return &r.Statement.Draw }},
-	{"repeat", (*Record).States, func(r *Record) any { return &r.Statement.Repeat }},
-	{"hands", func(r *Record) bool {
-		return (r.Kind == KindShuffle || r.Kind == KindCommitment) && len(r.Statement.Hands) > 0
-	}, func(r *Record) any { return &r.Statement.Hands }},
-	{"input", (*Record).States, func(r *Record) any { return &r.Statement.Input }},
-	{"items_digest", func(r *Record) bool { return r.takesItems() && r.ItemsDigest != "" }, func(r *Record) any { return &r.ItemsDigest }},
-	{"parameters", func(r *Record) bool { return r.takesItems() && len(r.Parameters) > 0 }, func(r *Record) any { return r.Parameters }},
-	{"reference", func(r *Record) bool { return r.States() && r.Statement.Reference != "" }, func(r *Record) any { return &r.Statement.Reference }},
-	{"client_seed", func(r *Record) bool { return r.takesClientSeed() && r.ClientSeed != "" }, func(r *Record) any { return &r.ClientSeed }},
-	{"reveal", func(r *Record) bool { return r.Kind == KindShuffle && r.RevealNow }, func(*Record) any { return &now }},
-	{"deadline", func(r *Record) bool { return r.Kind == KindCommitment }, func(r *Record) any { return &r.Deadline }},
-	{"commitment_id", func(r *Record) bool { return r.Kind == KindVoid || r.UsesCommitment() }, func(r *Record) any { return &r.CommitmentID }},
-	{"cut", func(r *Record) bool { return r.seals() && r.Cut != nil }, func(r *Record) any { return &r.Cut.At }},
-	{"cut_range", func(r *Record) bool { return r.seals() && r.Cut != nil && r.Cut.IsDrawn() }, func(r *Record) any { return &[]uint64{r.Cut.From, r.Cut.To} }},
-	{"expires", func(r *Record) bool { return (r.Kind == KindShoe || r.Kind.ChangesShoe()) && !r.Expires.IsZero() }, func(r *Record) any { return &r.Expires }},
-	{"root", func(r *Record) bool { return r.seals() && r.Root != nil }, func(r *Record) any { return (*[sha256.Size]byte)(r.Root) }},
-	{"successor", func(r *Record) bool { return r.Kind == KindLogEnd && r.Successor != "" }, func(r *Record) any { return &r.Successor }},
-	{"predecessor", func(r *Record) bool { return r.Kind == KindLogBegin }, func(r *Record) any { return &r.Predecessor }},
-	{"checkpoint", func(r *Record) bool { return r.Kind == KindLogBegin }, func(r *Record) any { return &r.Checkpoint }},
-	{"commitment", func(r *Record) bool { return r.Kind != KindLogBegin && r.Kind != KindLogEnd }, func(r *Record) any { return (*[sha256.Size]byte)(&r.Commitment) }},
+	{"id", always, func(r *Record) any { return &r.ID }, nil},
+	{"time", always, func(r *Record) any { return &r.Time }, nil},
+	{"kind", always, func(r *Record) any { return (*string)(&r.Kind) }, func(r *Record) bool { return isKindName(string(r.Kind)) }},
+	{"spec", always, func(*Record) any { return &specName{} }, nil},
+	{"audit_id", (*Record).namesAnother, func(r *Record) any { return &r.AuditID }, nil},
+	{"version", func(r *Record) bool { return r.Kind.ChangesShoe() }, func(r *Record) any { return &r.Version }, func(r *Record) bool { return r.Version >= 2 }},
+	{"from", func(r *Record) bool { return r.Kind.moves() || r.Kind == KindReshuffle }, func(r *Record) any { return (*string)(&r.From) }, func(r *Record) bool {
+		return isOneOf(r.From, places[r.Kind][0]...)
+	}},
+	{"taken", func(r *Record) bool { return r.Kind.moves() }, func(r *Record) any { return (*string)(&r.Taken) }, func(r *Record) bool {
+		return r.Taken == shoe.Named || r.Kind == KindDraw && (isEnd(r.Taken) || r.Taken == shoe.Random)
+	}},
+	{"cards", func(r *Record) bool { return r.Kind.moves() && (r.Kind != KindAdd || r.Cards.Len() > 0) }, func(r *Record) any { return &r.Cards }, func(r *Record) bool {
+		return r.Cards.Len() > 0
+	}},
+	{"to", func(r *Record) bool { return r.Kind.moves() }, func(r *Record) any { return (*string)(&r.To) }, func(r *Record) bool { return isOneOf(r.To, places[r.Kind][1]...) }},
+	{"put", func(r *Record) bool { return r.Kind.moves() && r.To != shoe.Dealt }, func(r *Record) any { return (*string)(&r.Put) }, func(r *Record) bool { return isEnd(r.Put) }},
+	{"algorithm", (*Record).States, func(r *Record) any { return (*string)(&r.Statement.Algorithm) }, nil},
+	{"size", (*Record).States, func(r *Record) any { return &r.Statement.Size }, func(r *Record) bool {
+		return !r.isOfAnyShoe() || r.Statement.Size <= shoe.MaxCards && (r.Statement.Size > 0 || r.Kind != KindShoe)
+	}},
+	{"draw", (*Record).States, func(r *Record) any { return &r.Statement.Draw }, (*Record).isDraw},
+	{"repeat", (*Record).States, func(r *Record) any { return &r.Statement.Repeat }, func(r *Record) bool { return !r.isOfAnyShoe() || r.Statement.Repeat == 1 }},
+	{"hands", func(r *Record) bool { return r.takesItems() && r.Kind != KindShoe && len(r.Statement.Hands) > 0 }, func(r *Record) any { return &r.Statement.Hands }, nil},
+	{"input", (*Record).States, func(r *Record) any { return &r.Statement.Input }, func(r *Record) bool { return !r.Kind.ChangesShoe() || r.Statement.Input == RangeInput }},
+	{"items_digest", func(r *Record) bool { return r.takesItems() && r.ItemsDigest != "" }, func(r *Record) any { return &r.ItemsDigest }, func(r *Record) bool {
+		return strings.HasPrefix(r.Statement.Input, "items ") && isRule(r.ItemsDigest)
+	}},
+	{"parameters", func(r *Record) bool { return r.takesItems() && len(r.Parameters) > 0 }, func(r *Record) any { return &r.Parameters }, nil},
+	{"reference", func(r *Record) bool { return r.States() && r.Statement.Reference != "" }, func(r *Record) any { return &r.Statement.Reference }, nil},
+	{"client_seed", func(r *Record) bool { return r.takesClientSeed() && r.ClientSeed != "" }, func(r *Record) any { return &r.ClientSeed }, func(r *Record) bool {
+		return CheckClientSeed(r.ClientSeed) == nil
+	}},
+	{"reveal", func(r *Record) bool { return r.Kind == KindShuffle && r.RevealNow }, func(r *Record) any { return &r.RevealNow }, nil},
+	{"deadline", func(r *Record) bool { return r.Kind == KindCommitment }, func(r *Record) any { return &r.Deadline }, func(r *Record) bool { return r.Deadline.After(r.Time) }},
+	{"commitment_id", func(r *Record) bool { return r.Kind == KindVoid || r.UsesCommitment() }, func(r *Record) any { return &r.CommitmentID }, func(r *Record) bool {
+		return r.Kind == KindVoid || r.ClientSeed != ""
+	}},
+	{"cut", func(r *Record) bool { return r.seals() && r.Cut != nil }, func(r *Record) any { return &r.Cut.At }, func(r *Record) bool {
+		return isOneOf(r.From, "", shoe.Deck, shoe.All) && 1 <= r.Cut.At && r.Cut.At < r.Statement.Size
+	}},
+	{"cut_range", func(r *Record) bool { return r.seals() && r.Cut != nil && r.Cut.IsDrawn() }, func(r *Record) any { return (*cutRange)(r.Cut) }, func(r *Record) bool {
+		return r.Cut.Fits(r.Statement.Size) && r.Cut.From <= r.Cut.At && r.Cut.At <= r.Cut.To
+	}},
+	{"expires", func(r *Record) bool { return r.isOfAnyShoe() && !r.Expires.IsZero() }, func(r *Record) any { return &r.Expires }, func(r *Record) bool {
+		return r.Expires.After(r.Time)
+	}},
+	{"root", (*Record).hasRoot, func(r *Record) any { return (*[sha256.Size]byte)(r.Root) }, func(r *Record) bool { return r.Statement.Draw == r.Statement.Size }},
+	{"successor", func(r *Record) bool { return r.Kind == KindLogEnd && r.Successor != "" }, func(r *Record) any { return &r.Successor }, func(r *Record) bool {
+		return isLogKey(r.Successor)
+	}},
+	{"predecessor", func(r *Record) bool { return r.Kind == KindLogBegin }, func(r *Record) any { return &r.Predecessor }, func(r *Record) bool { return isLogKey(r.Predecessor) }},
+	{"checkpoint", func(r *Record) bool { return r.Kind == KindLogBegin }, func(r *Record) any { return &r.Checkpoint }, func(r *Record) bool {
+		return isCheckpoint(r.Checkpoint) && strings.HasPrefix(r.Checkpoint, LogName(r.Predecessor)+"\n")
+	}},
+	{"commitment", func(r *Record) bool { return r.Kind != KindLogBegin && r.Kind != KindLogEnd }, func(r *Record) any { return (*[sha256.Size]byte)(&r.Commitment) }, nil},
 }
 
-var spec, now = Spec, "now"
+const head = 4
+
+// specName is the value of spec, which is always [Spec].
+type specName struct{}
+
+// A cutRange is the range that a cut was drawn from.
+type cutRange shoe.Cut
 
 func always(*Record) bool { return true }
+
+// hasRoot reports whether the record has a root: of a reshuffle, or of a shoe that was shuffled.
+func (r *Record) hasRoot() bool {
+	return r.Kind == KindReshuffle || r.Kind == KindShoe && (r.Root != nil || r.Statement.Draw > 0 || r.Cut != nil)
+}
 
 // namesAnother reports whether AuditID is of another record than the first of a log or a shoe.
 func (r *Record) namesAnother() bool {
@@ -221,6 +257,8 @@ func appendValue(b []byte, value any) []byte {
 		return strconv.AppendUint(b, *v, 10)
 	case *[]uint64:
 		return append(appendUints(append(b, '['), *v), ']')
+	case *cutRange:
+		return append(appendUints(append(b, '['), []uint64{v.From, v.To}), ']')
 	case *uuid.UUID:
 		return append(appendUUID(append(b, '"'), *v), '"')
 	case *time.Time:
@@ -231,9 +269,13 @@ func appendValue(b []byte, value any) []byte {
 		return append(v.Append(append(b, '"')), '"')
 	case *string:
 		b, err = jsontext.AppendQuote(b, *v)
-	case map[string]int:
+	case *bool:
+		return append(b, `"now"`...)
+	case *specName:
+		return append(b, `"`+Spec+`"`...)
+	case *map[string]int:
 		var text []byte
-		text, err = json.Marshal(v, json.Deterministic(true))
+		text, err = json.Marshal(*v, json.Deterministic(true))
 		b = append(b, text...)
 	}
 	if err != nil {

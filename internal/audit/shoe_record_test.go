@@ -128,7 +128,7 @@ func TestMembersOfRecordsOfShoes(t *testing.T) {
 				continue // rejected for another reason, below
 			}
 			foreign := strings.TrimSuffix(text, "}") + "," + m + "}"
-			if _, err := audit.ParseRecord([]byte(foreign)); err == nil || !strings.Contains(err.Error(), "has no "+name) {
+			if _, err := audit.ParseRecord([]byte(foreign)); err == nil || !strings.Contains(err.Error(), "the record's "+name+" is not valid") {
 				t.Errorf("with %s: %v\n%s", name, err, foreign)
 			}
 		}
@@ -148,67 +148,67 @@ func TestInvalidRecordsOfShoesAreRejected(t *testing.T) {
 	first, random, reshuffle := find(audit.KindShoe, ""), find(audit.KindDraw, `"random"`), find(audit.KindReshuffle, "")
 	top, byName, add, back := find(audit.KindDraw, `"top"`), find(audit.KindDraw, `"cards","cards"`), find(audit.KindAdd, ""), find(audit.KindReturn, "")
 	for _, c := range []struct{ text, old, new, reason string }{
-		{first, `"size":9,"draw":9`, `"size":4097,"draw":4097`, "1 to 4096"},
-		{first, `"size":9,"draw":9`, `"size":0,"draw":0`, "1 to 4096"},
-		{first, `"draw":9`, `"draw":8`, "shuffled in part"},
-		{first, `"draw":9`, `"draw":0`, "shuffled in part"}, // with a root
-		{first, `"repeat":1`, `"repeat":2`, "more than once"},
+		{first, `"size":9,"draw":9`, `"size":4097,"draw":4097`, "size is not valid"},
+		{first, `"size":9,"draw":9`, `"size":0,"draw":0`, "size is not valid"},
+		{first, `"draw":9`, `"draw":8`, "draw is not valid"},
+		{first, `"draw":9`, `"draw":0`, "root is not valid"}, // with a root
+		{first, `"repeat":1`, `"repeat":2`, "repeat is not valid"},
 		{first, shoeRoot, ``, "root"},
 		{first, `"root":"1f`, `"root":"1F`, "root"},
 		{first, `"root":"1f`, `"root":"`, "root"},
-		{first, `"client_seed":"Zoë",`, ``, "no client seed"},
-		{first, expires, `"expires":"2026-01-02T03:04:05.000060Z",`, "not after its time"},
+		{first, `"client_seed":"Zoë",`, ``, "commitment_id is not valid"},
+		{first, expires, `"expires":"2026-01-02T03:04:05.000060Z",`, "expires is not valid"},
 		{first, `"audit_id":"019b7ca9-8c89-7`, `"audit_id":"019b7ca9-8c89-4`, "audit_id"},
 		{top, `"audit_id":"019b7ca9-8c89-7`, `"audit_id":"019b7ca9-8c89-4`, "audit_id"},
 		{top, `"version":17`, `"version":1`, "version"},
 		{top, `"version":17`, `"version":9007199254740992`, "version"},
 		{top, `"cards":"1:4-5 3:0"`, `"cards":"1:4 1:5 3:0"`, "cards"},
 		{top, `"cards":"1:4-5 3:0"`, `"cards":"1:4-5 1:4"`, "cards"},
-		{top, `"from":"shoe"`, `"from":"out"`, "not a move"},
-		{top, `"from":"shoe"`, `"from":"dealt"`, "not a move"},
-		{top, `"to":"pile nils"`, `"to":"shoe"`, "not a move"},
-		{top, `"to":"pile nils"`, `"to":"pile a b"`, "not a move"},
+		{top, `"from":"shoe"`, `"from":"out"`, "from is not valid"},
+		{top, `"from":"shoe"`, `"from":"dealt"`, "from is not valid"},
+		{top, `"to":"pile nils"`, `"to":"shoe"`, "to is not valid"},
+		{top, `"to":"pile nils"`, `"to":"pile a b"`, "to is not valid"},
 		{top, `"put":"top"`, `"put":"random"`, "put"},
 		{top, `,"put":"top"`, ``, "put"},
 		{top, `"to":"pile nils"`, `"to":"dealt"`, "put"},
-		{top, `"taken":"top"`, `"taken":"middle"`, "not a way to take cards"},
+		{top, `"taken":"top"`, `"taken":"middle"`, "taken is not valid"},
 		{byName, `"to":"dealt"`, `"to":"dealt","put":"top"`, "put"},
-		{add, `"from":"out"`, `"from":"shoe"`, "not a move"},
-		{add, `"from":"out"`, `"from":"all"`, "not a move"},
-		{add, `"taken":"cards"`, `"taken":"top"`, "not a move"},
-		{add, `"to":"pile nils"`, `"to":"shoe"`, "not a move"},
-		{back, `"to":"shoe"`, `"to":"pile a"`, "not a move"},
-		{back, `"from":"dealt"`, `"from":"shoe"`, "not a move"},
-		{back, `"taken":"cards"`, `"taken":"bottom"`, "not a move"},
-		{random, `"draw":3`, `"draw":4`, "as many cards as it moves"},
-		{random, `"repeat":1`, `"repeat":2`, "as many cards as it moves"},
-		{random, `"size":9`, `"size":4097`, "as many cards as it moves"},
-		{random, `"input":"range"`, `"input":"items sha256:` + strings.Repeat("0", 64) + `"`, "as many cards as it moves"},
-		{reshuffle, `"from":"all"`, `"from":"dealt"`, "only the deck, a pile or all"},
-		{reshuffle, `"from":"all"`, `"from":"out"`, "only the deck, a pile or all"},
-		{reshuffle, `"draw":9`, `"draw":8`, "all the cards in one place"},
-		{reshuffle, `"size":9,"draw":9`, `"size":4097,"draw":4097`, "all the cards in one place"},
+		{add, `"from":"out"`, `"from":"shoe"`, "from is not valid"},
+		{add, `"from":"out"`, `"from":"all"`, "from is not valid"},
+		{add, `"taken":"cards"`, `"taken":"top"`, "taken is not valid"},
+		{add, `"to":"pile nils"`, `"to":"shoe"`, "to is not valid"},
+		{back, `"to":"shoe"`, `"to":"pile a"`, "to is not valid"},
+		{back, `"from":"dealt"`, `"from":"shoe"`, "from is not valid"},
+		{back, `"taken":"cards"`, `"taken":"bottom"`, "taken is not valid"},
+		{random, `"draw":3`, `"draw":4`, "draw is not valid"},
+		{random, `"repeat":1`, `"repeat":2`, "repeat is not valid"},
+		{random, `"size":9`, `"size":4097`, "size is not valid"},
+		{random, `"input":"range"`, `"input":"items sha256:` + strings.Repeat("0", 64) + `"`, "input is not valid"},
+		{reshuffle, `"from":"all"`, `"from":"dealt"`, "from is not valid"},
+		{reshuffle, `"from":"all"`, `"from":"out"`, "from is not valid"},
+		{reshuffle, `"draw":9`, `"draw":8`, "draw is not valid"},
+		{reshuffle, `"size":9,"draw":9`, `"size":4097,"draw":4097`, "size is not valid"},
 		{reshuffle, shoeRoot, ``, "root"},
-		{first, `"cut":5,`, ``, "no cut"},
-		{first, `"cut":5,"cut_range":[3,8]`, `"cut":null`, "has no cut, and an empty member"},
+		{first, `"cut":5,`, ``, "cut_range is not valid"},
+		{first, `"cut":5,"cut_range":[3,8]`, `"cut":null`, "cut is not valid"},
 		{first, `"cut":5,"cut_range":[3,8]`, `"cut":05`, "not a record"},
-		{first, `"cut":5,"cut_range":[3,8]`, `"cut":5.0`, "not a record"},
-		{first, `"cut":5`, `"cut":2`, "invalid for 9 cards"},
-		{first, `"cut":5`, `"cut":9`, "invalid for 9 cards"},
-		{first, `[3,8]`, `[3,9]`, "invalid for 9 cards"},
-		{first, `[3,8]`, `[0,8]`, "invalid for 9 cards"},
-		{first, `[3,8]`, `[5,5]`, "invalid for 9 cards"},
-		{first, `[3,8]`, `[8,3]`, "invalid for 9 cards"},
-		{first, `[3,8]`, `[0,0]`, "has no cut_range, and an empty member"},
-		{first, `[3,8]`, `[5]`, "has 2"},
-		{first, `[3,8]`, `[3,5,8]`, "has 2"},
-		{first, `[3,8]`, `["3","8"]`, "not a record"},
-		{first, `"cut":5,"cut_range":[3,8]`, `"cut":0`, "invalid for 9 cards"},
-		{first, `"cut":5,"cut_range":[3,8]`, `"cut":9`, "invalid for 9 cards"},
-		{reshuffle, `"cut":8`, `"cut":9`, "invalid for 9 cards"},
-		{reshuffle, `"cut":8,"cut_range":[1,8]`, `"cut":9`, "invalid for 9 cards"},
-		{reshuffle, `"cut":8,`, ``, "no cut"},
-		{reshuffle, `"from":"all"`, `"from":"pile nils"`, "only the deck has one"},
+		{first, `"cut":5,"cut_range":[3,8]`, `"cut":5.0`, "cut is not valid"},
+		{first, `"cut":5`, `"cut":2`, "cut_range is not valid"},
+		{first, `"cut":5`, `"cut":9`, "cut is not valid"},
+		{first, `[3,8]`, `[3,9]`, "cut_range is not valid"},
+		{first, `[3,8]`, `[0,8]`, "cut_range is not valid"},
+		{first, `[3,8]`, `[5,5]`, "cut_range is not valid"},
+		{first, `[3,8]`, `[8,3]`, "cut_range is not valid"},
+		{first, `[3,8]`, `[0,0]`, "cut_range is not valid"},
+		{first, `[3,8]`, `[5]`, "cut_range is not valid"},
+		{first, `[3,8]`, `[3,5,8]`, "cut_range is not valid"},
+		{first, `[3,8]`, `["3","8"]`, "cut_range is not valid"},
+		{first, `"cut":5,"cut_range":[3,8]`, `"cut":0`, "cut is not valid"},
+		{first, `"cut":5,"cut_range":[3,8]`, `"cut":9`, "cut is not valid"},
+		{reshuffle, `"cut":8`, `"cut":9`, "cut is not valid"},
+		{reshuffle, `"cut":8,"cut_range":[1,8]`, `"cut":9`, "cut is not valid"},
+		{reshuffle, `"cut":8,`, ``, "cut_range is not valid"},
+		{reshuffle, `"from":"all"`, `"from":"pile nils"`, "cut is not valid"},
 	} {
 		checkRejected(t, c.text, c.old, c.new, c.reason)
 	}
@@ -216,7 +216,7 @@ func TestInvalidRecordsOfShoesAreRejected(t *testing.T) {
 		t.Errorf("a cut that was not drawn: %v", err)
 	}
 	unshuffled := strings.NewReplacer(`"draw":9`, `"draw":0`, shoeRoot, "").Replace(first)
-	if _, err := audit.ParseRecord([]byte(unshuffled)); err == nil || !strings.Contains(err.Error(), "in part") {
+	if _, err := audit.ParseRecord([]byte(unshuffled)); err == nil || !strings.Contains(err.Error(), "root is missing") {
 		t.Errorf("a cut card in a deck that was not shuffled: %v", err)
 	}
 	unshuffled = strings.Replace(unshuffled, `"cut":5,"cut_range":[3,8],`, "", 1)
