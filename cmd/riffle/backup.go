@@ -36,52 +36,32 @@ func (k *backup) Run(ctx context.Context, c *console) error {
 	if same(k.folder(), k.To) {
 		return errors.New("the folder of the backup is the data folder: use --to to name another")
 	}
-	return k.each(func() (bool, error) { return k.copyOne(ctx, c, ledger.SuccessorFolder(k.To, k.number)) })
+	return k.each(func() (followed bool, err error) {
+		t := &transfer{console: c, source: &k.logSource, folder: ledger.SuccessorFolder(k.To, k.number)}
+		return t.copyLog(ctx, openStore, func(ctx context.Context, to ledger.Store) (bool, error) { return k.update(ctx, t, to) })
+	})
 }
 
-// copyOne makes the backup of one log in a folder, and reports whether another one follows it.
-func (k *backup) copyOne(ctx context.Context, c *console, folder string) (goesOn bool, err error) {
-	t, err := openTransfer(ctx, c, &k.logSource, "", openStore)
-	if err != nil {
-		return false, err
-	}
-	defer t.close(&err)
-	if t.isArchive() {
-		if err := t.copyArchive(ctx, k.folder(), folder); err != nil {
-			return false, err
-		}
-		return t.source.isFollowed(ctx, t.from, t.verifier.Name())
-	}
-	if err := t.reserve(ctx, folder); err != nil {
-		return false, err
-	}
-	to, err := openTarget(ctx, folder, "")
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, to.Close()) }()
-	_, _ = fmt.Fprintf(c.out, "store        %s\nbackup       %s\n", t.name, storeName(folder, ""))
-	if err := errors.Join(t.copyKeys(k.folder(), folder, false), t.resume(ctx, to, folder, "")); err != nil {
-		return false, err
-	}
+// update copies to a backup what is new, and reports whether another log follows.
+func (k *backup) update(ctx context.Context, t *transfer, to ledger.Store) (followed bool, err error) {
 	if k.Verify {
 		t.checked.CheckState = ledger.CheckState{}
 	}
 	before := t.checked.Size
 	if err := inOrder(
-		func() error { return t.isNewest(ctx, t.from, folder) },
+		func() error { return t.isNewest(ctx, t.from, t.folder) },
 		func() error { return t.run(ctx, to, false) },
-		func() error { return t.copyKeys(k.folder(), folder, true) },
+		func() error { return t.copyKeys(true) },
 		func() error { return t.conclude(ctx, to, before) },
-		func() error { return t.saveCheckpoint(ctx, to, folder) }, // without which create=never refuses to start
+		func() error { return t.saveCheckpoint(ctx, to) }, // without which create=never refuses to start
 	); err != nil {
 		return false, err
 	}
-	if goesOn, err = t.source.isFollowed(ctx, to, t.verifier.Name()); goesOn || err != nil || !k.Follow {
-		return goesOn, err
+	if followed, err = t.isFollowed(ctx, to); followed || err != nil || !k.Follow {
+		return followed, err
 	}
 	before = t.checked.Size
-	if err = t.follow(ctx, to, folder, t.name); err != nil || ctx.Err() != nil {
+	if err = t.follow(ctx, to); err != nil || ctx.Err() != nil {
 		return false, err
 	}
 	return true, t.conclude(ctx, to, before)
@@ -96,8 +76,8 @@ func same(a, b string) bool {
 
 // follow brings a store up to date until ctx ends, or another log follows. It waits for a source that cannot be reached, and ends
 // when another file has taken the place of the source.
-func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source string) error {
-	opened, _ := os.Stat(source) // nil for a database
+func (t *transfer) follow(ctx context.Context, to ledger.Store) error {
+	opened, _ := os.Stat(t.name) // nil for a database
 	_, _ = fmt.Fprintln(t.out, "\nfollowing")
 	t.progress = nil
 	reached, last, size := true, time.Now(), t.checked.Size
@@ -107,18 +87,18 @@ func (t *transfer) follow(ctx context.Context, to ledger.Store, folder, source s
 			return nil
 		case <-time.After(followEvery):
 		}
-		if now, _ := os.Stat(source); opened != nil && !os.SameFile(opened, now) {
-			return fmt.Errorf("%s was deleted or replaced: start the backup again", source)
+		if now, _ := os.Stat(t.name); opened != nil && !os.SameFile(opened, now) {
+			return fmt.Errorf("%s was deleted or replaced: start the backup again", t.name)
 		}
 		head, lost := t.from.Head(ctx)
 		if lost == nil && head.Size != size {
 			followed := false
 			lost = inOrder(
 				func() error { return t.run(ctx, to, false) },
-				func() error { return t.saveCheckpoint(ctx, to, folder) },
+				func() error { return t.saveCheckpoint(ctx, to) },
 			)
 			if lost == nil {
-				followed, lost = t.source.isFollowed(ctx, to, t.verifier.Name())
+				followed, lost = t.isFollowed(ctx, to)
 			}
 			if followed {
 				return nil
@@ -164,69 +144,42 @@ func (k *restore) Run(ctx context.Context, c *console) error {
 		if _, err := os.Stat(s.folder()); s.number > 1 && errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}
-		return true, k.copyOne(ctx, c, &s, ahead)
+		t := &transfer{console: c, source: &s, fresh: true, ahead: ahead, first: ahead}
+		t.folder, t.location = ledger.SuccessorFolder(logName("").folder(k.Data), s.number), ledger.SuccessorStore(k.Store, s.number)
+		_, err := t.copyLog(ctx, openStore, t.fill)
+		return true, err
 	})
 }
 
-// copyOne restores one of the logs that follow each other.
-func (k *restore) copyOne(ctx context.Context, c *console, s *logSource, ahead bool) (err error) {
-	data, location := ledger.SuccessorFolder(logName("").folder(k.Data), s.number), ledger.SuccessorStore(k.Store, s.number)
-	t, err := openTransfer(ctx, c, s, "", openStore)
+// fill copies the log's records to a store, and its checkpoint and keys. It reports whether another log
+// follows.
+func (t *transfer) fill(ctx context.Context, to ledger.Store) (followed bool, err error) {
+	err = inOrder(
+		func() error { return t.run(ctx, to, true) },
+		func() error { return t.copyKeys(true) },
+		func() error { _, err := t.check(ctx, to, true); return err },
+	)
+	if err == nil && !t.ahead {
+		err = t.finish(ctx, to)
+	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	defer t.close(&err)
-	t.fresh, t.ahead, t.first = true, ahead, ahead
-	if t.isArchive() {
-		return t.copyArchive(ctx, s.folder(), data)
-	}
-	t.print("backup       %s\n", t.name)
-	return t.fill(ctx, s.folder(), data, location)
+	return t.isFollowed(ctx, t.from)
 }
 
-// fill copies the log's records to the store at location, and its checkpoint and keys from one folder to
-// the other. The last record follows once the others were checked, since a service can start then.
-func (t *transfer) fill(ctx context.Context, from, folder, location string) (err error) {
-	if err := t.reserve(ctx, folder); err != nil {
-		return err
-	}
-	to, err := openTarget(ctx, folder, location)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, to.Close()) }()
-	name := storeName(folder, location)
-	t.print("copy         %s\n", name)
-	if err := inOrder(
-		func() error { return t.accepts(ctx, to, name) },
-		func() error {
-			return errors.Join(t.copyKeys(from, folder, false), t.resume(ctx, to, folder, location))
-		},
-		func() error { return t.run(ctx, to, true) },
-		func() error { return t.copyKeys(from, folder, true) },
-	); err != nil {
-		return err
-	}
-	if _, err := t.check(ctx, to, true); err != nil || t.ahead {
-		return err
-	}
-	if info, err := os.Stat(filepath.Join(folder, ledger.CheckpointName)); err != nil || info.Size() == 0 {
-		if err := t.saveCheckpoint(ctx, t.from, folder); err != nil {
+// finish copies the last record once the others were checked, since a service can start then.
+func (t *transfer) finish(ctx context.Context, to ledger.Store) error {
+	if info, err := os.Stat(filepath.Join(t.folder, ledger.CheckpointName)); err != nil || info.Size() == 0 {
+		if err := t.saveCheckpoint(ctx, t.from); err != nil {
 			return err
 		}
 	}
 	return inOrder(
-		func() error { return t.end(ctx, identityOf(folder, location)) },
+		func() error { return t.end(ctx, identityOf(t.folder, t.location)) },
 		func() error { return t.run(ctx, to, false) },
 		func() error { return errors.Join(t.conclude(ctx, to, 0), os.Remove(t.checked.path)) },
 	)
-}
-
-// print prints the name of a store, once in two passes.
-func (t *transfer) print(format string, name string) {
-	if !t.first {
-		_, _ = fmt.Fprintf(t.out, format, name)
-	}
 }
 
 // accepts returns an error if the log must not be copied to a store.

@@ -30,53 +30,31 @@ func (k *logCopy) Run(ctx context.Context, c *console) error {
 	} else if same(k.folder(), k.To) && k.location() == "" {
 		return errors.New("the new store would be the old one: use --to to name another")
 	}
-	return k.inPasses(k.Ahead, func(ahead bool) (bool, error) {
-		return k.copyOne(ctx, c, ledger.SuccessorFolder(folder, k.number), ledger.SuccessorStore(location, k.number), ahead)
+	return k.inPasses(k.Ahead, func(ahead bool) (followed bool, err error) {
+		t := &transfer{console: c, source: &k.logSource, ahead: ahead, first: ahead && !k.Ahead}
+		t.folder, t.location = ledger.SuccessorFolder(folder, k.number), ledger.SuccessorStore(location, k.number)
+		t.movedTo = identityOf(t.folder, t.location)
+		return t.copyLog(ctx, t.openToMove, t.fill)
 	})
 }
 
-// copyOne copies one log, and reports whether another one follows it.
-func (k *logCopy) copyOne(ctx context.Context, c *console, folder, location string, ahead bool) (followed bool, err error) {
-	var moving ledger.Store
-	t, err := openTransfer(ctx, c, &k.logSource, identityOf(folder, location), func(ctx context.Context, _, _ string) (from ledger.Reader, name string, err error) {
-		from, name, moving, err = k.open(ctx, ahead)
-		return from, name, err
-	})
-	if err != nil {
-		return false, err
-	}
-	defer t.close(&err)
-	t.moving, t.ahead, t.first = moving, ahead, ahead && !k.Ahead
-	switch {
-	case !t.isArchive():
-		t.print("store        %s\n", t.name)
-		err = t.fill(ctx, k.folder(), folder, location)
-	case location == "": // otherwise the archive stays in the data folder
-		err = t.copyArchive(ctx, k.folder(), folder)
-	}
-	if err != nil {
-		return false, err
-	}
-	return t.source.isFollowed(ctx, t.from, t.verifier.Name())
-}
-
-// open opens the old store to read it, and unless ahead is set or it has ended also as the one that
+// openToMove opens the source to read it, and unless ahead is set or it has ended also as the one that
 // ends.
-func (k *logCopy) open(ctx context.Context, ahead bool) (from ledger.Reader, name string, moving ledger.Store, err error) {
-	from, name, err = openStore(ctx, k.folder(), k.location())
-	if err != nil || ahead || name == archive.Folder(k.folder()) {
-		return from, name, nil, err
+func (t *transfer) openToMove(ctx context.Context, folder, location string) (from ledger.Reader, name string, err error) {
+	from, name, err = openStore(ctx, folder, location)
+	if err != nil || t.ahead || name == archive.Folder(folder) {
+		return from, name, err
 	}
 	if _, moved, err := from.StoredVersion(ctx); err != nil || moved {
-		return from, name, nil, err
+		return from, name, err
 	}
 	if err = from.Close(); err == nil {
-		moving, name, err = k.openAlone(ctx)
+		t.moving, name, err = t.source.openAlone(ctx)
 	}
 	if errors.Is(err, ledger.ErrInUse) {
 		err = fmt.Errorf("%w; --ahead copies what is there by now", err)
 	}
-	return moving, name, moving, err
+	return t.moving, name, err
 }
 
 // openAlone opens an existing store to write to it, unless a service does.

@@ -31,8 +31,8 @@ func (k *logExport) Run(ctx context.Context, c *console) (err error) {
 		_, err := fmt.Fprintf(c.out, "archive      %s\nremoved      %s, before\n", folder, store)
 		return err
 	}
-	t, err := openTransfer(ctx, c, &k.logSource, "", openEngine)
-	if err != nil {
+	t := &transfer{console: c, source: &k.logSource}
+	if err := t.open(ctx, openEngine); err != nil {
 		return err
 	}
 	defer t.close(&err)
@@ -159,26 +159,26 @@ func (k *logForget) Run(ctx context.Context, c *console) error {
 	return err
 }
 
-// copyArchive copies the archive, the keys and the checkpoint of a data folder to another one, and checks the
-// copy. A store that the other folder has from the time before the export stays.
-func (t *transfer) copyArchive(ctx context.Context, from, folder string) error {
-	if t.first {
+// copyArchive copies the archive, the keys and the checkpoint of the source to the target's folder, unless
+// that is its own, and checks the copy. A store that the folder has from the time before the export stays.
+func (t *transfer) copyArchive(ctx context.Context) error {
+	if t.first || same(t.source.folder(), t.folder) {
 		return nil
 	}
-	source, target := archive.Folder(from), archive.Folder(folder)
-	_, _ = fmt.Fprintf(t.out, "archive      %s\ncopy         %s\n", source, target)
-	if isThere := exists(storeName(folder, "")); isThere && t.fresh {
-		return fmt.Errorf("%s holds a log already: name one that is empty", folder)
+	target := archive.Folder(t.folder)
+	t.print("archive      %s\ncopy         %s\n", t.name, target)
+	if isThere := exists(storeName(t.folder, "")); isThere && t.fresh {
+		return fmt.Errorf("%s holds a log already: name one that is empty", t.folder)
 	} else if isThere {
-		_, _ = fmt.Fprintf(t.out, "records      in the store that %s has already\n\n", folder)
+		t.print("records      in the store that %s has already\n\n", t.folder)
 		return nil
 	}
 	return inOrder(
-		func() error { return os.MkdirAll(folder, 0o700) },
-		func() error { return t.copyKeys(from, folder, true) },
-		func() error { return archive.Copy(source, target) },
+		func() error { return os.MkdirAll(t.folder, 0o700) },
+		func() error { return t.copyKeys(true) },
+		func() error { return archive.Copy(t.name, target) },
 		func() error { return t.checkArchive(ctx, target) },
-		func() error { return t.saveCheckpoint(ctx, t.from, folder) },
+		func() error { return t.saveCheckpoint(ctx, t.from) },
 	)
 }
 

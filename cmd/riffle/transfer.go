@@ -29,11 +29,14 @@ const checkedName = "checked"
 // A transfer copies a log from one store to another, and checks what it has written.
 type transfer struct {
 	*console
+	source   *logSource
+	folder   string // of the target
+	location string // of the target's database; empty for SQLite
+	movedTo  string // the identity of the one store to which a moved source may be copied
 	from     ledger.Reader
 	name     string // of from
 	verifier note.Verifier
 	checker  journal.Checker
-	source   *logSource
 	moving   ledger.Store // from, if it is to take no more records; otherwise nil
 	moved    bool         // from takes no more records already
 	ahead    bool         // see ledger.Copy
@@ -42,27 +45,72 @@ type transfer struct {
 	checked  checkState   // of the copy; the zero value for one that is checked whole
 }
 
-// openTransfer returns a transfer from the store that open opens, such as openStore; close it when
-// done. A store that was moved is copied only to the one with the identity target, where it was
-// moved to. One that lacks records of the checkpoint beside it is not copied.
-func openTransfer(ctx context.Context, c *console, s *logSource, target string,
-	open func(ctx context.Context, folder, location string) (ledger.Reader, string, error),
-) (t *transfer, err error) {
-	t = &transfer{console: c, source: s}
-	if t.from, t.name, err = open(ctx, s.folder(), s.location()); err != nil {
-		return nil, err
+// An opener opens the store of a log to read it, such as openStore. It also returns its name.
+type opener func(ctx context.Context, folder, location string) (ledger.Reader, string, error)
+
+// open opens the source; close it when done. A store that was moved is copied only to the one where it
+// was moved to. One that lacks records of the checkpoint beside it is not copied.
+func (t *transfer) open(ctx context.Context, open opener) (err error) {
+	if t.from, t.name, err = open(ctx, t.source.folder(), t.source.location()); err != nil {
+		return err
 	}
-	if err = t.prepare(ctx, target); err != nil {
-		return nil, errors.Join(err, t.from.Close())
+	if err = t.prepare(ctx); err != nil {
+		return errors.Join(err, t.from.Close())
 	}
-	return t, nil
+	return nil
 }
 
 // close closes the source, and adds what fails to an error.
 func (t *transfer) close(err *error) { *err = errors.Join(*err, t.from.Close()) }
 
-// prepare reads the keys of the source, and checks that it may be copied to a target.
-func (t *transfer) prepare(ctx context.Context, target string) (err error) {
+// copyLog copies an archive or, with do, the records of a store. The target has no other log, and the
+// keys can be copied, when do is called. It reports whether another log follows the one that was copied.
+func (t *transfer) copyLog(ctx context.Context, open opener,
+	do func(ctx context.Context, to ledger.Store) (followed bool, err error),
+) (followed bool, err error) {
+	if err := t.open(ctx, open); err != nil {
+		return false, err
+	}
+	defer t.close(&err)
+	if t.isArchive() {
+		if err := t.copyArchive(ctx); err != nil {
+			return false, err
+		}
+		return t.isFollowed(ctx, t.from)
+	}
+	if err := t.reserve(ctx); err != nil {
+		return false, err
+	}
+	to, err := openTarget(ctx, t.folder, t.location)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	name := storeName(t.folder, t.location)
+	t.print("store        %s\ncopy         %s\n", t.name, name)
+	if err := inOrder(
+		func() error { return t.accepts(ctx, to, name) },
+		func() error { return errors.Join(t.copyKeys(false), t.resume(ctx, to)) },
+	); err != nil {
+		return false, err
+	}
+	return do(ctx, to)
+}
+
+// print prints names, once in two passes.
+func (t *transfer) print(format string, names ...any) {
+	if !t.first {
+		_, _ = fmt.Fprintf(t.out, format, names...)
+	}
+}
+
+// isFollowed reports whether a store's last record ends the log, and another one follows in its folder.
+func (t *transfer) isFollowed(ctx context.Context, store ledger.Reader) (bool, error) {
+	return t.source.isFollowed(ctx, store, t.verifier.Name())
+}
+
+// prepare reads the keys of the source, and checks that it may be copied to the target.
+func (t *transfer) prepare(ctx context.Context) (err error) {
 	if t.verifier, _, err = t.source.readVerifier(ctx); err != nil {
 		return err
 	}
@@ -78,7 +126,7 @@ func (t *transfer) prepare(ctx context.Context, target string) (err error) {
 		t.checker.Decrypt = vault.Decrypt
 	}
 	if _, t.moved, err = t.from.StoredVersion(ctx); err == nil && t.moved {
-		return t.source.checkMoved(target)
+		return t.source.checkMoved(t.movedTo)
 	} else if err != nil {
 		return err
 	}
@@ -115,13 +163,13 @@ func (t *transfer) run(ctx context.Context, to ledger.Store, ahead bool) error {
 	return err
 }
 
-// resume reads how far an earlier check of the copy in a store came, in the folder of that copy.
-func (t *transfer) resume(ctx context.Context, store ledger.Reader, folder, location string) error {
-	name := identityOf(folder, location)
+// resume reads how far an earlier check of the copy in a store came.
+func (t *transfer) resume(ctx context.Context, store ledger.Reader) error {
+	name := identityOf(t.folder, t.location)
 	if info, err := os.Stat(name); err == nil {
 		name += fmt.Sprint(" ", system.Number(info))
 	}
-	t.checked = checkState{path: filepath.Join(folder, checkedName), Origin: t.verifier.Name() + " in " + name, Seeds: true}
+	t.checked = checkState{path: filepath.Join(t.folder, checkedName), Origin: t.verifier.Name() + " in " + name, Seeds: true}
 	_ = t.checked.read() // of another copy, or damaged: the check begins anew
 	head, err := store.Head(ctx)
 	if t.checked.Size > head.Size { // the copy was made anew
@@ -209,10 +257,11 @@ func storeName(folder, location string) string {
 	return filepath.Join(folder, "riffle.db")
 }
 
-// copyKeys copies the keys in a data folder to another, and prints which are there. Without write
+// copyKeys copies the keys in the source's folder to the target's, and prints which are there. Without write
 // it only looks whether it can: until the store has the log's head, a service that has the key
 // would begin the log anew.
-func (t *transfer) copyKeys(from, to string, write bool) error {
+func (t *transfer) copyKeys(write bool) error {
+	from := t.source.folder()
 	for _, name := range []string{ledger.KeyName, ledger.SeedKeyName} {
 		text, err := os.ReadFile(filepath.Join(from, name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -223,7 +272,7 @@ func (t *transfer) copyKeys(from, to string, write bool) error {
 		} else if err != nil {
 			return fmt.Errorf("reading a key: %w", err)
 		}
-		path := filepath.Join(to, name)
+		path := filepath.Join(t.folder, name)
 		have, err := os.ReadFile(path)
 		if name == ledger.SeedKeyName { // what was copied before may be under a key that is no more in use
 			text = allKeys(text, have)
@@ -252,33 +301,33 @@ func allKeys(text, others []byte) []byte {
 	return text
 }
 
-// saveCheckpoint writes the checkpoint of a store into a folder, unless a newer one is there.
-func (t *transfer) saveCheckpoint(ctx context.Context, store ledger.Reader, folder string) error {
-	if err := t.isNewest(ctx, store, folder); err != nil {
+// saveCheckpoint writes the checkpoint of a store into the target's folder, unless a newer one is there.
+func (t *transfer) saveCheckpoint(ctx context.Context, store ledger.Reader) error {
+	if err := t.isNewest(ctx, store, t.folder); err != nil {
 		return err
 	}
 	head, err := store.Head(ctx)
 	if err != nil {
 		return err
 	}
-	return ledger.ReplaceFile(filepath.Join(folder, ledger.CheckpointName), head.Checkpoint)
+	return ledger.ReplaceFile(filepath.Join(t.folder, ledger.CheckpointName), head.Checkpoint)
 }
 
 // reserve gives a new folder the checkpoint of the source, before its store is made: until the
 // records are there, a service that has the key would begin the log anew.
-func (t *transfer) reserve(ctx context.Context, folder string) error {
-	for _, name := range []string{storeName(folder, ""), filepath.Join(folder, ledger.CheckpointName)} {
+func (t *transfer) reserve(ctx context.Context) error {
+	for _, name := range []string{storeName(t.folder, ""), filepath.Join(t.folder, ledger.CheckpointName)} {
 		if exists(name) {
 			return nil
 		}
 	}
-	if t.copyKeys(t.source.folder(), folder, false) != nil {
+	if t.copyKeys(false) != nil {
 		return nil //nolint:nilerr // the folder is of another log, which is reported once its store was looked at
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := os.MkdirAll(t.folder, 0o700); err != nil {
 		return fmt.Errorf("the folder of the copy: %w", err)
 	}
-	return t.saveCheckpoint(ctx, t.from, folder)
+	return t.saveCheckpoint(ctx, t.from)
 }
 
 // isNewest returns an error if the checkpoint in a folder has records that a store lacks.
