@@ -19,21 +19,12 @@ var errUnchecked = errors.New("it could not be checked")
 
 // verdictError returns the error that gives the exit code of a verdict.
 func verdictError(f *prooffile.Findings) error {
-	counts := map[prooffile.Verdict]int{}
-	for _, p := range f.Proofs {
-		counts[p.Verdict]++
-	}
-	switch proofs := len(f.Proofs); {
-	case f.Verdict == prooffile.VerdictFalse && proofs == 1:
-		return fmt.Errorf("the proof was checked, and %w", errFindings)
-	case f.Verdict == prooffile.VerdictFalse:
-		return fmt.Errorf("%d of %d proofs were checked, and of each %w", counts[f.Verdict], proofs, errFindings)
-	case f.Verdict == prooffile.VerdictUnchecked && proofs == 0:
-		return fmt.Errorf("the files were read, and %w", errUnchecked)
-	case f.Verdict == prooffile.VerdictUnchecked && proofs == 1:
-		return fmt.Errorf("the proof was read, and %w to the end", errUnchecked)
-	case f.Verdict == prooffile.VerdictUnchecked:
-		return fmt.Errorf("of %d of %d proofs, %w to the end", counts[f.Verdict], proofs, errUnchecked)
+	switch f.Verdict {
+	case prooffile.VerdictVerified:
+	case prooffile.VerdictFalse:
+		return fmt.Errorf("the files were checked, and %w", errFindings)
+	case prooffile.VerdictUnchecked:
+		return fmt.Errorf("the files were read, and %w to the end", errUnchecked)
 	}
 	return nil
 }
