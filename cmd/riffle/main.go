@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,7 +94,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	explain(parser.Model.Node)
-	command, err := parser.Parse(doubleDashes(parser.Model, args))
+	command, err := parser.Parse(doubleDashes(args))
 	if err != nil {
 		return fmt.Errorf("%w; see riffle --help", err)
 	}
@@ -118,26 +119,21 @@ func explain(command *kong.Node) {
 
 // doubleDashes returns the arguments with -key and -key=value written as --key and --key=value, as
 // the server's flags may be written. The arguments after -- are unchanged.
-func doubleDashes(app *kong.Application, args []string) []string {
-	names := map[string]bool{}
-	_ = kong.Visit(app, func(node kong.Visitable, next kong.Next) error {
-		if flag, ok := node.(*kong.Flag); ok {
-			names[flag.Name] = true
-		}
-		return next(nil)
-	})
+func doubleDashes(args []string) []string {
 	args = slices.Clone(args)
 	for i, arg := range args {
 		if arg == "--" {
 			break
 		}
-		name, _, _ := strings.Cut(arg, "=")
-		if name, ok := strings.CutPrefix(name, "-"); ok && names[name] {
+		if isWord(arg) {
 			args[i] = "-" + arg
 		}
 	}
 	return args
 }
+
+// isWord reports whether an argument is a dash and a name of more than one letter.
+var isWord = regexp.MustCompile(`^-[a-z][a-z-]`).MatchString
 
 // terminal returns w if it is a terminal, and nil otherwise.
 func terminal(w io.Writer) io.Writer {
