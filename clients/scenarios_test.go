@@ -211,7 +211,8 @@ func (p *player) value(v any, as reflect.Type) reflect.Value {
 }
 
 func (p *player) stream(s step) (any, error) {
-	answer, err := p.client.ProveShoe(p.Context(), p.value(p.fill(s.Path["id"]), reflect.TypeFor[client.ShoeInPath]()).Interface().(client.ShoeInPath))
+	id := p.value(p.fill(s.Path["id"]), reflect.TypeFor[client.ShoeInPath]()).Interface().(client.ShoeInPath)
+	answer, err := p.client.ProveShoe(p.Context(), id, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -434,8 +434,9 @@ async function checkFile(node, given, heldBack) {
   try {
     const file = await readFile(node);
     demand(!given.key || given.key === file.log_key, `the log of the file has the key ${file.log_key}, and the key given is ${given.key}`);
+    demand(!hasLogs(given) || given.policy.logs.includes(file.log_key), `the log of the file has the key ${file.log_key}, which the policy does not name`);
     entry.file = file;
-    steps.add('proof', 'ok', `the file is well-formed; ${given.key ? 'its log key is the one given' :
+    steps.add('proof', 'ok', `the file is well-formed; ${given.key || hasLogs(given) ? 'its log key is the one given' :
       'no log key was given: the one in the file is used'}`);
   } catch (error) {
     steps.add('proof', error instanceof NoFile ? 'unchecked' : 'wrong', error.message);
@@ -455,6 +456,7 @@ async function checkFile(node, given, heldBack) {
   if (entry.record) await replay(entry, given, heldBack(entry.record));
   await checkInclusion(entry);
   await checkSignature(entry);
+  await checkWitnesses(entry, given);
   return entry;
 }
 async function checkInclusion({file, steps}) {
@@ -478,6 +480,72 @@ async function checkSignature({file: {key, origin, note, signatures}, steps}) {
   else if (!holds) steps.add('signature', 'wrong', 'a signature of the checkpoint, of the name and hash of the key, is wrong');
   else steps.add('signature', 'ok', `the checkpoint is signed with the key of ${key.name}`);
 }
+
+// ---- Witnesses: docs/spec.md, "Witnesses"
+
+const WITNESS_KEY = new RegExp(`^(${NAME})\\+([0-9a-f]{8})\\+((?:${B}{4})*(?:${B}{4}|${B}{2}${END}|${B}[AQgw]==))$`, 'u');
+const hasLogs = ({policy}) => policy?.logs.length > 0;
+async function readPolicy(text) {
+  const rules = new Map([['none', () => true]]), seen = new Set(), policy = {logs: [], witnesses: []};
+  const define = (name, rule) => { demand(!rules.has(name), `there is another ${name}`); rules.set(name, rule); };
+  const own = (key) => { // no two logs or witnesses share a key, or a name in one
+    const [name, , base64] = key.split(/\+([0-9a-f]{8})\+/), point = hex(unbase64(base64)).slice(2);
+    demand(!seen.has(`name ${name}`) && !seen.has(point), 'the key or its name is there twice');
+    seen.add(`name ${name}`).add(point);
+  };
+  const lines = {
+    log: async (key) => { await readKey(key); own(key); policy.logs.push(key); },
+    witness: async (name, key) => {
+      const [, keyName, id, base64] = WITNESS_KEY.exec(key) ?? [], bytes = base64 && unbase64(base64);
+      demand(bytes && (bytes[0] === 4 && bytes.length === 33 || bytes[0] === 6 && bytes.length === 1313) &&
+        hex(await sha256(keyName, '\n', bytes)).startsWith(id), 'not a witness with its verifier key, of type 04 or 06');
+      own(key);
+      define(name, (cosigned) => cosigned.includes(name));
+      policy.witnesses.push({name, keyName, id, point: bytes[0] === 4 ? bytes.slice(1) : undefined});
+    },
+    group: (name, number, ...members) => {
+      const least = {any: 1, all: members.length}[number] ?? (/^[1-9]\d*$/.test(number) ? Number(number) : 0);
+      demand(least >= 1 && least <= members.length, `a group of ${members.length} cannot need ${number} of them`);
+      demand(members.every((member, i) => member !== 'none' && rules.has(member) && members.indexOf(member) === i),
+        'a member that no line before it names, or twice');
+      const all = members.map((member) => rules.get(member));
+      define(name, (cosigned) => all.filter((rule) => rule(cosigned)).length >= least);
+    },
+    quorum: (name) => {
+      demand(!policy.quorum && rules.has(name), 'the quorum is one that no line before it names, or there are two');
+      policy.quorum = rules.get(name);
+    },
+  };
+  for (const [i, line] of text.split('\n').entries()) {
+    const [keyword, ...words] = line.replace(/\r$/, '').split(/[ \t]+/).filter(Boolean);
+    if (!keyword || keyword.startsWith('#')) continue;
+    try {
+      const [least, most] = {__proto__: null, log: [1, 2], witness: [2, 3], group: [3, Infinity], quorum: [1, 1]}[keyword] ?? [];
+      demand(words.length >= least && words.length <= most, 'it is no line of a policy, by its first word or their number');
+      await lines[keyword](...words);
+    } catch ({message}) { throw new Error(`line ${i + 1}: ${message}`); }
+  }
+  demand(policy.quorum, 'it has no quorum: a line such as quorum NAME says which witness or group has to cosign');
+  return policy;
+}
+async function checkWitnesses({file: {note, signatures}, steps}, {policy}) {
+  if (!policy) return;
+  const by = [], {witnesses} = policy, LAST = 253402300799n; // the last second of the year 9999
+  for (const {name, keyName, id, point} of witnesses) {
+    const own = signatures.filter((line) => point && line.by === keyName && hex(line.data).startsWith(id));
+    const times = own.map(({data}) => BigInt(`0x0${hex(data.slice(4, 12))}`));
+    const verifier = own.length > 0 && await subtle.importKey('raw', point, 'Ed25519', false, ['verify']).catch(() => undefined);
+    const holds = await Promise.all(own.map(({data}, i) => data.length === 76 && times[i] <= LAST && verifier &&
+      subtle.verify('Ed25519', verifier, data.slice(12), utf8(`cosignature/v1\ntime ${times[i]}\n${note}`))));
+    if (!holds.every(Boolean)) return steps.add('witnesses', 'wrong', `the cosignature of ${name} is wrong`);
+    if (own.length > 0) by.push({name, time: new Date(Number(times[0]) * 1000).toISOString().replace('.000', '')});
+  }
+  const isMet = policy.quorum(by.map(({name}) => name)), list = by.map(({name, time}) => `${name} at ${time}`).join(', ');
+  steps.add('witnesses', isMet ? 'ok' : 'unchecked', `${by.length} of ${witnesses.length} witnesses cosigned the checkpoint` +
+    `${list && `: ${list}`}; that is ${isMet ? 'enough' : 'not enough'} by the policy` +
+    (witnesses.some(({point}) => !point) ? '; cosignatures by ML-DSA-44 are not checked here' : ''));
+}
+
 // Checks that an earlier commitment in the same log fixed the order of a shuffle or a shoe, except for the client seed.
 async function checkCommitted(steps, entry, commitment) { // or several that have its id
   if (!usesCommitment(entry.record)) return;
@@ -1141,6 +1209,7 @@ async function verifyHand(nodes, given) {
   if (steps.has('record', 'ok')) await checkHand(result, given.hand);
   each('inclusion', 'every record is in the tree of its file');
   each('signature', 'every checkpoint is signed with the key');
+  each('witnesses', 'enough witnesses cosigned every checkpoint');
   if (record) await checkCommitted(steps, entries[0], given.commitment);
   return result;
 }
@@ -1185,7 +1254,7 @@ async function openShoe(nodes, given, heldBack) {
   const entries = [];
   let {key} = given;
   for (const [i, node] of nodes.entries()) {
-    const {items, salt, order, handOf, anyOrder} = i === 0 ? given : {}, alone = {key, items, salt, order, handOf, anyOrder};
+    const {items, salt, order, handOf, anyOrder} = i === 0 ? given : {}, alone = {key, policy: given.policy, items, salt, order, handOf, anyOrder};
     entries.push(await checkFile(node, alone, heldBack));
     key ||= entries.at(-1).file?.log_key;
   }
@@ -1194,7 +1263,7 @@ async function openShoe(nodes, given, heldBack) {
     if (!entry.record || entry.file.record !== records.at(-1)?.file?.record || !records.at(-1).record) records.push(entry);
   return {entries, records, steps: new Steps(), record: entries[0].record, file: entries[0].file};
 }
-const trust = ({key}) => key ? 'all have the log key that was given' : 'no log key was given: the one in the first is used';
+const trust = (given) => given.key || hasLogs(given) ? 'all have the log key that was given' : 'no log key was given: the one in the first is used';
 // Adds a step that the files have in common: the first that is wrong or unchecked, or else that all hold.
 function inEvery({entries, steps}, name, text) {
   for (const state of ['wrong', 'unchecked']) {
@@ -1256,6 +1325,7 @@ async function verifyShoe(nodes, given) {
   ofFirst(shoe, 'items');
   inEvery(shoe, 'inclusion', 'every record is in the tree of its file');
   inEvery(shoe, 'signature', 'every checkpoint is signed with the key');
+  inEvery(shoe, 'witnesses', 'enough witnesses cosigned every checkpoint');
   if (record) await checkCommitted(steps, entries[0], given.commitment);
   if (steps.first('wrong') || !steps.has('record', 'ok')) return shoe;
 
@@ -1438,7 +1508,11 @@ function conclude(found, given, finding) {
       say.unchecked(`the record is in ${log}, but of a kind that this version does not know`);
       notes.push('A later version may be able to check it.');
     }
-    if (!given.key) {
+    if (steps.has('witnesses', 'ok')) {
+      result.summary.witnessed = true;
+      notes.push('Enough witnesses of the policy have cosigned: unless they are dishonest, nobody was shown another history of this log.');
+    }
+    if (!given.key && !hasLogs(given)) {
       notes.unshift('Anybody can make such a file. Get the key of the log from another source than the file, and give it as well.',
         `If the key is the right one: ${result.headline}`);
       say.is('no-key', {if: result.summary});
@@ -1459,7 +1533,8 @@ function sayOfRecord(found, say) {
   if (words) {
     is('record', {kind: record.kind});
     verified(`the record is in ${log}`);
-    if (missing) {
+    if (missing?.name === 'witnesses') incomplete(`the record is in ${log}`);
+    else if (missing) {
       is('incomplete', {step: missing.name});
       unchecked(`the record is in ${log}, but the files given for comparison do not fit it`);
     }
@@ -1554,8 +1629,9 @@ async function sorted(name, text) { // the role of a text by what it looks like
   }
   if (await readKey(text).catch(() => undefined)) return 'key';
   if (/^[A-Za-z0-9_-]{16,128}$/.test(text)) return 'salt';
+  if (/^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*(?:log|witness|group|quorum)[ \t]/.test(text)) return 'policy';
   const role = roleOf(text) ?? (/"(record|tlog_proof)"/.test(text) ? 'proof' : undefined);
-  if (!role) throw new Refusal('unknown', [name], `${name} is not a proof, an answer, a hand, a list, a key or a salt`);
+  if (!role) throw new Refusal('unknown', [name], `${name} is not a proof, an answer, a hand, a list, a key, a salt or a policy`);
   return role;
 }
 // The role that a text would be sorted into; undefined for one that is refused.
@@ -1603,7 +1679,7 @@ function readItems(text) {
   demand(isList(node), 'not a JSON array');
   return node;
 }
-const READERS = {__proto__: null, key: ['key', async (text) => { await readKey(text); return text; }], salt: ['salt', readSalt], items: ['items', readItems],
+const READERS = {__proto__: null, key: ['key', async (text) => { await readKey(text); return text; }], salt: ['salt', readSalt], policy: ['policy', readPolicy], items: ['items', readItems],
   answer: ['order', readOrder], hand: ['hand', readHand], list: [undefined, readItems]}; // where it is in what is given, and its parser
 
 // Sorts the texts, and parses those that are not proofs.
@@ -1641,7 +1717,7 @@ async function readTexts(texts, {anyOrder}) {
   return {inputs, proofs, given, order: only.answer, items: only.items};
 }
 const two = (a, b, role) => new Refusal('two', [a.name, b.name], `${a.name} and ${b.name} are both ` +
-  `${{answer: 'answers', hand: 'hands', items: 'items', key: 'keys', salt: 'salts'}[role]}: give the one to check`);
+  `${{answer: 'answers', hand: 'hands', items: 'items', key: 'keys', salt: 'salts', policy: 'policies'}[role]}: give the one to check`);
 
 const isSealing = (record) => record?.kind === 'shoe' || record?.kind === 'reshuffle';
 // Puts together what is checked together: the proof of a commitment with the one that names it, the proofs of a shoe in the
@@ -1792,7 +1868,7 @@ async function withoutRefused(texts, refusal) {
 
 export async function verify(texts, options = {}) {
   const list = (Array.isArray(texts) ? texts : [texts]).map((text, i) => typeof text === 'string' ? {name: `file ${i + 1}`, text} : text);
-  const roles = [['key', 'the key', 'key'], ['itemsSalt', 'the salt', 'salt'], ['items', 'the items', 'items'], ['order', 'the order', 'order'],
+  const roles = [['key', 'the key', 'key'], ['itemsSalt', 'the salt', 'salt'], ['policy', 'the policy', 'policy'], ['items', 'the items', 'items'], ['order', 'the order', 'order'],
     ['hand', 'the hand', 'hand']];
   const asked = roles.flatMap(([option, name, role]) => options[option] === undefined ? [] : [{name, role, text: options[option]}]);
   const all = [...asked, ...list];
@@ -1835,6 +1911,7 @@ as GET /shoes/{id}/proof answers them. Beside them the answer, a hand, the items
 order: each file is recognized by its content. White space, escapes and the order of members do not matter.
 
   --key FILE-OR-KEY   public key of the log, from another source than the proof
+  --policy FILE       the logs and witnesses that are trusted, and how many of these have to cosign (C2SP tlog-policy)
   --items FILE        what was shuffled, as a JSON array; decks are built in
   --items-salt SALT   the items_salt that the items were sent with
   --order FILE        what was answered: the whole answer of POST /shuffle, the JSON array of the order, or one hand of it
@@ -1868,7 +1945,7 @@ async function main() {
   process.exitCode = 2;
   let values, paths;
   try {
-    ({values, positionals: paths} = parseArgs({allowPositionals: true, options: {key: file, items: file, 'items-salt': file, order: file,
+    ({values, positionals: paths} = parseArgs({allowPositionals: true, options: {key: file, policy: file, items: file, 'items-salt': file, order: file,
       hand: file, 'hand-of': file, 'any-order': flag, proof: {type: 'string', multiple: true}, json: flag, help: flag}}));
     demand(values.help || paths.length + (values.proof ?? []).length > 0, 'expected FILE...');
   } catch ({message}) {
@@ -1888,7 +1965,7 @@ async function main() {
   if (values.key !== undefined && LOG_KEY.test(values.key)) texts.push({name: '--key', role: 'key', text: values.key});
   else if (values.key !== undefined) add(values.key, 'key');
   if (values['items-salt'] !== undefined) texts.push({name: '--items-salt', role: 'salt', text: values['items-salt']});
-  for (const role of ['items', 'order', 'hand']) if (values[role] !== undefined) add(values[role], role);
+  for (const role of ['policy', 'items', 'order', 'hand']) if (values[role] !== undefined) add(values[role], role);
   for (const name of paths) add(name);
   for (const name of values.proof ?? []) add(name, 'proof');
   const result = await verify(texts, {handOf: values['hand-of'], anyOrder: values['any-order']});

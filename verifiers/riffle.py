@@ -451,6 +451,7 @@ FILE = ("spec", "record", "seed", "client_seed", "tlog_proof", "log_key")
 B, END, NAME = "[A-Za-z0-9+/]", "[AEIMQUYcgkosw048]=", r"[^\s+\x00-\x1f]+"  # canonical base64
 HASH, LOG_KEY = f"{B}{{42}}{END}", f"({NAME})\\+([0-9a-f]{{8}})\\+({B}{{44}})"
 SIGNATURE = f"(?:{B}{{4}})+(?:{B}{{4}}|{B}{{2}}{END}|{B}{{5}}[AQgw]==)"
+WITNESS_KEY = f"({NAME})\\+([0-9a-f]{{8}})\\+((?:{B}{{4}})*(?:{B}{{4}}|{B}{{2}}{END}|{B}[AQgw]==))"
 TLOG_PROOF = (f"c2sp\\.org/tlog-proof@v1\nindex (0|[1-9][0-9]*)\n((?:{HASH}\n){{0,63}})\n(([^\\x00-\\x1f]+)\n"
               f"([1-9][0-9]*)\n({HASH})\n)\n((?:— {NAME} {SIGNATURE}\n){{1,100}})")
 
@@ -466,6 +467,67 @@ class Key:
         demand(point[0] == 1 and sha256(match[1].encode(), b"\n", point).hex()[:8] == match[2],
                "not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>")
         self.name, self.hash, self.point = match[1], match[2], point[1:]
+
+
+class Witness:
+    def __init__(self, name, key):
+        match = re.fullmatch(WITNESS_KEY, key)
+        data = base64.b64decode(match[3]) if match else b"\0"
+        demand((data[0], len(data)) in ((4, 33), (6, 1313)) and sha256(match[1].encode(), b"\n", data).hex()[:8] == match[2],
+               "not a witness with its verifier key, of type 04 or 06")
+        self.name, self.key_name, self.hash, self.point = name, match[1], match[2], data[1:] if data[0] == 4 else None
+
+
+class Policy:
+    """The logs and witnesses that are trusted, and a function of the witnesses that cosigned: docs/spec.md, "Witnesses"."""
+
+    def __init__(self, text):
+        self.logs, self.witnesses, self.quorum, self.rules, self.seen = [], [], None, {"none": lambda cosigned: True}, set()
+        for i, line in enumerate(text.split("\n")):
+            words = re.split("[ \t]+", line.removesuffix("\r").strip(" \t"))
+            if words[0] and not words[0].startswith("#"):
+                try:
+                    self.read(*words)
+                except ValueError as error:
+                    raise ValueError(f"line {i + 1}: {error}") from None
+        demand(self.quorum, "it has no quorum: a line such as quorum NAME says which witness or group has to cosign")
+
+    def read(self, keyword, *words):
+        if keyword == "log" and len(words) in (1, 2):
+            Key(words[0])
+            self.own(words[0])
+            self.logs.append(words[0])
+        elif keyword == "witness" and len(words) in (2, 3):
+            self.witnesses.append(Witness(*words[:2]))
+            self.own(words[1])
+            self.define(words[0], lambda cosigned: words[0] in cosigned)
+        elif keyword == "group" and len(words) > 2:
+            name, number, *members = words
+            least = {"any": 1, "all": len(members)}.get(number) or int(number if re.fullmatch("[1-9][0-9]{0,9}", number) else 0)
+            demand(1 <= least <= len(members), f"a group of {len(members)} cannot need {number} of them")
+            demand(all(member != "none" and member in self.rules for member in members) and len(set(members)) == len(members),
+                   "a member that no line before it names, or twice")
+            rules = [self.rules[member] for member in members]
+            self.define(name, lambda cosigned: sum(rule(cosigned) for rule in rules) >= least)
+        elif keyword == "quorum" and len(words) == 1:
+            demand(not self.quorum and words[0] in self.rules, "the quorum is one that no line before it names, or there are two")
+            self.quorum = self.rules[words[0]]
+        else:
+            raise ValueError("it is no line of a policy, by its first word or their number")
+
+    def own(self, key):  # no two logs or witnesses share a key, or a name in one
+        name, _, data = key.split("+", 2)
+        point = base64.b64decode(data)[1:]
+        demand(name not in self.seen and point not in self.seen, "the key or its name is there twice")
+        self.seen |= {name, point}
+
+    def define(self, name, rule):
+        demand(name not in self.rules, f"there is another {name}")
+        self.rules[name] = rule
+
+
+def logs_of(given):
+    return given["policy"].logs if given.get("policy") else []
 
 
 class File:
@@ -540,17 +602,21 @@ class Entry:
         try:
             file = File(node)
             demand(not key or key == file.log_key, f"the log of the file has the key {file.log_key}, and the key given is {key}")
+            demand(not logs_of(given) or file.log_key in logs_of(given),
+                   f"the log of the file has the key {file.log_key}, which the policy does not name")
         except ValueError as error:
             self.steps.add("proof", "unchecked" if isinstance(error, NoFile) else "wrong", str(error))
             return
         self.file = file
         self.steps.add("proof", "ok", "the file is well-formed; " + (
-            "its log key is the one given" if key else "no log key was given: the one in the file is used"))
+            "its log key is the one given" if key or logs_of(given) else "no log key was given: the one in the file is used"))
         self.check_record()
         if self.record:
             replay(self, given, held_back(self.record) if callable(held_back) else held_back)
         self.check_inclusion()
         self.check_signature()
+        if given.get("policy"):
+            self.check_witnesses(given["policy"])
 
     def check_record(self):
         file = self.file
@@ -594,6 +660,26 @@ class Entry:
             self.steps.add("signature", "wrong", "a signature of the checkpoint, of the name and hash of the key, is wrong")
         else:
             self.steps.add("signature", "ok", f"the checkpoint is signed with the key of {key.name}")
+
+    def check_witnesses(self, policy):
+        by = []
+        for witness in policy.witnesses:
+            own = [data for name, data in self.file.signatures if witness.point and name == witness.key_name and data[:4].hex() == witness.hash]
+            times = [int.from_bytes(data[4:12], "big") for data in own]
+            try:
+                for data, time in zip(own, times):
+                    demand(len(data) == 76 and time <= 253402300799, "its time is after the year 9999")
+                    Ed25519PublicKey.from_public_bytes(witness.point).verify(data[12:], f"cosignature/v1\ntime {time}\n{self.file.note}".encode())
+            except Exception:  # InvalidSignature, or what the library makes of bytes that are no key or signature
+                self.steps.add("witnesses", "wrong", f"the cosignature of {witness.name} is wrong")
+                return
+            if own:
+                at = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=times[0])
+                by.append((witness.name, f"{witness.name} at {at.isoformat()}Z"))
+        is_met, number = policy.quorum([name for name, _ in by]), len(policy.witnesses)
+        self.steps.add("witnesses", "ok" if is_met else "unchecked", f"{len(by)} of {number} witnesses cosigned the checkpoint" + (
+            ": " if by else "") + ", ".join(text for _, text in by) + f"; that is {'enough' if is_met else 'not enough'} by the policy" + (
+            "" if all(witness.point for witness in policy.witnesses) else "; cosignatures by ML-DSA-44 are not checked here"))
 
     def is_held_back(self):
         return self.record is not None and deals(self.record) and self.file.seed is None
@@ -1402,7 +1488,7 @@ class Shoe:
         self.missing, key = [], given.get("key")
         for i, node in enumerate(nodes):
             alone = {name: given.get(name) for name in ("items", "salt", "order", "hand_of", "any_order")} if i == 0 else {}
-            self.entries.append(Entry(node, {**alone, "key": key}, held_back))
+            self.entries.append(Entry(node, {**alone, "key": key, "policy": given.get("policy")}, held_back))
             key = key or self.entries[-1].file and self.entries[-1].file.log_key
         self.records = []  # one file of each
         for entry in self.entries:
@@ -1411,7 +1497,7 @@ class Shoe:
                 self.records.append(entry)
         self.first, self.changes, self.match = self.entries[0], len(self.records) - 1, self.entries[0].match
         self.record, self.file = self.first.record, self.first.file
-        self.trust = ("all have the log key that was given" if given.get("key")
+        self.trust = ("all have the log key that was given" if given.get("key") or logs_of(given)
                       else "no log key was given: the one in the first is used")
 
     def in_every(self, name, text):
@@ -1481,6 +1567,7 @@ class Shoe:
             self.check_hand()
         each("inclusion", "every record is in the tree of its file")
         each("signature", "every checkpoint is signed with the key")
+        each("witnesses", "enough witnesses cosigned every checkpoint")
         if self.record:
             check_committed(steps, self.first, self.given.get("commitment"))
         return self
@@ -1537,6 +1624,7 @@ class Shoe:
         self.of_first("items")
         self.in_every("inclusion", "every record is in the tree of its file")
         self.in_every("signature", "every checkpoint is signed with the key")
+        self.in_every("witnesses", "enough witnesses cosigned every checkpoint")
         if self.record:
             check_committed(steps, self.first, self.given.get("commitment"))
         if steps.first("wrong") or not steps.has("record", "ok"):
@@ -1767,7 +1855,10 @@ class Verdict:
             self.notes.append("A later version may be able to check it.")
         else:
             finding(self)
-        if not given.get("key"):
+        if self.steps.has("witnesses", "ok"):
+            self.summary["witnessed"] = True
+            self.notes.append("Enough witnesses of the policy have cosigned: unless they are dishonest, nobody was shown another history of this log.")
+        if not given.get("key") and not logs_of(given):
             self.notes[:0] = ["Anybody can make such a file. Get the key of the log from another source than the file, and give it as "
                               "well.", f"If the key is the right one: {self.headline}"]
             self.summary = {"id": "no-key", "if": self.summary}
@@ -1814,7 +1905,9 @@ class Verdict:
         words, from_seed = without_order(record), f"follows from the seed and the record, and the record is in {self.log}"
         if words:
             self.verified("record", f"the record is in {self.log}", kind=record["kind"])
-            if self.missing:
+            if self.missing and self.missing["name"] == "witnesses":
+                self.incomplete(f"the record is in {self.log}")
+            elif self.missing:
                 self.summary = {"id": "incomplete", "step": self.missing["name"]}
                 self.unchecked(f"the record is in {self.log}, but the files given for comparison do not fit it")
             self.notes.append(words)
@@ -1960,9 +2053,11 @@ class Input:
             pass
         if re.fullmatch("[A-Za-z0-9_-]{16,128}", self.text):
             return "salt"
+        if re.match(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*(?:log|witness|group|quorum)[ \t]", self.text):
+            return "policy"
         role = role_of(self.text) or ("proof" if '"record"' in self.text or '"tlog_proof"' in self.text else None)
         if not role:
-            raise Refusal("unknown", [self.name], f"{self.name} is not a proof, an answer, a hand, a list, a key or a salt")
+            raise Refusal("unknown", [self.name], f"{self.name} is not a proof, an answer, a hand, a list, a key, a salt or a policy")
         return role
 
 
@@ -2014,13 +2109,13 @@ def read_items(text):
     return node
 
 
-READERS = {"key": ("key", read_key), "salt": ("salt", read_salt), "items": ("items", read_items), "answer": ("order", Order),
+READERS = {"key": ("key", read_key), "salt": ("salt", read_salt), "policy": ("policy", Policy), "items": ("items", read_items), "answer": ("order", Order),
            "hand": ("hand", read_hand), "list": (None, read_items)}  # where it is in what is given, and its parser
 
 
 def two(first, second, role):
     return Refusal("two", [first.name, second.name], f"{first.name} and {second.name} are both " + {
-        "answer": "answers", "hand": "hands", "items": "items", "key": "keys", "salt": "salts"}[role] + ": give the one to check")
+        "answer": "answers", "hand": "hands", "items": "items", "key": "keys", "salt": "salts", "policy": "policies"}[role] + ": give the one to check")
 
 
 class Group:
@@ -2263,10 +2358,10 @@ def proofs_and_key(texts):
     return proofs + (list(keys.values()) if len(keys) == 1 else [])
 
 
-def verify(texts, key=None, items=None, items_salt=None, order=None, hand=None, hand_of=None, any_order=False):
+def verify(texts, key=None, items=None, items_salt=None, order=None, hand=None, hand_of=None, any_order=False, policy=None):
     texts = [texts] if isinstance(texts, str) else texts
     texts = [(f"file {i + 1}", text) if isinstance(text, str) else text for i, text in enumerate(texts)]
-    asked = [("the key", key, "key"), ("the salt", items_salt, "salt"), ("the items", items, "items"), ("the order", order, "order"),
+    asked = [("the key", key, "key"), ("the salt", items_salt, "salt"), ("the policy", policy, "policy"), ("the items", items, "items"), ("the order", order, "order"),
              ("the hand", hand, "hand")]
     texts = [text for text in asked if text[1] is not None] + texts
     try:
@@ -2317,6 +2412,8 @@ def main():
         "matter.", epilog="Exits with 0 if everything that was given verifies, 1 if something is false, and 2 if something could not "
         "be checked.")
     parser.add_argument("--key", metavar="FILE-OR-KEY", help="public key of the log, from another source than the proof")
+    parser.add_argument("--policy", metavar="FILE", help="the logs and witnesses that are trusted, and how many of these have to cosign "
+                        "(C2SP tlog-policy)")
     parser.add_argument("--items", metavar="FILE", help="what was shuffled, as a JSON array; decks are built in")
     parser.add_argument("--items-salt", metavar="SALT", help="the items_salt that the items were sent with")
     parser.add_argument("--order", metavar="FILE", help="what was answered: the whole answer of POST /shuffle, the array of the order, or "
@@ -2345,7 +2442,7 @@ def main():
         add(given.key, "key")
     if given.items_salt is not None:
         texts.append(("--items-salt", given.items_salt, "salt"))
-    for role in ("items", "order", "hand"):
+    for role in ("policy", "items", "order", "hand"):
         if getattr(given, role) is not None:
             add(getattr(given, role), role)
     for path in given.file:

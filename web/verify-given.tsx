@@ -21,7 +21,7 @@ interface Change {
   anyOrder?: boolean;
 }
 
-const roles = ['proof', 'order', 'hand', 'items', 'key', 'salt'] as const;
+const roles = ['proof', 'order', 'hand', 'items', 'key', 'salt', 'policy'] as const;
 
 /** most is of how many hands one can be chosen. Decks of people have fewer. */
 const most = 200;

@@ -252,7 +252,7 @@ func TestShoe(t *testing.T) {
 	assert.EqualValuesf(t, 2, piles["hand"].Remaining, "the piles are %v", piles)
 	assert.EqualValuesf(t, 1, piles["table"].Remaining, "the piles are %v", piles)
 	must[*client.CloseShoeResp](t)(c.CloseShoeWithResponse(ctx, made.ShoeID, nil, client.CloseRequest{}))
-	proven := must[*client.ProveShoeResp](t)(c.ProveShoeWithResponse(ctx, made.ShoeID))
+	proven := must[*client.ProveShoeResp](t)(c.ProveShoeWithResponse(ctx, made.ShoeID, nil))
 	assert.Equal(t, 4, bytes.Count(proven.Body, []byte("\n")), "of 4 records")
 	audit := must[*client.GetAuditResp](t)(c.GetAuditWithResponse(ctx, made.AuditID)).JSON200
 	if record, err := audit.Record.AsShoeRecord(); err != nil || record.Root == nil || !audit.Revealed {
@@ -299,7 +299,7 @@ func TestLog(t *testing.T) {
 	c := connect(t)
 	ctx := t.Context()
 	made := must[*client.DealDeckResp](t)(c.DealDeckWithResponse(ctx, "standard52", nil)).JSON200
-	answer := must[*client.ProveAuditResp](t)(c.ProveAuditWithResponse(ctx, made.AuditID)).JSON200
+	answer := must[*client.ProveAuditResp](t)(c.ProveAuditWithResponse(ctx, made.AuditID, nil)).JSON200
 	if answer.Spec != "riffle/1" || !answer.Seed.IsNull() || answer.ClientSeed != "" {
 		t.Errorf("the proof is %+v", answer)
 	}

@@ -98,7 +98,7 @@ func Pick[T any](ctx context.Context, riffle *ClientWithResponses, list []T, cou
 // VerifyDeal verifies a deal whose seed is public against the key of the log, which players have
 // from elsewhere.
 func VerifyDeal(ctx context.Context, riffle *ClientWithResponses, dealt *DealtGame, key string) (Verdict, []Check, error) {
-	proof, err := OK(riffle.ProveAuditWithResponse(ctx, dealt.Answer.JSON200.AuditID))
+	proof, err := OK(riffle.ProveAuditWithResponse(ctx, dealt.Answer.JSON200.AuditID, nil))
 	if err != nil {
 		return "", nil, err
 	}

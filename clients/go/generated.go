@@ -2450,6 +2450,9 @@ type TileInPath = string
 // TypeInPath A deck type. `GET /decks` lists them.
 type TypeInPath = DeckName
 
+// Witnessed defines model for Witnessed.
+type Witnessed = bool
+
 // BadRequest A problem document (RFC 9457).
 type BadRequest = Problem
 
@@ -2510,6 +2513,9 @@ type NoSuchShoe = Problem
 // NoSuchTile A problem document (RFC 9457).
 type NoSuchTile = Problem
 
+// NoWitnesses A problem document (RFC 9457).
+type NoWitnesses = Problem
+
 // NotDrawn A problem document (RFC 9457).
 type NotDrawn = Problem
 
@@ -2568,6 +2574,12 @@ type ListAuditsParams struct {
 
 	// Origin The name of this log, or of an earlier one that it follows. By default this log.
 	Origin *Origin `form:"origin,omitempty" json:"origin,omitempty"`
+}
+
+// ProveAuditParams defines parameters for ProveAudit.
+type ProveAuditParams struct {
+	// Witnessed Whether to wait for a checkpoint that enough witnesses of the log have cosigned.
+	Witnessed *Witnessed `form:"witnessed,omitempty" json:"witnessed,omitempty"`
 }
 
 // RevealAuditParams defines parameters for RevealAudit.
@@ -2781,6 +2793,12 @@ type ShufflePileParams struct {
 	// IfMatch Change the shoe only if it is at this version: the `ETag` of an answer about it, with its quotes. If omitted,
 	// or `*`, any version is accepted.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ProveShoeParams defines parameters for ProveShoe.
+type ProveShoeParams struct {
+	// Witnessed Whether to wait for a checkpoint that enough witnesses of the log have cosigned.
+	Witnessed *Witnessed `form:"witnessed,omitempty" json:"witnessed,omitempty"`
 }
 
 // ReshuffleShoeParams defines parameters for ReshuffleShoe.
@@ -3590,8 +3608,11 @@ type ClientInterface interface {
 	// it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
 	// log's key from another source: by itself it only shows that the answer agrees with itself.
 	//
+	// If the log has witnesses, `witnessed=true` waits until enough of them have cosigned the checkpoint, for up to ten
+	// seconds: it then also shows that the log has no other history for anybody else.
+	//
 	// Corresponds with GET /audits/{id}/proof (the `ProveAudit` operationId).
-	ProveAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ProveAudit(ctx context.Context, id IDInPath, params *ProveAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevealAuditWithBody Reveal a seed
 	//
@@ -3733,6 +3754,8 @@ type ClientInterface interface {
 	// A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the tree over
 	// them. All records under it have been read back from the store and lead to that root. It covers everything that
 	// the process you ask has answered before; records that another replica wrote in the last second may be missing.
+	// If the log has witnesses, it is the last one that enough of them have cosigned, with their signatures, and lacks
+	// records of the last seconds.
 	//
 	// Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
 	GetCheckpoint(ctx context.Context, params *GetCheckpointParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3976,7 +3999,7 @@ type ClientInterface interface {
 	// that name.
 	//
 	// Corresponds with GET /shoes/{id}/proof (the `ProveShoe` operationId).
-	ProveShoe(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ProveShoe(ctx context.Context, id ShoeInPath, params *ProveShoeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReshuffleShoeWithBody Shuffle the deck again
 	//
@@ -4147,9 +4170,12 @@ func (c *Client) GetDealPicture(ctx context.Context, id IDInPath, reqEditors ...
 // it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
 // log's key from another source: by itself it only shows that the answer agrees with itself.
 //
+// If the log has witnesses, `witnessed=true` waits until enough of them have cosigned the checkpoint, for up to ten
+// seconds: it then also shows that the log has no other history for anybody else.
+//
 // Corresponds with GET /audits/{id}/proof (the `ProveAudit` operationId).
-func (c *Client) ProveAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewProveAuditRequest(c.Server, id)
+func (c *Client) ProveAudit(ctx context.Context, id IDInPath, params *ProveAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewProveAuditRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4430,6 +4456,8 @@ func (c *Client) Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 // A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the tree over
 // them. All records under it have been read back from the store and lead to that root. It covers everything that
 // the process you ask has answered before; records that another replica wrote in the last second may be missing.
+// If the log has witnesses, it is the last one that enough of them have cosigned, with their signatures, and lacks
+// records of the last seconds.
 //
 // Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
 func (c *Client) GetCheckpoint(ctx context.Context, params *GetCheckpointParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4933,8 +4961,8 @@ func (c *Client) ShufflePile(ctx context.Context, id ShoeInPath, pile PileInPath
 // that name.
 //
 // Corresponds with GET /shoes/{id}/proof (the `ProveShoe` operationId).
-func (c *Client) ProveShoe(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewProveShoeRequest(c.Server, id)
+func (c *Client) ProveShoe(ctx context.Context, id ShoeInPath, params *ProveShoeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewProveShoeRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5271,7 +5299,7 @@ func NewGetDealPictureRequest(server string, id IDInPath) (*http.Request, error)
 }
 
 // NewProveAuditRequest constructs an http.Request for the ProveAudit method
-func NewProveAuditRequest(server string, id IDInPath) (*http.Request, error) {
+func NewProveAuditRequest(server string, id IDInPath, params *ProveAuditParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5294,6 +5322,33 @@ func NewProveAuditRequest(server string, id IDInPath) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Witnessed != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "witnessed", *params.Witnessed, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -7107,7 +7162,7 @@ func NewShufflePileRequestWithBody(server string, id ShoeInPath, pile PileInPath
 }
 
 // NewProveShoeRequest constructs an http.Request for the ProveShoe method
-func NewProveShoeRequest(server string, id ShoeInPath) (*http.Request, error) {
+func NewProveShoeRequest(server string, id ShoeInPath, params *ProveShoeParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7130,6 +7185,33 @@ func NewProveShoeRequest(server string, id ShoeInPath) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Witnessed != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "witnessed", *params.Witnessed, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -7437,10 +7519,13 @@ type ClientWithResponsesInterface interface {
 	// it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
 	// log's key from another source: by itself it only shows that the answer agrees with itself.
 	//
+	// If the log has witnesses, `witnessed=true` waits until enough of them have cosigned the checkpoint, for up to ten
+	// seconds: it then also shows that the log has no other history for anybody else.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /audits/{id}/proof (the `ProveAudit` operationId).
-	ProveAuditWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*ProveAuditResp, error)
+	ProveAuditWithResponse(ctx context.Context, id IDInPath, params *ProveAuditParams, reqEditors ...RequestEditorFn) (*ProveAuditResp, error)
 
 	// RevealAuditWithBodyWithResponse Reveal a seed
 	//
@@ -7600,6 +7685,8 @@ type ClientWithResponsesInterface interface {
 	// A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the tree over
 	// them. All records under it have been read back from the store and lead to that root. It covers everything that
 	// the process you ask has answered before; records that another replica wrote in the last second may be missing.
+	// If the log has witnesses, it is the last one that enough of them have cosigned, with their signatures, and lacks
+	// records of the last seconds.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7869,7 +7956,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /shoes/{id}/proof (the `ProveShoe` operationId).
-	ProveShoeWithResponse(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*ProveShoeResp, error)
+	ProveShoeWithResponse(ctx context.Context, id ShoeInPath, params *ProveShoeParams, reqEditors ...RequestEditorFn) (*ProveShoeResp, error)
 
 	// ReshuffleShoeWithBodyWithResponse Shuffle the deck again
 	//
@@ -8331,6 +8418,8 @@ type ProveAuditResp struct {
 	ApplicationProblemJSON404 *NoSuchAudit
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *NoWitnesses
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -8367,6 +8456,11 @@ func (r ProveAuditResp) GetApplicationProblemJSON404() *NoSuchAudit {
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
 func (r ProveAuditResp) GetApplicationProblemJSON421() *OtherHost {
 	return r.ApplicationProblemJSON421
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ProveAuditResp) GetApplicationProblemJSON422() *NoWitnesses {
+	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
@@ -12284,11 +12378,14 @@ func (c *ClientWithResponses) GetDealPictureWithResponse(ctx context.Context, id
 // it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
 // log's key from another source: by itself it only shows that the answer agrees with itself.
 //
+// If the log has witnesses, `witnessed=true` waits until enough of them have cosigned the checkpoint, for up to ten
+// seconds: it then also shows that the log has no other history for anybody else.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /audits/{id}/proof (the `ProveAudit` operationId).
-func (c *ClientWithResponses) ProveAuditWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*ProveAuditResp, error) {
-	rsp, err := c.ProveAudit(ctx, id, reqEditors...)
+func (c *ClientWithResponses) ProveAuditWithResponse(ctx context.Context, id IDInPath, params *ProveAuditParams, reqEditors ...RequestEditorFn) (*ProveAuditResp, error) {
+	rsp, err := c.ProveAudit(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12531,6 +12628,8 @@ func (c *ClientWithResponses) HealthzWithResponse(ctx context.Context, reqEditor
 // A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the tree over
 // them. All records under it have been read back from the store and lead to that root. It covers everything that
 // the process you ask has answered before; records that another replica wrote in the last second may be missing.
+// If the log has witnesses, it is the last one that enough of them have cosigned, with their signatures, and lacks
+// records of the last seconds.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12956,8 +13055,8 @@ func (c *ClientWithResponses) ShufflePileWithResponse(ctx context.Context, id Sh
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /shoes/{id}/proof (the `ProveShoe` operationId).
-func (c *ClientWithResponses) ProveShoeWithResponse(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*ProveShoeResp, error) {
-	rsp, err := c.ProveShoe(ctx, id, reqEditors...)
+func (c *ClientWithResponses) ProveShoeWithResponse(ctx context.Context, id ShoeInPath, params *ProveShoeParams, reqEditors ...RequestEditorFn) (*ProveShoeResp, error) {
+	rsp, err := c.ProveShoe(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -13445,6 +13544,13 @@ func ParseProveAuditResp(rsp *http.Response) (*ProveAuditResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON421 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest NoWitnesses
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
 		var dest TooMany

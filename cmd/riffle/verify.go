@@ -16,6 +16,7 @@ import (
 type verify struct {
 	Key       string   `placeholder:"FILE-OR-KEY" help:"The key of the log, from another source than the proof: the verifier key as GET /log/key answers it, or a file with it or with the private key, of which only the public half is used."`
 	Items     string   `placeholder:"FILE" help:"What was shuffled, as a JSON array. Decks are built in."`
+	Policy    string   `placeholder:"FILE" help:"The logs and witnesses that are trusted, and how many of these have to cosign (C2SP tlog-policy)."`
 	ItemsSalt string   `placeholder:"SALT" help:"The items_salt that the items were sent with."`
 	Order     string   `placeholder:"FILE" help:"What was answered: the whole answer of POST /shuffle, or the JSON array of the order, or one hand of it."`
 	Hand      string   `placeholder:"FILE" help:"Cards that were drawn from a shoe, with salt and path: the whole answer, an array of cards, or one card."`
@@ -118,7 +119,7 @@ func (k *verify) given() (texts []prooffile.Text, err error) {
 	for _, f := range []struct {
 		path string
 		role prooffile.Role
-	}{{k.Items, prooffile.RoleItems}, {k.Order, prooffile.RoleOrder}, {k.Hand, prooffile.RoleHand}} {
+	}{{k.Policy, prooffile.RolePolicy}, {k.Items, prooffile.RoleItems}, {k.Order, prooffile.RoleOrder}, {k.Hand, prooffile.RoleHand}} {
 		if f.path == "" {
 			continue
 		}

@@ -43,7 +43,7 @@ func TestVerifyCommittedShoe(t *testing.T) {
 		t.Helper()
 		for err = ledger.ErrNotPublished; errors.Is(err, ledger.ErrNotPublished); time.Sleep(10 * time.Millisecond) { // polls for a checkpoint
 			lines = nil
-			err = d.Disclosure.ProveShoe(t.Context(), made.Shoe.ID, journaltest.Unlimited{}, func(p *disclosure.Proof) error {
+			err = d.Disclosure.ProveShoe(t.Context(), made.Shoe.ID, false, journaltest.Unlimited{}, func(p *disclosure.Proof) error {
 				lines = append(lines, text(p))
 				return nil
 			})
@@ -55,7 +55,7 @@ func TestVerifyCommittedShoe(t *testing.T) {
 	_, err = d.Shoes.Apply(t.Context(), made.Shoe.ID, &liveshoes.Change{Kind: audit.KindClose})
 	require.NoError(t, err)
 	closed := proofs()
-	p, err := d.Disclosure.Prove(t.Context(), commitment)
+	p, err := d.Disclosure.Prove(t.Context(), commitment, false)
 	require.NoError(t, err)
 	whole := strings.Join(closed, "")
 	for _, c := range []struct {

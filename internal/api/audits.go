@@ -44,7 +44,11 @@ func (a *logAPI) getAudit(x *exchange) error {
 
 // proveAudit answers GET /audits/{id}/proof: one file that can be checked offline.
 func (a *logAPI) proveAudit(x *exchange) error {
-	p, err := a.Disclosure.Prove(x.r.Context(), x.id)
+	witnessed, err := x.flag("witnessed")
+	if err != nil {
+		return err
+	}
+	p, err := a.Disclosure.Prove(x.r.Context(), x.id, witnessed)
 	if err != nil {
 		return err
 	}

@@ -183,6 +183,8 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		}, noMemory},
 
 		{"proveAudit", 200, "", fixed(get(t, "/audits/"+strings.ToUpper(id)+"/proof")), healthy},
+		{"proveAudit", 422, "noWitnesses", fixed(get(t, "/audits/"+id+"/proof?witnessed=true")), healthy},
+		{"proveAudit", 400, "witnessed must be true or false.", fixed(get(t, "/audits/"+id+"/proof?witnessed=2")), healthy},
 		{"proveAudit", 404, "noSuchAudit", fixed(get(t, "/audits/1/proof")), healthy},
 		{"proveAudit", 503, "notPublished", func(s *service) *http.Request {
 			// The log waits for the checkpoint until the deadline of the request.
@@ -339,6 +341,8 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 		{"proveCard", 404, "noSuchPosition", fixed(get(t, open+"/cards/first/proof")), healthy},
 		{"proveCard", 404, "noSuchPosition", fixed(get(t, open+"/cards/00/proof")), healthy},
 		{"proveCard", 404, "noSuchPosition", fixed(get(t, open+"/cards/0/proof?sealed_by=01890a5d-ac96-774b-bcce-b302099a8057")), healthy},
+		{"proveShoe", 400, "witnessed must be true or false.", fixed(get(t, open+"/proof?witnessed=yes")), healthy},
+		{"proveShoe", 422, "noWitnesses", fixed(get(t, open+"/proof?witnessed=true")), healthy},
 		{"proveShoe", 422, "tooExpensive", func(s *service) *http.Request {
 			return get(t, mustCreateShoe(t, s, `{"size":3}`).path()+"/proof")
 		}, noMemory},

@@ -36,6 +36,8 @@ type Metrics struct {
 	commitments *prometheus.CounterVec
 	shoes       *prometheus.CounterVec
 	anchored    *prometheus.GaugeVec
+	witnesses   *prometheus.CounterVec
+	witnessed   *prometheus.GaugeVec
 }
 
 // LogMetrics are the metrics of one log.
@@ -69,6 +71,8 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		commitments: counter("riffle_commitments_total", "Commitments that were made, used or logged as void, and uses that came late.", "event"),
 		shoes:       counter("riffle_shoe_changes_total", "Changes of shoes, by the kind of their records.", "kind"),
 		anchored:    gauge("riffle_anchor_compared_timestamp_seconds", "When the log was last compared with an anchor.", logLabel, "anchor"),
+		witnesses:   counter("riffle_witness_answers_total", "Checkpoints that a witness was asked to cosign, by what became of it.", "witness", "result"),
+		witnessed:   gauge("riffle_witnessed_timestamp_seconds", "When enough witnesses were last known to have cosigned the published checkpoint.", logLabel),
 	}
 }
 
@@ -166,6 +170,14 @@ func (m *LogMetrics) ShoeChange(kind audit.Kind) { m.shoes.WithLabelValues(m.log
 func (m *LogMetrics) Anchored(name string) {
 	m.anchored.WithLabelValues(m.log, name).SetToCurrentTime()
 }
+
+// Witness counts an answer of a witness.
+func (m *LogMetrics) Witness(name, result string) {
+	m.witnesses.WithLabelValues(m.log, name, result).Inc()
+}
+
+// Witnessed records that enough witnesses have cosigned the published checkpoint.
+func (m *LogMetrics) Witnessed() { m.witnessed.WithLabelValues(m.log).SetToCurrentTime() }
 
 // request counts a request that was answered, with its time.
 func (m *LogMetrics) request(x *exchange, took time.Duration) {

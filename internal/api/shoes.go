@@ -129,11 +129,15 @@ func problemNoPosition() *problem {
 // proveShoe answers GET /shoes/{id}/proof: a line with the proof file of each record. It sends nothing before
 // all can be proven, so that the status can report that a proof is not ready.
 func (a *logAPI) proveShoe(x *exchange) error {
+	witnessed, err := x.flag("witnessed")
+	if err != nil {
+		return err
+	}
 	long := a.long.Replay(x, x.r, x.lease)
 	defer long.Done()
 	out := newStream(x)
 	out.media, out.ctx = []string{typeOfLines(x.r)}, long.Context
-	err := a.Disclosure.ProveShoe(long.Context, x.id, replay{long, a.Budget.Size(), 0}, func(p *disclosure.Proof) error {
+	err = a.Disclosure.ProveShoe(long.Context, x.id, witnessed, replay{long, a.Budget.Size(), 0}, func(p *disclosure.Proof) error {
 		out.job = long.Job()
 		out.buf = append(out.buf, proofText(p)...)
 		if out.flush(); out.sent {

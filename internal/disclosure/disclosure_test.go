@@ -132,7 +132,7 @@ func TestUnknownRecordsAreNotFound(t *testing.T) {
 	for what, err := range map[string]error{
 		"showing":   second(s.Audit(t.Context(), id)),
 		"revealing": second(s.Reveal(t.Context(), id, nil, nil)),
-		"proving":   second(s.Prove(t.Context(), id)),
+		"proving":   second(s.Prove(t.Context(), id, false)),
 		"replaying": func() error { _, _, err := s.Verify(t.Context(), id, 0, journaltest.Unlimited{}); return err }(),
 	} {
 		assert.ErrorIs(t, err, ledger.ErrNotFound, what)
@@ -224,7 +224,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 		for what, made := range map[string]*dealer.Shuffle{"revealed at once": public, "revealed later": later} {
 			_, err := s.Audit(t.Context(), made.AuditID)
 			corrupt("showing what was "+what, err)
-			_, err = s.Prove(t.Context(), made.AuditID)
+			_, err = s.Prove(t.Context(), made.AuditID, false)
 			corrupt("proving what was "+what, err)
 			_, err = s.Audits(t.Context(), s.journal.Log, made.Statement.Reference, 0, 10, unlimited)
 			corrupt("listing what was "+what, err)
@@ -239,7 +239,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 		if a, err := s.Audit(t.Context(), secret.AuditID); err != nil || a.Seed != nil {
 			t.Errorf("%s: showing what is secret: %+v, %v", v.name, a, err)
 		}
-		if p, err := s.Prove(t.Context(), secret.AuditID); err != nil || p.Seed != nil {
+		if p, err := s.Prove(t.Context(), secret.AuditID, false); err != nil || p.Seed != nil {
 			t.Errorf("%s: proving what is secret: %+v, %v", v.name, p, err)
 		}
 		if _, result, err := s.Verify(t.Context(), secret.AuditID, 0, journaltest.Unlimited{}); err != nil || result.OK {
@@ -273,7 +273,7 @@ func TestMovedClaimRevealsNothing(t *testing.T) {
 	s.store.Moved = map[string]string{journal.RevealClaim(secret.AuditID): journal.RevealClaim(other.AuditID)}
 	for what, ask := range map[string]func() error{
 		"showing": func() error { return second(s.Audit(t.Context(), secret.AuditID)) },
-		"proving": func() error { return second(s.Prove(t.Context(), secret.AuditID)) },
+		"proving": func() error { return second(s.Prove(t.Context(), secret.AuditID, false)) },
 		"replaying": func() error {
 			_, _, err := s.Verify(t.Context(), secret.AuditID, 10, journaltest.Unlimited{})
 			return err

@@ -26,9 +26,12 @@ type Proof struct {
 }
 
 // Prove proves that a record is in the log. The error is the ledger's;
-// [ledger.ErrNotPublished] is temporary.
-func (s *Service) Prove(ctx context.Context, id uuid.UUID) (*Proof, error) {
+// [ledger.ErrNotPublished] is temporary. A witnessed proof waits for the witnesses.
+func (s *Service) Prove(ctx context.Context, id uuid.UUID, witnessed bool) (*Proof, error) {
 	stored, err := s.journal.ByID(ctx, id)
+	if err == nil && witnessed {
+		err = stored.Log().AwaitWitnessed(ctx, stored.Index)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -58,12 +61,18 @@ func (s *Service) prove(ctx context.Context, stored *journal.Stored) (*Proof, er
 }
 
 // ProveShoe calls each with the proof of every record of the shoe with a secret id, in order. It
-// begins once all records can be proven. The error is [journal.ErrNoShoe], a ledger error, or an
+// begins once all records can be proven, witnessed if that is asked for. The error is [journal.ErrNoShoe], a ledger error, or an
 // error of limits or each.
-func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, limits Limits, each func(*Proof) error) error {
+func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, witnessed bool, limits Limits, each func(*Proof) error) error {
 	first, indexes, err := s.history(ctx, id, limits)
 	if err != nil {
 		return err
+	}
+	last := indexes[len(indexes)-1] // earlier records are published before later ones
+	if witnessed {
+		if err := first.Log().AwaitWitnessed(ctx, last); err != nil {
+			return err
+		}
 	}
 	prove := func(index uint64) (*Proof, error) {
 		if err := limits.Wait(ctx); err != nil {
@@ -75,7 +84,7 @@ func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, limits Limits, ea
 		}
 		return s.prove(ctx, stored)
 	}
-	if _, err := prove(indexes[len(indexes)-1]); err != nil { // earlier records are published before later ones
+	if _, err := prove(last); err != nil {
 		return err
 	}
 	for _, index := range indexes {

@@ -39,7 +39,7 @@ func TestProve(t *testing.T) {
 		seed       rng.Seed
 		clientSeed string
 	}{{made.AuditID, 0, made.Statement.Seed, ""}, {reveal, 1, nil, ""}, {secret.AuditID, 2, nil, "the players"}} {
-		p, err := s.Prove(t.Context(), v.id)
+		p, err := s.Prove(t.Context(), v.id, false)
 		require.NoError(t, err)
 		if p.ID != v.id || p.LogIndex != v.index || p.Inclusion.Index != v.index || !bytes.Equal(p.Seed, v.seed) || p.ClientSeed != v.clientSeed ||
 			p.LogKey != s.journal.Log.Verifier() {
@@ -50,20 +50,20 @@ func TestProve(t *testing.T) {
 		}
 	}
 
-	_, err = s.Prove(t.Context(), uuid.New())
+	_, err = s.Prove(t.Context(), uuid.New(), false)
 	assert.ErrorIs(t, err, ledger.ErrNotFound, "proving an unknown record")
 	s.store.Tamper = func(e *ledger.Stored) { e.Index = 1 }
-	_, err = s.Prove(t.Context(), secret.AuditID)
+	_, err = s.Prove(t.Context(), secret.AuditID, false)
 	assert.ErrorIs(t, err, ledger.ErrCorrupt, "proving a record that is stored under the index of another")
 	s.store.Tamper = func(e *ledger.Stored) {
 		e.Record = bytes.Replace(e.Record, []byte(`"size":9`), []byte(`"size":8`), 1)
 		// The stored leaf hash differs from the tree's.
 		e.Hash = tlog.RecordHash(e.Record)
 	}
-	_, err = s.Prove(t.Context(), secret.AuditID)
+	_, err = s.Prove(t.Context(), secret.AuditID, false)
 	assert.ErrorIs(t, err, ledger.ErrCorrupt, "proving a record that was changed along with its hash")
 	s.store.Tamper = func(e *ledger.Stored) { e.Record = e.Record[1:] }
-	_, err = s.Prove(t.Context(), secret.AuditID)
+	_, err = s.Prove(t.Context(), secret.AuditID, false)
 	assert.ErrorIs(t, err, ledger.ErrCorrupt, "proving a record that was changed")
 }
 
@@ -83,10 +83,10 @@ func TestProveWaitsForTheCheckpoint(t *testing.T) {
 	made := s.shuffle(t, plan.Request{Size: ptr(9)})
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := s.Prove(short, made.AuditID)
+	_, err := s.Prove(short, made.AuditID, false)
 	assert.ErrorIs(t, err, ledger.ErrNotPublished, "proving what is not published")
 	close(readable)
-	_, err = s.Prove(t.Context(), made.AuditID)
+	_, err = s.Prove(t.Context(), made.AuditID, false)
 	assert.NoError(t, err)
 }
 
@@ -154,7 +154,7 @@ func TestSeedsOfAShoeArePublicOnceItIsClosed(t *testing.T) {
 		if err != nil || !v.OK || (a.Seed != nil) != public || (v.Orders != nil) != public || (v.OrderDigest != "") != public {
 			t.Errorf("verifying a %s: %+v, %+v, %v, want its seed to be public: %v", of.Record.Kind, a, v, err, public)
 		}
-		if p, err := s.Prove(t.Context(), of.AuditID); err != nil || (p.Seed != nil) != public {
+		if p, err := s.Prove(t.Context(), of.AuditID, false); err != nil || (p.Seed != nil) != public {
 			t.Errorf("proving a %s: %+v, %v", of.Record.Kind, p, err)
 		}
 		_, err = s.Reveal(t.Context(), of.AuditID, a.Seed, nil)
@@ -203,7 +203,7 @@ func TestVerifyFindsCardsThatWereNotSealed(t *testing.T) {
 // provenOf returns the ids of a shoe's proofs, in their order.
 func (s *service) provenOf(t *testing.T, id uuid.UUID) (list []uuid.UUID, err error) {
 	t.Helper()
-	err = s.ProveShoe(t.Context(), id, journaltest.Unlimited{}, func(p *disclosure.Proof) error {
+	err = s.ProveShoe(t.Context(), id, false, journaltest.Unlimited{}, func(p *disclosure.Proof) error {
 		list = append(list, p.ID)
 		return nil
 	})
@@ -243,7 +243,7 @@ func TestProveShoeGoesThroughItsRecords(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	calls := 0
-	if err := s.ProveShoe(t.Context(), id, journaltest.Unlimited{}, func(*disclosure.Proof) error { calls++; return stop }); !errors.Is(err, stop) || calls != 1 {
+	if err := s.ProveShoe(t.Context(), id, false, journaltest.Unlimited{}, func(*disclosure.Proof) error { calls++; return stop }); !errors.Is(err, stop) || calls != 1 {
 		t.Errorf("stopped after %d proofs: %v", calls, err)
 	}
 	if got, err := s.provenOf(t, made.AuditID); !errors.Is(err, journal.ErrNoShoe) || got != nil {
@@ -289,6 +289,6 @@ func TestProveShoeNeedsRecordsThatLeadBack(t *testing.T) {
 	s.forge(t, drawn.AuditID, claim, func(sidecar *journal.Sidecar) { sidecar.Shoe.Previous = s.store.Size(t) }) // its own index
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	err := s.ProveShoe(ctx, made.Shoe.ID, journaltest.Unlimited{}, func(*disclosure.Proof) error { return nil })
+	err := s.ProveShoe(ctx, made.Shoe.ID, false, journaltest.Unlimited{}, func(*disclosure.Proof) error { return nil })
 	assert.ErrorIs(t, err, ledger.ErrCorrupt)
 }

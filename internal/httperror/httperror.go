@@ -55,6 +55,8 @@ var table = []Answer{
 	{ledger.ErrBroken, http.StatusInternalServerError, 0, "log", "The record could not be made durable, so there is no shuffle. The service ends and must be restarted."},
 	{ledger.ErrForgotten, http.StatusGone, 0, "", "The operator keeps the seeds of this log no more, so they can be neither revealed nor replayed. Its records and their proofs stay: check them with the seed that you have."},
 	{ledger.ErrNotPublished, busy, 1, "checkpoint", "The record is durable, but no published checkpoint covers it yet. Retry in a second."},
+	{ledger.ErrNotWitnessed, busy, 1, "witnesses", "The record is durable, but too few witnesses have cosigned a checkpoint that covers it yet. Retry in a second, or leave out witnessed=true."},
+	{ledger.ErrNoWitnesses, http.StatusUnprocessableEntity, 0, "", "This log has no witnesses: leave out witnessed=true, or have the operator set witness-policy."},
 	{ledger.ErrOverloaded, busy, 1, "readers", "Too many requests are reading from the store at the moment. Retry in a second."},
 	{scheduler.ErrFull, busy, 1, "replays", "Too many long requests are in flight. Nothing was done; retry in a second."},
 	{httpserver.ErrTime, busy, 1, "replays", "The service is too busy to finish this in time. Retry later, or check the record's proof offline with riffle verify."},

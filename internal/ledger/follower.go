@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -150,12 +151,17 @@ func (l *Log) followTo(ctx context.Context, head Head) error {
 	if err := l.checkpoint.write(c.Size, head.Checkpoint); err != nil {
 		return err
 	}
-	l.published.Store(&published{Checkpoint: c, text: head.Checkpoint})
+	l.publish(&l.published, &published{Checkpoint: c, text: head.Checkpoint})
+	return nil
+}
+
+// publish replaces the published or the witnessed checkpoint.
+func (l *Log) publish(at *atomic.Pointer[published], p *published) {
+	at.Store(p)
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	close(l.nextPublished)
 	l.nextPublished = make(chan struct{})
-	l.mu.Unlock()
-	return nil
 }
 
 // readBack adds the store's next n records to the follower's tree. After an error it adds none,
@@ -193,13 +199,19 @@ func checkRecord(index uint64, record []byte, hash tlog.Hash, want uint64) error
 // awaitPublished waits for a published checkpoint that covers the record at index. It returns
 // [ErrNotPublished] after maxLag or when ctx is done.
 func (l *Log) awaitPublished(ctx context.Context, index uint64) (*published, error) {
+	return l.await(ctx, index, &l.published, ErrNotPublished)
+}
+
+// await waits for the published or the witnessed checkpoint. It returns late after maxLag or when
+// ctx is done.
+func (l *Log) await(ctx context.Context, index uint64, at *atomic.Pointer[published], late error) (*published, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxLag)
 	defer cancel()
 	for {
 		l.mu.Lock()
 		next := l.nextPublished
 		l.mu.Unlock()
-		if p := l.published.Load(); index < p.Size {
+		if p := at.Load(); index < p.Size {
 			return p, nil
 		}
 		signal(l.follower.flush)
@@ -208,7 +220,7 @@ func (l *Log) awaitPublished(ctx context.Context, index uint64) (*published, err
 		case <-l.failed:
 			return nil, l.Err()
 		case <-ctx.Done():
-			return nil, ErrNotPublished
+			return nil, late
 		}
 	}
 }

@@ -50,6 +50,10 @@ var (
 	ErrForgotten = errors.New("the seed was forgotten")
 	// ErrNotPublished: no published checkpoint covers the record yet.
 	ErrNotPublished = errors.New("the record is durable, but its checkpoint is not published yet")
+	// ErrNotWitnessed: too few witnesses have cosigned a checkpoint that covers the record yet.
+	ErrNotWitnessed = errors.New("the record is durable, but too few witnesses have cosigned its checkpoint yet")
+	// ErrNoWitnesses: the log has no witnesses.
+	ErrNoWitnesses = errors.New("the log has no witnesses")
 	// ErrConflict: the preconditions of [Store.Append] do not hold. Nothing was written.
 	ErrConflict = errors.New("the log is not at the size that the batch continues")
 	// ErrUnavailable: the store cannot be reached, or cannot confirm a read. After Store.Append the

@@ -176,12 +176,53 @@ func (l *Log) Extend(ctx context.Context, a Anchor) ([]byte, error) {
 	return p.text, nil
 }
 
-// Prove returns an inclusion proof of the record at index under a published checkpoint. It waits up
-// to ten seconds for the checkpoint of a new record, and then returns [ErrNotPublished].
+// Published returns the published checkpoint, for witnesses to cosign its note.
+func (l *Log) Published() (c proof.Checkpoint, note []byte) {
+	p := l.published.Load()
+	return p.Checkpoint, p.text
+}
+
+// ProveEarlier proves that the tree of a published checkpoint extends the tree of an earlier size.
+func (l *Log) ProveEarlier(ctx context.Context, c proof.Checkpoint, earlier uint64) ([]tlog.Hash, error) {
+	return reading(ctx, l.readers, func() ([]tlog.Hash, error) {
+		return tlog.ProveTree(int64(c.Size), int64(earlier), hashReader(ctx, l.store, c))
+	})
+}
+
+// SetWitnessed sets the checkpoint that enough witnesses have cosigned; one without size says that
+// they will.
+func (l *Log) SetWitnessed(c proof.Checkpoint, note []byte) {
+	l.publish(&l.witnessed, &published{Checkpoint: c, text: note})
+}
+
+// Witnessed returns the last checkpoint that enough witnesses have cosigned; nil for none.
+func (l *Log) Witnessed() (note []byte) {
+	if p := l.witnessed.Load(); p != nil {
+		note = p.text
+	}
+	return note
+}
+
+// AwaitWitnessed waits up to ten seconds until enough witnesses have cosigned a checkpoint that covers
+// the record at index. The error is [ErrNotWitnessed] or [ErrNoWitnesses].
+func (l *Log) AwaitWitnessed(ctx context.Context, index uint64) error {
+	if l.witnessed.Load() == nil {
+		return ErrNoWitnesses
+	}
+	_, err := l.await(ctx, index, &l.witnessed, ErrNotWitnessed)
+	return err
+}
+
+// Prove returns an inclusion proof of the record at index, under the witnessed checkpoint if that
+// covers it, and else under the published one. It waits up to ten seconds for the checkpoint of a new
+// record, and then returns [ErrNotPublished].
 func (l *Log) Prove(ctx context.Context, index uint64) (*proof.Inclusion, error) {
 	p, err := l.awaitPublished(ctx, index)
 	if err != nil {
 		return nil, err
+	}
+	if w := l.witnessed.Load(); w != nil && index < w.Size {
+		p = w
 	}
 	path, err := reading(ctx, l.readers, func() (tlog.RecordProof, error) {
 		return tlog.ProveRecord(int64(p.Size), int64(index), hashReader(ctx, l.store, p.Checkpoint))

@@ -161,7 +161,7 @@ func TestShoesLoseNoCard(t *testing.T) {
 			w.compare(other)
 		}
 		apply(t, p, w.id, Change{Kind: audit.KindClose})
-		err := p.disclosed.ProveShoe(t.Context(), w.id, journaltest.Unlimited{}, func(proof *disclosure.Proof) error {
+		err := p.disclosed.ProveShoe(t.Context(), w.id, false, journaltest.Unlimited{}, func(proof *disclosure.Proof) error {
 			record, err := audit.ParseRecord(proof.Record)
 			if err != nil || record.Deals() != (proof.Seed != nil) {
 				return fmt.Errorf("%s, %w", proof.Record, err)

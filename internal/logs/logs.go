@@ -45,6 +45,8 @@ type Observer interface {
 	Commitment(dealer.Event)
 	ShoeChange(audit.Kind)
 	Anchored(place string)
+	Witness(name, result string)
+	Witnessed()
 }
 
 // Options of [Open]. All are required, except TraceAppend.

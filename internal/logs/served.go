@@ -16,6 +16,7 @@ import (
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/archive"
+	"riffle/internal/ledger/proof"
 	"riffle/internal/plan"
 	"riffle/internal/services"
 )
@@ -102,6 +103,10 @@ func (l *served) start() (stop func()) {
 	var background sync.WaitGroup
 	for _, place := range l.Anchors {
 		background.Go(func() { l.keepAnchor(ctx, l.services.Log, place) })
+	}
+	if l.Witnesses != nil {
+		l.services.Log.SetWitnessed(proof.Checkpoint{}, nil)
+		background.Go(func() { l.keepWitnessed(ctx, l.services.Log) })
 	}
 	if !l.Retired {
 		background.Go(func() { l.reencrypt(ctx) })

@@ -12,6 +12,7 @@ import (
 	"riffle/internal/anchor"
 	"riffle/internal/keycommand"
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/proof"
 )
 
 // Settings configure one log.
@@ -30,6 +31,7 @@ type Settings struct {
 	Deadline    time.Duration // time to live of a commitment
 	Anchors     anchor.Places // besides the checkpoint file
 	NewAnchors  bool          // the log has records, and its anchors are new
+	Witnesses   *proof.Policy // who has to cosign its checkpoints; nil for nobody
 	Rotation    Rotation      // when the log ends and another one follows it
 	Decks       string        // folder of the operator's deck types; empty for none
 }

@@ -155,9 +155,9 @@ class Operations:
         answer: t.OpenedCard = self._call("prove_card", "GET", f"/shoes/{_path(id)}/cards/{_path(position)}/proof", query={"sealed_by": sealed_by})
         return answer
 
-    def prove_shoe(self, id: str) -> Iterator[t.AuditProof]:
+    def prove_shoe(self, id: str, *, witnessed: bool | None = None) -> Iterator[t.AuditProof]:
         """Get the proof of a shoe."""
-        answer: Iterator[t.AuditProof] = self._lines("prove_shoe", "GET", f"/shoes/{_path(id)}/proof")
+        answer: Iterator[t.AuditProof] = self._lines("prove_shoe", "GET", f"/shoes/{_path(id)}/proof", query={"witnessed": witnessed})
         return answer
 
     def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None, origin: str | None = None) -> t.AuditList:
@@ -180,9 +180,9 @@ class Operations:
         answer: t.Audit = self._call("get_audit", "GET", f"/audits/{_path(id)}")
         return answer
 
-    def prove_audit(self, id: str) -> t.AuditProof:
+    def prove_audit(self, id: str, *, witnessed: bool | None = None) -> t.AuditProof:
         """Get the proof of a record."""
-        answer: t.AuditProof = self._call("prove_audit", "GET", f"/audits/{_path(id)}/proof")
+        answer: t.AuditProof = self._call("prove_audit", "GET", f"/audits/{_path(id)}/proof", query={"witnessed": witnessed})
         return answer
 
     def verify_audit(self, id: str) -> t.Verification:
@@ -380,9 +380,9 @@ class AsyncOperations:
         answer: t.OpenedCard = await self._call("prove_card", "GET", f"/shoes/{_path(id)}/cards/{_path(position)}/proof", query={"sealed_by": sealed_by})
         return answer
 
-    def prove_shoe(self, id: str) -> AsyncIterator[t.AuditProof]:
+    def prove_shoe(self, id: str, *, witnessed: bool | None = None) -> AsyncIterator[t.AuditProof]:
         """Get the proof of a shoe."""
-        answer: AsyncIterator[t.AuditProof] = self._lines("prove_shoe", "GET", f"/shoes/{_path(id)}/proof")
+        answer: AsyncIterator[t.AuditProof] = self._lines("prove_shoe", "GET", f"/shoes/{_path(id)}/proof", query={"witnessed": witnessed})
         return answer
 
     async def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None, origin: str | None = None) -> t.AuditList:
@@ -405,9 +405,9 @@ class AsyncOperations:
         answer: t.Audit = await self._call("get_audit", "GET", f"/audits/{_path(id)}")
         return answer
 
-    async def prove_audit(self, id: str) -> t.AuditProof:
+    async def prove_audit(self, id: str, *, witnessed: bool | None = None) -> t.AuditProof:
         """Get the proof of a record."""
-        answer: t.AuditProof = await self._call("prove_audit", "GET", f"/audits/{_path(id)}/proof")
+        answer: t.AuditProof = await self._call("prove_audit", "GET", f"/audits/{_path(id)}/proof", query={"witnessed": witnessed})
         return answer
 
     async def verify_audit(self, id: str) -> t.Verification:

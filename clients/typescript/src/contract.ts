@@ -657,6 +657,9 @@ export interface paths {
          *     To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in `tlog_proof`
          *     it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
          *     log's key from another source: by itself it only shows that the answer agrees with itself.
+         *
+         *     If the log has witnesses, `witnessed=true` waits until enough of them have cosigned the checkpoint, for up to ten
+         *     seconds: it then also shows that the log has no other history for anybody else.
          */
         get: operations["proveAudit"];
         put?: never;
@@ -761,6 +764,8 @@ export interface paths {
          * @description A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the tree over
          *     them. All records under it have been read back from the store and lead to that root. It covers everything that
          *     the process you ask has answered before; records that another replica wrote in the last second may be missing.
+         *     If the log has witnesses, it is the last one that enough of them have cosigned, with their signatures, and lacks
+         *     records of the last seconds.
          */
         get: operations["getCheckpoint"];
         put?: never;
@@ -2531,8 +2536,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The proof would take too long. A service proves shoes of 500,000 versions at least. */
+        /**
+         * @description The proof would take too long, though a service proves shoes of 500,000 versions at least; or the log has no
+         *     witnesses.
+         */
         TooExpensive: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The log has no witnesses to wait for. */
+        NoWitnesses: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
@@ -2624,6 +2642,8 @@ export interface components {
         SealedBy: string;
         /** @description Whether to return the cards with `salt` and `path`, which prove that they were sealed. */
         CardProofs: boolean;
+        /** @description Whether to wait for a checkpoint that enough witnesses of the log have cosigned. */
+        Witnessed: boolean;
         /**
          * @description The name of a tile in tlog-tiles, with plain slashes or `%2F`: `<L>/<N>` for hashes of level L,
          *     from 0, and `entries/<N>` for records. N is the number of the tile, from 0, in groups of three digits with an
@@ -3805,7 +3825,10 @@ export interface operations {
     };
     proveShoe: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to wait for a checkpoint that enough witnesses of the log have cosigned. */
+                witnessed?: components["parameters"]["Witnessed"];
+            };
             header?: never;
             path: {
                 /** @description The `shoe_id` from the answer that created the shoe. A malformed id is answered like an unknown one. */
@@ -3911,7 +3934,10 @@ export interface operations {
     };
     proveAudit: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to wait for a checkpoint that enough witnesses of the log have cosigned. */
+                witnessed?: components["parameters"]["Witnessed"];
+            };
             header?: never;
             path: {
                 /** @description The `audit_id` of an answer. A malformed id is answered like an unknown one. */
@@ -3936,6 +3962,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchAudit"];
             421: components["responses"]["OtherHost"];
+            422: components["responses"]["NoWitnesses"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
@@ -17,6 +18,7 @@ import (
 // Given holds the texts that a proof is checked against. A missing one is not checked.
 type Given struct {
 	Key        string          // the verifier key of the log; empty: that in the file
+	Policy     *proof.Policy   // the logs and witnesses that are trusted
 	Items      *Items          // what was shuffled
 	ItemsSalt  string          // the salt of the items; empty for none
 	Order      *Order          // what was answered, or a hand of it
@@ -27,15 +29,23 @@ type Given struct {
 	Commitment []byte          // the proof files of the commitment that the record names: one, if nobody cheats
 }
 
+func (g *Given) hasLogs() bool { return g.Policy != nil && len(g.Policy.Logs) > 0 }
+
+// hasKey reports whether the log of a file must be one that was given.
+func (g *Given) hasKey() bool { return g.Key != "" || g.hasLogs() }
+
 // proof parses the file and compares its log key with the one given. It reports whether there is
 // anything to check.
 func (r *Result) proof(text []byte) bool {
 	trust, err := "its log key is the one given", r.read(text)
 	switch key := r.given.Key; {
-	case key == "":
+	case !r.given.hasKey():
 		trust = "no log key was given: the one in the file is used"
-	case err == nil && key != r.File.LogKey:
-		err = fmt.Errorf("the log of the file has the key %s, and the key given is %s", r.File.LogKey, key)
+	case err == nil:
+		err = cmp.Or(
+			audit.Rule(key == "" || key == r.File.LogKey, "the log of the file has the key %s, and the key given is %s", r.File.LogKey, key),
+			audit.Rule(!r.given.hasLogs() || slices.Contains(r.given.Policy.Logs, r.File.LogKey), "the log of the file has the key %s, which the policy does not name", r.File.LogKey),
+		)
 	}
 	if err != nil {
 		r.File = nil
@@ -100,6 +110,27 @@ func (r *Result) inclusion() {
 		audit.Rule(p.Leads(r.File.Record, tree), "the hashes do not lead from this record to the root of the checkpoint"),
 	)
 	r.check(StepInclusion, err, "the record is number %d, from 0, of the %d in the tree", p.Index, tree.Size)
+}
+
+// witnesses checks that enough witnesses of the policy cosigned the checkpoint.
+func (r *Result) witnesses() {
+	policy := r.given.Policy
+	if policy == nil {
+		return
+	}
+	by, suffice, err := policy.Cosignatures(r.checkpoint)
+	if err != nil {
+		r.add(StepWitnesses, Wrong, "%s", err)
+		return
+	}
+	list, state, enough := "", OK, "enough"
+	if len(by) > 0 {
+		list = ": " + strings.Join(texts(by), ", ")
+	}
+	if !suffice {
+		state, enough = Unchecked, "not enough"
+	}
+	r.add(StepWitnesses, state, "%d of %d witnesses cosigned the checkpoint%s; that is %s by the policy", len(by), len(policy.Witnesses), list, enough)
 }
 
 // committed checks that an earlier commitment in the same log fixed the order of a shuffle or a

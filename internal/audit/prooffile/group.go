@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/ledger/proof"
 )
 
 // An input is a text in its role.
@@ -100,6 +101,8 @@ func (s *sorting) parse(in *input, role Role) (err error) {
 	case RoleKey:
 		s.given.Key = string(in.Content)
 		_, err = Verifier(s.given.Key)
+	case RolePolicy:
+		s.given.Policy, err = proof.ParsePolicy(in.Content)
 	case RoleSalt:
 		s.given.ItemsSalt = string(in.Content)
 		return audit.CheckItemsSalt(s.given.ItemsSalt)
@@ -253,7 +256,7 @@ func (s *sorting) findItems() error {
 
 // two refuses a second text of a role.
 func two(a, b *input, role Role) error {
-	plural := strings.TrimSuffix(string(role), "s") + "s"
+	plural := strings.Replace(strings.TrimSuffix(string(role), "s")+"s", "cys", "cies", 1)
 	return refuse("two", fmt.Sprintf("%s and %s are both %s: give the one to check", a.Name, b.Name, plural), a.Name, b.Name)
 }
 

@@ -43,6 +43,7 @@ const (
 	StepHand      = "hand"
 	StepInclusion = "inclusion"
 	StepSignature = "signature"
+	StepWitnesses = "witnesses"
 	StepCommitted = "committed"
 
 	// Only a whole shoe has these. Chain follows record; moves and closed come last, with root and
@@ -177,6 +178,7 @@ func checkFile(text []byte, given *Given, heldBack func(*audit.Record) State) *R
 	}
 	r.inclusion()
 	r.check(StepSignature, r.signed(), "the checkpoint is signed with the key of %s", r.key.Name())
+	r.witnesses()
 	return r
 }
 
@@ -193,7 +195,7 @@ func checkFiles(texts [][]byte, given *Given, heldBack func(*audit.Record) State
 				all.held++
 			}
 		}
-		alone = Given{Key: alone.Key, Decks: given.Decks}
+		alone = Given{Key: alone.Key, Policy: given.Policy, Decks: given.Decks}
 		if alone.Key == "" && r.File != nil {
 			alone.Key = r.File.LogKey
 		}

@@ -97,6 +97,7 @@ func (r *Result) replayedAll() {
 func (r *Result) published() {
 	r.inEvery(StepInclusion, "every record is in the tree of its file")
 	r.inEvery(StepSignature, "every checkpoint is signed with the key")
+	r.inEvery(StepWitnesses, "enough witnesses cosigned every checkpoint")
 	r.committed()
 }
 
@@ -122,7 +123,7 @@ func (r *Result) inEvery(name, format string, args ...any) {
 
 // trust says which log key all files have.
 func (r *Result) trust() string {
-	if r.given.Key == "" {
+	if !r.given.hasKey() {
 		return "no log key was given: the one in the first is used"
 	}
 	return "all have the log key that was given"

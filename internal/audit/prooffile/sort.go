@@ -2,6 +2,7 @@ package prooffile
 
 import (
 	"bytes"
+	"regexp"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -20,6 +21,7 @@ const (
 	RoleItems  Role = "items"
 	RoleKey    Role = "key"
 	RoleSalt   Role = "salt"
+	RolePolicy Role = "policy"
 	RoleList   Role = "list"
 )
 
@@ -68,14 +70,20 @@ func (t *Text) findRole() (Role, error) {
 	if audit.CheckItemsSalt(string(text)) == nil {
 		return RoleSalt, nil
 	}
+	if isPolicy.Match(text) {
+		return RolePolicy, nil
+	}
 	if role := roleOf(text); role != "" {
 		return role, nil
 	}
 	if bytes.Contains(text, []byte(`"record"`)) || bytes.Contains(text, []byte(`"tlog_proof"`)) {
 		return RoleProof, nil
 	}
-	return "", refuse("unknown", t.Name+" is not a proof, an answer, a hand, a list, a key or a salt", t.Name)
+	return "", refuse("unknown", t.Name+" is not a proof, an answer, a hand, a list, a key, a salt or a policy", t.Name)
 }
+
+// isPolicy matches a text whose first line that counts begins as a line of a policy does.
+var isPolicy = regexp.MustCompile(`^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*(?:log|witness|group|quorum)[ \t]`)
 
 // roleOf returns the role of JSON; empty for none.
 func roleOf(text []byte) Role {

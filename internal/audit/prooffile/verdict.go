@@ -97,7 +97,11 @@ func conclude(r *Result, say func(c *Conclusion, r *Result, log string)) Conclus
 	} else {
 		say(&c, r, log)
 	}
-	if r.given.Key == "" { // all is under a condition
+	if r.Has(StepWitnesses, OK) {
+		c.Summary["witnessed"] = true
+		c.note("Enough witnesses of the policy have cosigned: unless they are dishonest, nobody was shown another history of this log.")
+	}
+	if !r.given.hasKey() { // all is under a condition
 		c.Notes = append([]string{
 			"Anybody can make such a file. Get the key of the log from another source than the file, and give it as well.",
 			"If the key is the right one: " + c.Headline,
@@ -114,6 +118,8 @@ func (c *Conclusion) ofRecord(r *Result, log string) {
 	missing := r.Unchecked()
 	_, purpose := describe(r.Record)
 	switch {
+	case purpose != "" && missing != nil && missing.Name == StepWitnesses:
+		c.incomplete(missing, "the record is in %s", log)
 	case purpose != "" && missing != nil:
 		c.unchecked(lacking(missing.Name), "the record is in %s, but the files given for comparison do not fit it", log)
 	case purpose != "":

@@ -1,0 +1,176 @@
+package proof
+
+import (
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	cosignature "github.com/transparency-dev/formats/note"
+	"golang.org/x/mod/sumdb/note"
+)
+
+// A Policy says which logs and witnesses are trusted, and which of the witnesses have to cosign a
+// checkpoint, in the format tlog-policy of C2SP (https://c2sp.org/tlog-policy).
+type Policy struct {
+	Logs      []string // verifier keys; empty for any
+	Witnesses []Witness
+
+	quorum rule
+}
+
+// A Witness cosigns a checkpoint if that extends the last one that it cosigned.
+type Witness struct {
+	Name string        // in the policy
+	URL  string        // submission prefix; empty if it is not known
+	Key  note.Verifier // of its cosignatures, by Ed25519 or ML-DSA-44 (https://c2sp.org/tlog-cosignature)
+}
+
+// A Cosignature is by a witness, under a checkpoint.
+type Cosignature struct {
+	Witness string    // its name in the policy
+	Time    time.Time // by the clock of the witness, in seconds
+}
+
+func (c Cosignature) String() string { return c.Witness + " at " + c.Time.Format(time.RFC3339) }
+
+// A rule reports whether witnesses suffice, by their names.
+type rule func(cosigned []string) bool
+
+// A policyReader reads the lines of a policy.
+type policyReader struct {
+	*Policy
+	rules map[string]rule // of witnesses and groups
+	keys  map[string]bool // of logs and witnesses, without their names
+	names map[string]bool // in the keys of logs and witnesses
+}
+
+// ParsePolicy parses a policy. The error says which line is wrong.
+func ParsePolicy(text []byte) (*Policy, error) {
+	r := &policyReader{Policy: &Policy{}, rules: map[string]rule{"none": func([]string) bool { return true }}, keys: map[string]bool{}, names: map[string]bool{}}
+	for i, line := range strings.Split(string(text), "\n") {
+		words := strings.FieldsFunc(strings.TrimSuffix(line, "\r"), func(char rune) bool { return char == ' ' || char == '\t' })
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		if err := r.read(words[0], words[1:]); err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+	}
+	if r.quorum == nil {
+		return nil, errors.New("it has no quorum: a line such as quorum NAME says which witness or group has to cosign")
+	}
+	return r.Policy, nil
+}
+
+// read reads a line.
+func (r *policyReader) read(keyword string, words []string) error {
+	switch n := len(words); {
+	case keyword == "log" && (n == 1 || n == 2):
+		r.Logs = append(r.Logs, words[0])
+		verifier, err := note.NewVerifier(words[0])
+		return r.addKey(words[0], verifier, err, "not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>")
+	case keyword == "witness" && (n == 2 || n == 3):
+		verifier, err := cosignature.NewVerifierForCosignatureV1(words[1])
+		r.Witnesses = append(r.Witnesses, Witness{words[0], strings.TrimSuffix(strings.Join(words[2:], ""), "/"), verifier})
+		return cmp.Or(
+			r.addKey(words[1], verifier, err, "not a witness with its verifier key, of type 04 or 06"),
+			r.addRule(words[0], func(cosigned []string) bool { return slices.Contains(cosigned, words[0]) }),
+		)
+	case keyword == "group" && n >= 3:
+		return r.addGroup(words[0], words[1], words[2:])
+	case keyword == "quorum" && n == 1 && (r.quorum != nil || r.rules[words[0]] == nil):
+		return errors.New("the quorum is one that no line before it names, or there are two")
+	case keyword == "quorum" && n == 1:
+		r.quorum = r.rules[words[0]]
+		return nil
+	}
+	return errors.New("it is no line of a policy, by its first word or their number")
+}
+
+// addKey adds a verifier key, which must be in its one canonical form. Neither logs nor witnesses
+// share a key, or a name in one.
+func (r *policyReader) addKey(text string, verifier note.Verifier, bad error, form string) error {
+	if bad != nil {
+		return errors.New(form)
+	}
+	parts := strings.SplitN(text, "+", 3)
+	key, err := base64.StdEncoding.Strict().DecodeString(parts[2])
+	switch {
+	case err != nil || parts[1] != fmt.Sprintf("%08x", verifier.KeyHash()) || strings.ContainsFunc(text, unicode.IsControl):
+		return errors.New(form)
+	case r.keys[string(key[1:])] || r.names[parts[0]]: // the first byte names the algorithm
+		return errors.New("the key or its name is there twice")
+	}
+	r.keys[string(key[1:])], r.names[parts[0]] = true, true
+	return nil
+}
+
+func (r *policyReader) addRule(name string, of rule) error {
+	if r.rules[name] != nil {
+		return fmt.Errorf("there is another %s", name)
+	}
+	r.rules[name] = of
+	return nil
+}
+
+func (r *policyReader) addGroup(name, number string, members []string) error {
+	least, err := strconv.Atoi(number)
+	switch number {
+	case "any":
+		least, err = 1, nil
+	case "all":
+		least, err = len(members), nil
+	}
+	if err != nil || least < 1 || least > len(members) || number[0] == '+' || number[0] == '0' {
+		return fmt.Errorf("a group of %d cannot need %s of them", len(members), number)
+	}
+	var rules []rule
+	for i, member := range members {
+		if r.rules[member] == nil || member == "none" || slices.Contains(members[:i], member) {
+			return errors.New("a member that no line before it names, or twice")
+		}
+		rules = append(rules, r.rules[member])
+	}
+	return r.addRule(name, func(cosigned []string) bool {
+		n := 0
+		for _, suffices := range rules {
+			if suffices(cosigned) {
+				n++
+			}
+		}
+		return n >= least
+	})
+}
+
+// lastTime is the last second of the year 9999.
+const lastTime = 253402300799
+
+// Cosignatures returns the cosignatures of a checkpoint by witnesses of the policy, in its order, and
+// whether they suffice. The note's signatures are unverified. Each line of a witness must be right,
+// and the first counts; the error is [ErrSignature].
+func (p *Policy) Cosignatures(checkpoint *note.Note) (by []Cosignature, suffice bool, err error) {
+	var names []string
+	for _, w := range p.Witnesses {
+		for _, s := range checkpoint.UnverifiedSigs {
+			if s.Name != w.Key.Name() || s.Hash != w.Key.KeyHash() {
+				continue
+			}
+			const hash = 4 // bytes before the signature
+			signature, err := base64.StdEncoding.DecodeString(s.Base64)
+			at, errTime := cosignature.CoSigV1Timestamp(s)
+			if err != nil || errTime != nil || at.Unix() < 0 || at.Unix() > lastTime || !w.Key.Verify([]byte(checkpoint.Text), signature[hash:]) {
+				return nil, false, fmt.Errorf("%w: the cosignature of %s is wrong", ErrSignature, w.Name)
+			}
+			if !slices.Contains(names, w.Name) {
+				by, names = append(by, Cosignature{w.Name, at.UTC()}), append(names, w.Name)
+			}
+		}
+	}
+	return by, p.quorum(names), nil
+}

@@ -1,0 +1,84 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/proof"
+	"riffle/internal/witness"
+)
+
+// witnessEvery is the time between two looks for a checkpoint that witnesses have not cosigned.
+const witnessEvery = time.Second
+
+// keepWitnessed has witnesses cosign the newest checkpoint of a log, until ctx is done.
+func (l *served) keepWitnessed(ctx context.Context, log *ledger.Log) {
+	cosigner, last := witness.New(l.Witnesses), ""
+	for ; ctx.Err() == nil; wait(ctx, witnessEvery) {
+		c, note := log.Published()
+		if string(note) == last {
+			l.observer.Witnessed()
+			continue
+		}
+		prove := func(ctx context.Context, earlier uint64) ([]tlog.Hash, error) {
+			return log.ProveEarlier(ctx, c, earlier)
+		}
+		cosigned, suffice, outcomes := cosigner.Cosign(ctx, &witness.Checkpoint{Checkpoint: c, Note: note, Prove: prove})
+		if ctx.Err() != nil {
+			return
+		}
+		if suffice {
+			log.SetWitnessed(c, cosigned)
+			l.observer.Witnessed()
+			last = string(note)
+		}
+		if err := l.heard(ctx, c, note, outcomes); !suffice {
+			l.door.Failed(fmt.Errorf("too few witnesses cosign the checkpoint: %w", err))
+		}
+	}
+}
+
+// heard counts the answers of witnesses, and returns their errors. Of one that has seen another
+// history it keeps both notes: together they prove that somebody has forked the log.
+func (l *served) heard(ctx context.Context, c proof.Checkpoint, note []byte, outcomes map[string]error) (all error) {
+	for _, w := range l.Witnesses.Witnesses {
+		err, isAsked := outcomes[w.Name]
+		result := "cosigned"
+		switch {
+		case !isAsked:
+			continue
+		case errors.Is(err, witness.ErrOtherHistory):
+			result = "other-history"
+			l.keepNotes(ctx, &w, c, note, err)
+		case errors.Is(err, witness.ErrAhead):
+			result = "ahead"
+		case err != nil:
+			result = "failed"
+		}
+		l.observer.Witness(w.Name, result)
+		if err != nil {
+			all = errors.Join(all, fmt.Errorf("%s: %w", w.Name, err))
+		}
+	}
+	return all
+}
+
+// keepNotes writes the note that a witness refused and the one that it has cosigned to the folder of
+// the log.
+func (l *served) keepNotes(ctx context.Context, w *proof.Witness, c proof.Checkpoint, refused []byte, why error) {
+	seen, err := witness.Seen(ctx, w, c.Origin)
+	if err != nil {
+		seen = []byte("It is not known: " + err.Error() + "\n")
+	}
+	path := filepath.Join(l.after(len(l.earlier)).Folder, "other-history-"+url.PathEscape(w.Name)+".txt")
+	text := fmt.Sprintf("The witness %s refused this checkpoint: %s\n\n%s\nIts last checkpoint of this log:\n\n%s", w.Name, why, refused, seen)
+	err = ledger.ReplaceFile(path, []byte(text))
+	l.logger.Error("a witness has cosigned another history of this log: somebody has forked it, or an older copy of its store goes on", "witness", w.Name, "notes", path, "error", errors.Join(why, err))
+}

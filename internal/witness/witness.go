@@ -1,0 +1,174 @@
+// Package witness has the checkpoints of a log cosigned by witnesses. A witness cosigns a checkpoint
+// only if it extends the last one that it cosigned, so that a log cannot show two histories.
+//
+// A [Cosigner] asks the witnesses of a policy by the protocol tlog-witness of C2SP
+// (https://c2sp.org/tlog-witness).
+package witness
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/ledger/proof"
+)
+
+const (
+	timeout   = 2 * time.Second // of a request
+	maxAnswer = 64 << 10        // bytes
+	maxPause  = time.Minute     // until a witness that failed is asked again
+)
+
+// ErrOtherHistory is the error of a witness that has cosigned a checkpoint of this log which the one
+// it was given does not extend.
+var ErrOtherHistory = errors.New("it has cosigned another history of this log")
+
+// ErrAhead is the error of a witness that has cosigned a newer checkpoint: another replica is ahead,
+// or the log has lost records.
+var ErrAhead = errors.New("it has cosigned a newer checkpoint of this log")
+
+// A Cosigner has a log's checkpoints cosigned. It is used by one goroutine.
+type Cosigner struct {
+	policy *proof.Policy
+	states []state // by witness
+}
+
+// A state has the last answers of a witness.
+type state struct {
+	size  uint64        // of the last checkpoint that it cosigned
+	pause time.Duration // after its last failure; 0 if it did not fail
+	again time.Time     // when it is asked again
+}
+
+// New returns a cosigner for a policy.
+func New(policy *proof.Policy) *Cosigner {
+	return &Cosigner{policy: policy, states: make([]state, len(policy.Witnesses))}
+}
+
+// A Checkpoint is to be cosigned.
+type Checkpoint struct {
+	proof.Checkpoint
+	Note []byte // signed by the log
+	// Prove proves that the checkpoint extends an earlier size, by RFC 6962, 2.1.2.
+	Prove func(ctx context.Context, earlier uint64) ([]tlog.Hash, error)
+}
+
+// Cosign asks all witnesses with a URL in parallel, except those that failed lately. It returns the
+// note with their cosignatures, whether these suffice, and the outcome of each that was asked, by
+// its name.
+func (c *Cosigner) Cosign(ctx context.Context, p *Checkpoint) (cosigned []byte, suffice bool, outcomes map[string]error) {
+	cosigned, outcomes = bytes.Clone(p.Note), map[string]error{}
+	var asking sync.WaitGroup
+	var mu sync.Mutex // guards cosigned and outcomes
+	for i, w := range c.policy.Witnesses {
+		s := &c.states[i]
+		if w.URL == "" || time.Now().Before(s.again) {
+			continue
+		}
+		asking.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
+			line, err := s.ask(ctx, &w, p)
+			s.pause = min(maxPause, max(time.Second, 2*s.pause))
+			if s.again = time.Now().Add(s.pause); err == nil {
+				s.pause, s.again = 0, time.Time{}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			cosigned, outcomes[w.Name] = append(cosigned, line...), err
+		})
+	}
+	asking.Wait()
+	_, err := note.Open(cosigned, note.VerifierList())
+	if unverified, ok := errors.AsType[*note.UnverifiedNoteError](err); ok {
+		_, suffice, err = c.policy.Cosignatures(unverified.Note)
+	}
+	return cosigned, suffice && err == nil, outcomes
+}
+
+// ask returns the line of the note with the witness's cosignature. A witness that has seen another
+// size than the last one here says so once.
+func (s *state) ask(ctx context.Context, w *proof.Witness, p *Checkpoint) (string, error) {
+	for isRepeated := false; ; isRepeated = true {
+		status, answer, err := s.send(ctx, w, p)
+		if err != nil {
+			return "", err
+		}
+		switch status {
+		case http.StatusOK:
+			n, err := note.Open(append(bytes.Clone(p.Note), answer...), note.VerifierList(w.Key))
+			if err != nil {
+				return "", fmt.Errorf("its answer is not its cosignature: %w", err)
+			}
+			s.size = p.Size
+			return "— " + n.Sigs[0].Name + " " + n.Sigs[0].Base64 + "\n", nil
+		case http.StatusConflict:
+			size, err := strconv.ParseUint(strings.TrimSuffix(string(answer), "\n"), 10, 63)
+			if err != nil || isRepeated {
+				return "", fmt.Errorf("it answered 409 with %.40q", answer)
+			} else if size > p.Size {
+				return "", fmt.Errorf("%w, of %d records, and this one has %d", ErrAhead, size, p.Size)
+			}
+			s.size = size
+		case http.StatusUnprocessableEntity:
+			return "", fmt.Errorf("%w, of %d records: %.200q", ErrOtherHistory, s.size, answer)
+		default:
+			return "", fmt.Errorf("it answered %d: %.200q", status, answer)
+		}
+	}
+}
+
+// send posts the checkpoint, and the proof that it extends the last one.
+func (s *state) send(ctx context.Context, w *proof.Witness, p *Checkpoint) (status int, answer []byte, err error) {
+	body := fmt.Sprintf("old %d\n", s.size)
+	if s.size > 0 && s.size < p.Size {
+		hashes, err := p.Prove(ctx, s.size)
+		if err != nil {
+			return 0, nil, err
+		}
+		for _, hash := range hashes {
+			body += base64.StdEncoding.EncodeToString(hash[:]) + "\n"
+		}
+	}
+	return do(ctx, http.MethodPost, w.URL+"/add-checkpoint", body+"\n"+string(p.Note))
+}
+
+// Seen returns the last checkpoint of the log with an origin that a witness has cosigned.
+func Seen(ctx context.Context, w *proof.Witness, origin string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	status, answer, err := do(ctx, http.MethodGet, fmt.Sprintf("%s/%x/checkpoint", w.URL, sha256.Sum256([]byte(origin))), "")
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("it answered %d: %.200q", status, answer)
+	}
+	return answer, err
+}
+
+// do sends a request to a witness.
+func do(ctx context.Context, method, url, body string) (status int, answer []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	answer, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	return response.StatusCode, answer, errors.Join(err, response.Body.Close())
+}
+
+// client has a redirect be the answer, which is an error: a POST would become a GET.
+var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
