@@ -73,6 +73,22 @@ func TestOrdersAreCompared(t *testing.T) {
 	split := func(n int) string {
 		return "[" + list(&twice, n, 0, 2) + "," + list(&twice, n, 2, 4) + "," + list(&twice, n, 4, 5) + "]"
 	}
+	rest, six := list(&hands, 0, 39, 52), of("six decks, a draw of 5, three times")
+	kind, _ := catalogue(t).Type("standard52")
+	one, err := kind.Deck(nil)
+	require.NoError(t, err)
+	six.Items = "" // the deck is known
+	detailed := func(offset uint64) string {
+		var shuffles [][]map[string]any
+		for _, positions := range six.positions(t) {
+			var cards []map[string]any
+			for _, p := range positions {
+				cards = append(cards, map[string]any{"code": one.Codes()[p%52], "instance": p/52 + offset})
+			}
+			shuffles = append(shuffles, cards)
+		}
+		return compactJSON(t, shuffles)
+	}
 	for _, c := range []struct {
 		name  string
 		of    *vector
@@ -94,6 +110,15 @@ func TestOrdersAreCompared(t *testing.T) {
 		{"a sorted hand", &hands, "{" + sorted + "}", "hand 1 has"},
 		{"a sorted hand, and shuffles of another number", &hands, "{" + sorted + `,"shuffles":[]}`, "is of 0 shuffles, and there were 1"},
 		{"a longer hand", &hands, `{"hands":[` + list(&hands, 0, 0, 14) + "," + list(&hands, 0, 14, 26) + "," + list(&hands, 0, 26, 39) + `],"rest":` + list(&hands, 0, 39, 52) + "}", "hand 1 has 14 items, and 13 were dealt"},
+		{"a sorted hand, in any order", &hands, "{" + sorted + "}", ""},
+		{
+			"a sorted hand in items, in any order", &hands, `{"items":` + strings.Replace(list(&hands, 0, 0, 52), strings.Trim(first, "[]"), strings.Trim(moved, "[]"), 1) + "}",
+			"the order given has",
+		},
+		{"the rest as a hand as well", &hands, `{"hands":[` + rest + `],"rest":` + rest + "}", "neither the order nor hands of this deal"},
+		{"cards with all their details", &six, detailed(1), ""},
+		{"cards of another deck", &six, detailed(2), "instance"},
+		{"shuffles beside items", &twice, `{"items":` + list(&twice, 0, 0, 5) + "," + shuffles(split(0), split(1))[1:], "is of 1 shuffle, and there were 2"},
 		{"shuffles", &twice, shuffles(split(0), split(1)), ""},
 		{"shuffles without hands", &twice, "[" + list(&twice, 0, 0, 5) + "," + list(&twice, 1, 0, 5) + "]", ""},
 		{"shuffles exchanged", &twice, shuffles(split(1), split(0)), "shuffle 1: hand 1 has"},
@@ -103,7 +128,7 @@ func TestOrdersAreCompared(t *testing.T) {
 		{"a number as text", &range4, `["1",2,3,4]`, `has "1" at place 0`},
 	} {
 		g := given(t, c.of.Key, c.of.Items, "")
-		g.Order = parseOrder(t, c.order)
+		g.Order, g.AnyOrder = parseOrder(t, c.order), strings.HasSuffix(c.name, ", in any order")
 		r := prooffile.VerifyRecord([]byte(c.of.Proof), g)
 		failed := r.Failed()
 		switch {
