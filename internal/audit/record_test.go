@@ -271,6 +271,28 @@ func TestInvalidCommitmentsAndVoidsAreRejected(t *testing.T) {
 	}
 }
 
+// The first and the last record of a log name the log beside it by the form of its key.
+func TestInvalidNeighboursAreRejected(t *testing.T) {
+	begin, end := fixedRecord(t), fixedRecord(t)
+	key := "a+01234567+AQ" + strings.Repeat("x", 42)
+	begin.Kind, begin.Predecessor = audit.KindLogBegin, key
+	begin.Checkpoint = "a\n7\n" + strings.Repeat("x", 43) + "=\n\n— a xxxx\n"
+	end.Kind, end.Successor = audit.KindLogEnd, key
+	for _, c := range []struct {
+		record           audit.Record
+		old, new, reason string
+	}{
+		{begin, `"predecessor":"a+0`, `"predecessor":"a+x`, "predecessor is not valid"},
+		{begin, `"checkpoint":"a`, `"checkpoint":"b`, "checkpoint is not valid"},
+		{end, `"successor":"a+0`, `"successor":"a+x`, "successor is not valid"},
+	} {
+		text := string(c.record.Append(nil))
+		_, err := audit.ParseRecord([]byte(text))
+		require.NoError(t, err)
+		checkRejected(t, text, c.old, c.new, c.reason)
+	}
+}
+
 func TestCheckCommitted(t *testing.T) {
 	commitment, _, used := committedRecords(t)
 	require.NoError(t, used.CheckCommitted(&commitment))
