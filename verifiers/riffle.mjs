@@ -486,8 +486,8 @@ async function checkSignature({file: {key, origin, note, signatures}, steps}) {
 const WITNESS_KEY = new RegExp(`^(${NAME})\\+([0-9a-f]{8})\\+((?:${B}{4})*(?:${B}{4}|${B}{2}${END}|${B}[AQgw]==))$`, 'u');
 const hasLogs = ({policy}) => policy?.logs.length > 0;
 async function readPolicy(text) {
-  const rules = new Map([['none', () => true]]), seen = new Set(), policy = {logs: [], witnesses: []};
-  const define = (name, rule) => { demand(!rules.has(name), `there is another ${name}`); rules.set(name, rule); };
+  const names = new Set(['none']), seen = new Set(), groups = [], policy = {logs: [], witnesses: []};
+  const define = (name) => { demand(!names.has(name), `there is another ${name}`); names.add(name); };
   const own = (key) => { // no two logs or witnesses share a key, or a name in one
     const [name, , base64] = key.split(/\+([0-9a-f]{8})\+/), point = hex(unbase64(base64)).slice(2);
     demand(!seen.has(`name ${name}`) && !seen.has(point), 'the key or its name is there twice');
@@ -500,20 +500,20 @@ async function readPolicy(text) {
       demand(bytes && (bytes[0] === 4 && bytes.length === 33 || bytes[0] === 6 && bytes.length === 1313) &&
         hex(await sha256(keyName, '\n', bytes)).startsWith(id), 'not a witness with its verifier key, of type 04 or 06');
       own(key);
-      define(name, (cosigned) => cosigned.includes(name));
+      define(name);
       policy.witnesses.push({name, keyName, id, point: bytes[0] === 4 ? bytes.slice(1) : undefined});
     },
     group: (name, number, ...members) => {
       const least = {any: 1, all: members.length}[number] ?? (/^[1-9]\d*$/.test(number) ? Number(number) : 0);
       demand(least >= 1 && least <= members.length, `a group of ${members.length} cannot need ${number} of them`);
-      demand(members.every((member, i) => member !== 'none' && rules.has(member) && members.indexOf(member) === i),
+      demand(members.every((member) => member !== 'none' && names.has(member)) && new Set(members).size === members.length,
         'a member that no line before it names, or twice');
-      const all = members.map((member) => rules.get(member));
-      define(name, (cosigned) => all.filter((rule) => rule(cosigned)).length >= least);
+      define(name);
+      groups.push({name, least, members});
     },
     quorum: (name) => {
-      demand(!policy.quorum && rules.has(name), 'the quorum is one that no line before it names, or there are two');
-      policy.quorum = rules.get(name);
+      demand(!policy.quorum && names.has(name), 'the quorum is one that no line before it names, or there are two');
+      policy.quorum = name;
     },
   };
   for (const [i, line] of text.split('\n').entries()) {
@@ -526,10 +526,15 @@ async function readPolicy(text) {
     } catch ({message}) { throw new Error(`line ${i + 1}: ${message}`); }
   }
   demand(policy.quorum, 'it has no quorum: a line such as quorum NAME says which witness or group has to cosign');
-  return policy;
+  const suffice = (cosigned) => { // each group is counted once, after its members
+    const met = new Set(cosigned);
+    for (const {name, least, members} of groups) if (members.filter((member) => met.has(member)).length >= least) met.add(name);
+    return met.has(policy.quorum);
+  };
+  return {...policy, suffice};
 }
 async function checkWitnesses({file: {note, signatures}, steps}, {policy}) {
-  if (!policy) return;
+  if (!policy || policy.quorum === 'none') return;
   const by = [], {witnesses} = policy, LAST = 253402300799n; // the last second of the year 9999
   for (const {name, keyName, id, point} of witnesses) {
     const own = signatures.filter((line) => point && line.by === keyName && hex(line.data).startsWith(id));
@@ -540,7 +545,7 @@ async function checkWitnesses({file: {note, signatures}, steps}, {policy}) {
     if (!holds.every(Boolean)) return steps.add('witnesses', 'wrong', `the cosignature of ${name} is wrong`);
     if (own.length > 0) by.push({name, time: new Date(Number(times[0]) * 1000).toISOString().replace('.000', '')});
   }
-  const isMet = policy.quorum(by.map(({name}) => name)), list = by.map(({name, time}) => `${name} at ${time}`).join(', ');
+  const isMet = policy.suffice(by.map(({name}) => name)), list = by.map(({name, time}) => `${name} at ${time}`).join(', ');
   steps.add('witnesses', isMet ? 'ok' : 'unchecked', `${by.length} of ${witnesses.length} witnesses cosigned the checkpoint` +
     `${list && `: ${list}`}; that is ${isMet ? 'enough' : 'not enough'} by the policy` +
     (witnesses.some(({point}) => !point) ? '; cosignatures by ML-DSA-44 are not checked here' : ''));
@@ -1510,7 +1515,7 @@ function conclude(found, given, finding) {
     }
     if (steps.has('witnesses', 'ok')) {
       result.summary.witnessed = true;
-      notes.push('Enough witnesses of the policy have cosigned: unless they are dishonest, nobody was shown another history of this log.');
+      notes.push('Enough witnesses of the policy have cosigned this history of the log.');
     }
     if (!given.key && !hasLogs(given)) {
       notes.unshift('Anybody can make such a file. Get the key of the log from another source than the file, and give it as well.',

@@ -479,10 +479,10 @@ class Witness:
 
 
 class Policy:
-    """The logs and witnesses that are trusted, and a function of the witnesses that cosigned: docs/spec.md, "Witnesses"."""
+    """The logs and witnesses that are trusted: docs/spec.md, "Witnesses"."""
 
     def __init__(self, text):
-        self.logs, self.witnesses, self.quorum, self.rules, self.seen = [], [], None, {"none": lambda cosigned: True}, set()
+        self.logs, self.witnesses, self.groups, self.quorum, self.names, self.seen = [], [], [], None, {"none"}, set()
         for i, line in enumerate(text.split("\n")):
             words = re.split("[ \t]+", line.removesuffix("\r").strip(" \t"))
             if words[0] and not words[0].startswith("#"):
@@ -500,18 +500,18 @@ class Policy:
         elif keyword == "witness" and len(words) in (2, 3):
             self.witnesses.append(Witness(*words[:2]))
             self.own(words[1])
-            self.define(words[0], lambda cosigned: words[0] in cosigned)
+            self.define(words[0])
         elif keyword == "group" and len(words) > 2:
             name, number, *members = words
             least = {"any": 1, "all": len(members)}.get(number) or int(number if re.fullmatch("[1-9][0-9]{0,9}", number) else 0)
             demand(1 <= least <= len(members), f"a group of {len(members)} cannot need {number} of them")
-            demand(all(member != "none" and member in self.rules for member in members) and len(set(members)) == len(members),
+            demand(all(member != "none" and member in self.names for member in members) and len(set(members)) == len(members),
                    "a member that no line before it names, or twice")
-            rules = [self.rules[member] for member in members]
-            self.define(name, lambda cosigned: sum(rule(cosigned) for rule in rules) >= least)
+            self.define(name)
+            self.groups.append((name, least, members))
         elif keyword == "quorum" and len(words) == 1:
-            demand(not self.quorum and words[0] in self.rules, "the quorum is one that no line before it names, or there are two")
-            self.quorum = self.rules[words[0]]
+            demand(not self.quorum and words[0] in self.names, "the quorum is one that no line before it names, or there are two")
+            self.quorum = words[0]
         else:
             raise ValueError("it is no line of a policy, by its first word or their number")
 
@@ -521,9 +521,16 @@ class Policy:
         demand(name not in self.seen and point not in self.seen, "the key or its name is there twice")
         self.seen |= {name, point}
 
-    def define(self, name, rule):
-        demand(name not in self.rules, f"there is another {name}")
-        self.rules[name] = rule
+    def define(self, name):
+        demand(name not in self.names, f"there is another {name}")
+        self.names.add(name)
+
+    def suffice(self, cosigned):
+        met = set(cosigned)
+        for name, least, members in self.groups:  # each after its members
+            if len(met.intersection(members)) >= least:
+                met.add(name)
+        return self.quorum in met
 
 
 def logs_of(given):
@@ -615,7 +622,7 @@ class Entry:
             replay(self, given, held_back(self.record) if callable(held_back) else held_back)
         self.check_inclusion()
         self.check_signature()
-        if given.get("policy"):
+        if given.get("policy") and given["policy"].quorum != "none":
             self.check_witnesses(given["policy"])
 
     def check_record(self):
@@ -676,7 +683,7 @@ class Entry:
             if own:
                 at = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=times[0])
                 by.append((witness.name, f"{witness.name} at {at.isoformat()}Z"))
-        is_met, number = policy.quorum([name for name, _ in by]), len(policy.witnesses)
+        is_met, number = policy.suffice([name for name, _ in by]), len(policy.witnesses)
         self.steps.add("witnesses", "ok" if is_met else "unchecked", f"{len(by)} of {number} witnesses cosigned the checkpoint" + (
             ": " if by else "") + ", ".join(text for _, text in by) + f"; that is {'enough' if is_met else 'not enough'} by the policy" + (
             "" if all(witness.point for witness in policy.witnesses) else "; cosignatures by ML-DSA-44 are not checked here"))
@@ -1857,7 +1864,7 @@ class Verdict:
             finding(self)
         if self.steps.has("witnesses", "ok"):
             self.summary["witnessed"] = True
-            self.notes.append("Enough witnesses of the policy have cosigned: unless they are dishonest, nobody was shown another history of this log.")
+            self.notes.append("Enough witnesses of the policy have cosigned this history of the log.")
         if not given.get("key") and not logs_of(given):
             self.notes[:0] = ["Anybody can make such a file. Get the key of the log from another source than the file, and give it as "
                               "well.", f"If the key is the right one: {self.headline}"]

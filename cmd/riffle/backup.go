@@ -151,8 +151,8 @@ func (k *restore) Run(ctx context.Context, c *console) error {
 	})
 }
 
-// fill copies the log's records to a store, and its checkpoint and keys. It reports whether another log
-// follows.
+// fill copies the log's records to a store, and its checkpoint and keys. It reports whether another
+// log follows.
 func (t *transfer) fill(ctx context.Context, to ledger.Store) (followed bool, err error) {
 	err = inOrder(
 		func() error { return t.run(ctx, to, true) },

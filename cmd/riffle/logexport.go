@@ -27,8 +27,8 @@ type logExport struct {
 // Run exports the log.
 func (k *logExport) Run(ctx context.Context, c *console) (err error) {
 	folder := cmp.Or(k.To, archive.Folder(k.folder()))
-	if store := storeName(k.folder(), ""); k.location() == "" && !exists(store) && archive.Exists(folder) {
-		_, err := fmt.Fprintf(c.out, "archive      %s\nremoved      %s, before\n", folder, store)
+	if store := storeName(k.folder(), ""); k.location() == "" && !exists(store) && archive.Exists(archive.Folder(k.folder())) {
+		_, err := fmt.Fprintf(c.out, "archive      %s\nremoved      %s, before\n", archive.Folder(k.folder()), store)
 		return err
 	}
 	t := &transfer{console: c, source: &k.logSource}
@@ -159,8 +159,9 @@ func (k *logForget) Run(ctx context.Context, c *console) error {
 	return err
 }
 
-// copyArchive copies the archive, the keys and the checkpoint of the source to the target's folder, unless
-// that is its own, and checks the copy. A store that the folder has from the time before the export stays.
+// copyArchive copies the archive, the keys and the checkpoint of the source to the target's folder,
+// unless that is its own, and checks the copy. A store that the folder has from the time before the
+// export stays.
 func (t *transfer) copyArchive(ctx context.Context) error {
 	if t.first || same(t.source.folder(), t.folder) {
 		return nil

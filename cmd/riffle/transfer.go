@@ -48,8 +48,8 @@ type transfer struct {
 // An opener opens the store of a log to read it, such as openStore. It also returns its name.
 type opener func(ctx context.Context, folder, location string) (ledger.Reader, string, error)
 
-// open opens the source; close it when done. A store that was moved is copied only to the one where it
-// was moved to. One that lacks records of the checkpoint beside it is not copied.
+// open opens the source; close it when done. A store that was moved is copied only to the one where
+// it was moved to. One that lacks records of the checkpoint beside it is not copied.
 func (t *transfer) open(ctx context.Context, open opener) (err error) {
 	if t.from, t.name, err = open(ctx, t.source.folder(), t.source.location()); err != nil {
 		return err
@@ -63,8 +63,9 @@ func (t *transfer) open(ctx context.Context, open opener) (err error) {
 // close closes the source, and adds what fails to an error.
 func (t *transfer) close(err *error) { *err = errors.Join(*err, t.from.Close()) }
 
-// copyLog copies an archive or, with do, the records of a store. The target has no other log, and the
-// keys can be copied, when do is called. It reports whether another log follows the one that was copied.
+// copyLog copies an archive or, with do, the records of a store. The target has no other log, and
+// the keys can be copied, when do is called. It reports whether another log follows the one that
+// was copied.
 func (t *transfer) copyLog(ctx context.Context, open opener,
 	do func(ctx context.Context, to ledger.Store) (followed bool, err error),
 ) (followed bool, err error) {
@@ -104,7 +105,8 @@ func (t *transfer) print(format string, names ...any) {
 	}
 }
 
-// isFollowed reports whether a store's last record ends the log, and another one follows in its folder.
+// isFollowed reports whether a store's last record ends the log, and another one follows in its
+// folder.
 func (t *transfer) isFollowed(ctx context.Context, store ledger.Reader) (bool, error) {
 	return t.source.isFollowed(ctx, store, t.verifier.Name())
 }
@@ -257,9 +259,9 @@ func storeName(folder, location string) string {
 	return filepath.Join(folder, "riffle.db")
 }
 
-// copyKeys copies the keys in the source's folder to the target's, and prints which are there. Without write
-// it only looks whether it can: until the store has the log's head, a service that has the key
-// would begin the log anew.
+// copyKeys copies the keys in the source's folder to the target's, and prints which are there.
+// Without write it only looks whether it can: until the store has the log's head, a service that
+// has the key would begin the log anew.
 func (t *transfer) copyKeys(write bool) error {
 	from := t.source.folder()
 	for _, name := range []string{ledger.KeyName, ledger.SeedKeyName} {
@@ -301,7 +303,8 @@ func allKeys(text, others []byte) []byte {
 	return text
 }
 
-// saveCheckpoint writes the checkpoint of a store into the target's folder, unless a newer one is there.
+// saveCheckpoint writes the checkpoint of a store into the target's folder, unless a newer one is
+// there.
 func (t *transfer) saveCheckpoint(ctx context.Context, store ledger.Reader) error {
 	if err := t.isNewest(ctx, store, t.folder); err != nil {
 		return err

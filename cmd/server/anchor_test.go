@@ -101,7 +101,8 @@ func TestOldFolderIsNoticed(t *testing.T) {
 	}
 }
 
-// TestStopAdvancesABusyAnchor adds a record while an anchor is being replaced, and stops the service.
+// TestStopAdvancesABusyAnchor adds a record while an anchor is being replaced, and stops the
+// service.
 func TestStopAdvancesABusyAnchor(t *testing.T) {
 	t.Parallel()
 	b, replacing := &bucket{}, make(chan struct{}, 9)

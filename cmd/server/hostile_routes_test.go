@@ -151,7 +151,7 @@ func (d *expensive) target(path string, parameters openapi3.Parameters) string {
 		switch {
 		case name == "id":
 			value = cmp.Or(d.values[parts[len(parts)-1]], d.values[parts[1]])
-		case value == "" && schema.Type.Is("boolean"):
+		case value == "" && schema.Type.Is("boolean") && name != "witnessed": // by nobody here
 			value = "true"
 		case value == "" && schema.Max != nil && *schema.Max < audit.MaxSize:
 			value = fmt.Sprint(uint64(*schema.Max))

@@ -68,7 +68,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestSeedKeysAtTheSameTime has eight commands add a key to one file. Those that do not say so lose none.
+// TestSeedKeysAtTheSameTime has eight commands add a key to one file. Those that do not say so lose
+// none.
 func TestSeedKeysAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "seed.key")

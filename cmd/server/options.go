@@ -1,16 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +20,6 @@ import (
 	"riffle/internal/dealer"
 	"riffle/internal/httpserver"
 	"riffle/internal/ledger"
-	"riffle/internal/ledger/proof"
 	"riffle/internal/logs"
 )
 
@@ -158,18 +156,7 @@ func addLogFlags(f *flag.FlagSet, l *logs.Settings) {
 	f.StringVar(&l.KeyCommand, "key-command", "", "`command` that prints the log's key or the seed key, in place of files, such as 'cat /run/credentials/riffle.service/{}'; {} becomes log.key or seed.key. There is no shell")
 	f.TextVar(&l.Anchors, "anchor", anchor.Places{}, "`places` that hold the log's last checkpoint too, separated by commas: an absolute path, https://host/path, s3://bucket/key?endpoint=https://host or postgres://user@host/database; see docs/operations/anchors.md")
 	f.BoolVar(&l.NewAnchors, "anchor-create", false, "start although the log has records and no anchor has its checkpoint, for the first start with --anchor")
-	f.Func("witness-policy", "`file` with the witnesses that cosign the log's checkpoints, and how many of them suffice, in C2SP's format tlog-policy; see docs/operations/witnesses.md", func(path string) error {
-		text, err := os.ReadFile(path)
-		if err == nil {
-			l.Witnesses, err = proof.ParsePolicy(text)
-		}
-		if err == nil && slices.ContainsFunc(l.Witnesses.Witnesses, func(w proof.Witness) bool {
-			return !strings.HasPrefix(w.URL, "https://") && !strings.HasPrefix(w.URL, "http://")
-		}) {
-			err = errors.New("each witness needs a URL, such as https://witness.example/add")
-		}
-		return err
-	})
+	f.Func("witness-policy", "`file` with the witnesses that cosign the log's checkpoints, and how many of them suffice, in C2SP's format tlog-policy; see docs/operations/witnesses.md", l.ReadWitnesses)
 	f.TextVar(&l.Rotation, "rotate", logs.Rotation{}, "`when` the log ends and another one follows it in the same folder: day, month, year, or a number of records (default never)")
 	f.StringVar(&l.Origin, "origin", "", "`name` of a new log in its checkpoints, such as riffle.example/poker (default riffle/ and random digits)")
 	f.DurationVar(&l.Deadline, "deadline", dealer.DefaultDeadline, "time to live of a commitment; an unused one is then void")
@@ -295,7 +282,7 @@ func variable(flag string) string {
 // isAddress reports whether text has a port that can be listened on. Its host is looked up later.
 func isAddress(text string) bool {
 	_, port, err := net.SplitHostPort(text)
-	_, errPort := strconv.ParseUint(port, 10, 16)
+	_, errPort := net.DefaultResolver.LookupPort(context.Background(), "tcp", port)
 	return err == nil && errPort == nil
 }
 

@@ -62,8 +62,8 @@ func ParseRecord(data []byte) (*Record, error) {
 	return r, nil
 }
 
-// isValid sets a member of a record to the text, which is nil if it is not given. It reports whether
-// the record has the member by its kind and those before, and it is valid.
+// isValid sets a member of a record to the text, which is nil if it is not given. It reports
+// whether the record has the member by its kind and those before, and it is valid.
 func (m *member) isValid(r *Record, text jsontext.Value) bool {
 	if text == nil {
 		return !m.has(r)
@@ -163,8 +163,8 @@ func isOneOf(place shoe.Place, places ...shoe.Place) bool {
 	return slices.Contains(places, place)
 }
 
-// isDraw reports whether a shoe or a reshuffle is of all cards, or a shoe not shuffled, and a random
-// draw of as many cards as it moves.
+// isDraw reports whether a shoe or a reshuffle is of all cards, or a shoe not shuffled, and a
+// random draw of as many cards as it moves.
 func (r *Record) isDraw() bool {
 	s := &r.Statement
 	if r.Kind == KindDraw {
@@ -175,7 +175,8 @@ func (r *Record) isDraw() bool {
 
 func isEnd(e shoe.End) bool { return e == shoe.Top || e == shoe.Bottom }
 
-// The forms of texts in records: docs/spec.md, "Record". Verifier keys and checkpoints are not verified with them.
+// The forms of texts in records: docs/spec.md, "Record". Verifier keys and checkpoints are not
+// verified with them.
 var (
 	isKindName   = regexp.MustCompile(`^[a-z0-9_-]+$`).MatchString
 	isRule       = regexp.MustCompile(`^[a-z0-9-]+/[1-9][0-9]*$`).MatchString

@@ -137,7 +137,7 @@ func (r *Record) UsesCommitment() bool {
 
 // PredecessorSize returns the number of records of the log that a log-begin follows.
 func (r *Record) PredecessorSize() uint64 {
-	size, _ := strconv.ParseUint(strings.Split(r.Checkpoint, "\n")[1], 10, 64) // which check found
+	size, _ := strconv.ParseUint(strings.Split(r.Checkpoint, "\n")[1], 10, 64) // its form was checked
 	return size
 }
 
@@ -149,8 +149,8 @@ type member struct {
 	rule  func(r *Record) bool // of a record that has it; nil if every value of its type is valid
 }
 
-// members are all members, in their order. Whether a record has one, and its rule, depend on earlier
-// ones alone. Only the first ones, head of them, are known of every kind.
+// members are all members, in their order. Whether a record has one, and its rule, depend on
+// earlier ones alone. Only the first ones, head of them, are known of every kind.
 var members = []member{
 	{"id", always, func(r *Record) any { return &r.ID }, nil},
 	{"time", always, func(r *Record) any { return &r.Time }, nil},

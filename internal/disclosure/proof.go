@@ -61,8 +61,8 @@ func (s *Service) prove(ctx context.Context, stored *journal.Stored) (*Proof, er
 }
 
 // ProveShoe calls each with the proof of every record of the shoe with a secret id, in order. It
-// begins once all records can be proven, witnessed if that is asked for. The error is [journal.ErrNoShoe], a ledger error, or an
-// error of limits or each.
+// begins once all records can be proven, witnessed if that is asked for. The error is
+// [journal.ErrNoShoe], a ledger error, or an error of limits or each.
 func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, witnessed bool, limits Limits, each func(*Proof) error) error {
 	first, indexes, err := s.history(ctx, id, limits)
 	if err != nil {

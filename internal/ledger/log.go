@@ -28,7 +28,7 @@ type Log struct {
 
 	durable   atomic.Pointer[Head] // a failover loses nothing up to here; see Store.Confirm
 	published atomic.Pointer[published]
-	witnessed atomic.Pointer[published] // cosigned by enough witnesses; nil for a log without witnesses, of no size until they did
+	witnessed atomic.Pointer[published] // cosigned by enough witnesses; nil if none is asked, of no size until they did
 	follower  follower
 
 	wake   chan struct{} // tells the writer to look at queue, nextDurable, task and closed

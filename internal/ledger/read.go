@@ -189,8 +189,10 @@ func (l *Log) ProveEarlier(ctx context.Context, c proof.Checkpoint, earlier uint
 	})
 }
 
-// SetWitnessed sets the checkpoint that enough witnesses have cosigned; one without size says that
-// they will.
+// AwaitsWitnesses says that witnesses cosign the log's checkpoints.
+func (l *Log) AwaitsWitnesses() { l.witnessed.CompareAndSwap(nil, &published{}) }
+
+// SetWitnessed sets the checkpoint that enough witnesses have cosigned.
 func (l *Log) SetWitnessed(c proof.Checkpoint, note []byte) {
 	l.publish(&l.witnessed, &published{Checkpoint: c, text: note})
 }
@@ -203,8 +205,8 @@ func (l *Log) Witnessed() (note []byte) {
 	return note
 }
 
-// AwaitWitnessed waits up to ten seconds until enough witnesses have cosigned a checkpoint that covers
-// the record at index. The error is [ErrNotWitnessed] or [ErrNoWitnesses].
+// AwaitWitnessed waits up to ten seconds until enough witnesses have cosigned a checkpoint that
+// covers the record at index. The error is [ErrNotWitnessed] or [ErrNoWitnesses].
 func (l *Log) AwaitWitnessed(ctx context.Context, index uint64) error {
 	if l.witnessed.Load() == nil {
 		return ErrNoWitnesses
@@ -214,8 +216,8 @@ func (l *Log) AwaitWitnessed(ctx context.Context, index uint64) error {
 }
 
 // Prove returns an inclusion proof of the record at index, under the witnessed checkpoint if that
-// covers it, and else under the published one. It waits up to ten seconds for the checkpoint of a new
-// record, and then returns [ErrNotPublished].
+// covers it, and else under the published one. It waits up to ten seconds for the checkpoint of a
+// new record, and then returns [ErrNotPublished].
 func (l *Log) Prove(ctx context.Context, index uint64) (*proof.Inclusion, error) {
 	p, err := l.awaitPublished(ctx, index)
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/archive"
-	"riffle/internal/ledger/proof"
 	"riffle/internal/plan"
 	"riffle/internal/services"
 )
@@ -40,8 +39,8 @@ type served struct {
 	earlier  []*ledger.Log      // that the open log follows in the same folder, the first one first
 	failed   chan struct{}      // closed once the open log has failed
 	untend   func()             // ends tend
-	// carried is the number of records that this process has copied from the earlier log; nil until all
-	// are there.
+	// carried is the number of records that this process has copied from the earlier log; nil until
+	// all are there.
 	carried atomic.Pointer[uint64]
 }
 
@@ -105,8 +104,10 @@ func (l *served) start() (stop func()) {
 		background.Go(func() { l.keepAnchor(ctx, l.services.Log, place) })
 	}
 	if l.Witnesses != nil {
-		l.services.Log.SetWitnessed(proof.Checkpoint{}, nil)
-		background.Go(func() { l.keepWitnessed(ctx, l.services.Log) })
+		for _, log := range l.chain() { // also the last checkpoints of those that ended
+			log.AwaitsWitnesses()
+			background.Go(func() { l.keepWitnessed(ctx, log) })
+		}
 	}
 	if !l.Retired {
 		background.Go(func() { l.reencrypt(ctx) })

@@ -69,6 +69,27 @@ func (s *Settings) after(n int) *Settings {
 	return &next
 }
 
+// ReadWitnesses reads the policy in a file; an empty name is for none.
+func (s *Settings) ReadWitnesses(file string) error {
+	s.Witnesses = nil
+	if file == "" {
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if err == nil {
+		s.Witnesses, err = proof.ParsePolicy(text)
+	}
+	if err != nil {
+		return err
+	}
+	for _, w := range s.Witnesses.Witnesses {
+		if at, err := url.Parse(w.URL); err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
+			return fmt.Errorf("the witness %s needs a URL, such as https://witness.example/add", w.Name)
+		}
+	}
+	return nil
+}
+
 // Check calls reject for each invalid setting, with the rule that it breaks.
 func (s *Settings) Check(reject func(setting, rule string)) {
 	if s.Create != CreateAuto && s.Create != CreateNever {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -20,13 +21,9 @@ const witnessEvery = time.Second
 
 // keepWitnessed has witnesses cosign the newest checkpoint of a log, until ctx is done.
 func (l *served) keepWitnessed(ctx context.Context, log *ledger.Log) {
-	cosigner, last := witness.New(l.Witnesses), ""
+	cosigner, witnessed := witness.New(l.Witnesses), ""
 	for ; ctx.Err() == nil; wait(ctx, witnessEvery) {
 		c, note := log.Published()
-		if string(note) == last {
-			l.observer.Witnessed()
-			continue
-		}
 		prove := func(ctx context.Context, earlier uint64) ([]tlog.Hash, error) {
 			return log.ProveEarlier(ctx, c, earlier)
 		}
@@ -34,19 +31,19 @@ func (l *served) keepWitnessed(ctx context.Context, log *ledger.Log) {
 		if ctx.Err() != nil {
 			return
 		}
-		if suffice {
+		if suffice && string(cosigned) != witnessed {
 			log.SetWitnessed(c, cosigned)
-			l.observer.Witnessed()
-			last = string(note)
+			witnessed = string(cosigned)
 		}
-		if err := l.heard(ctx, c, note, outcomes); !suffice {
-			l.door.Failed(fmt.Errorf("too few witnesses cosign the checkpoint: %w", err))
+		if err := l.heard(ctx, c, note, outcomes); suffice {
+			l.observer.Witnessed()
+		} else {
+			l.door.Failed(errors.Join(ledger.ErrNotWitnessed, err))
 		}
 	}
 }
 
-// heard counts the answers of witnesses, and returns their errors. Of one that has seen another
-// history it keeps both notes: together they prove that somebody has forked the log.
+// heard counts the answers of witnesses, and returns their errors.
 func (l *served) heard(ctx context.Context, c proof.Checkpoint, note []byte, outcomes map[string]error) (all error) {
 	for _, w := range l.Witnesses.Witnesses {
 		err, isAsked := outcomes[w.Name]
@@ -70,14 +67,17 @@ func (l *served) heard(ctx context.Context, c proof.Checkpoint, note []byte, out
 	return all
 }
 
-// keepNotes writes the note that a witness refused and the one that it has cosigned to the folder of
-// the log.
+// keepNotes writes the note that a witness refused, and the last one that it has cosigned, to the
+// folder of the log, once.
 func (l *served) keepNotes(ctx context.Context, w *proof.Witness, c proof.Checkpoint, refused []byte, why error) {
+	path := filepath.Join(l.Folder, "other-history-"+url.PathEscape(w.Name)+".txt")
+	if _, err := os.Stat(path); err == nil {
+		return
+	}
 	seen, err := witness.Seen(ctx, w, c.Origin)
 	if err != nil {
 		seen = []byte("It is not known: " + err.Error() + "\n")
 	}
-	path := filepath.Join(l.after(len(l.earlier)).Folder, "other-history-"+url.PathEscape(w.Name)+".txt")
 	text := fmt.Sprintf("The witness %s refused this checkpoint: %s\n\n%s\nIts last checkpoint of this log:\n\n%s", w.Name, why, refused, seen)
 	err = ledger.ReplaceFile(path, []byte(text))
 	l.logger.Error("a witness has cosigned another history of this log: somebody has forked it, or an older copy of its store goes on", "witness", w.Name, "notes", path, "error", errors.Join(why, err))

@@ -1,5 +1,6 @@
-// Package witness has the checkpoints of a log cosigned by witnesses. A witness cosigns a checkpoint
-// only if it extends the last one that it cosigned, so that a log cannot show two histories.
+// Package witness has the checkpoints of a log cosigned by witnesses. A witness cosigns a
+// checkpoint only if it extends the last one that it cosigned, so that it takes part in one history
+// of a log.
 //
 // A [Cosigner] asks the witnesses of a policy by the protocol tlog-witness of C2SP
 // (https://c2sp.org/tlog-witness).
@@ -31,22 +32,24 @@ const (
 	maxPause  = time.Minute     // until a witness that failed is asked again
 )
 
-// ErrOtherHistory is the error of a witness that has cosigned a checkpoint of this log which the one
-// it was given does not extend.
+// ErrOtherHistory is the error of a witness that says that the checkpoint does not extend the last
+// one of this log that it cosigned.
 var ErrOtherHistory = errors.New("it has cosigned another history of this log")
 
-// ErrAhead is the error of a witness that has cosigned a newer checkpoint: another replica is ahead,
-// or the log has lost records.
+// ErrAhead is the error of a witness that has cosigned a newer checkpoint: another replica is
+// ahead, or the log has lost records.
 var ErrAhead = errors.New("it has cosigned a newer checkpoint of this log")
 
 // A Cosigner has a log's checkpoints cosigned. It is used by one goroutine.
 type Cosigner struct {
 	policy *proof.Policy
+	note   string  // the checkpoint that was asked for last
 	states []state // by witness
 }
 
 // A state has the last answers of a witness.
 type state struct {
+	line  string        // its cosignature of the checkpoint; empty if it has not cosigned that
 	size  uint64        // of the last checkpoint that it cosigned
 	pause time.Duration // after its last failure; 0 if it did not fail
 	again time.Time     // when it is asked again
@@ -65,67 +68,86 @@ type Checkpoint struct {
 	Prove func(ctx context.Context, earlier uint64) ([]tlog.Hash, error)
 }
 
-// Cosign asks all witnesses with a URL in parallel, except those that failed lately. It returns the
-// note with their cosignatures, whether these suffice, and the outcome of each that was asked, by
-// its name.
+// Cosign asks all witnesses in parallel, except those that have cosigned this checkpoint or failed
+// lately. It returns the note with their cosignatures, whether these suffice, and the outcome of
+// each that was asked, by its name.
 func (c *Cosigner) Cosign(ctx context.Context, p *Checkpoint) (cosigned []byte, suffice bool, outcomes map[string]error) {
-	cosigned, outcomes = bytes.Clone(p.Note), map[string]error{}
+	isNew := c.note != string(p.Note)
+	c.note, outcomes = string(p.Note), map[string]error{}
 	var asking sync.WaitGroup
-	var mu sync.Mutex // guards cosigned and outcomes
+	var mu sync.Mutex // guards outcomes
 	for i, w := range c.policy.Witnesses {
 		s := &c.states[i]
-		if w.URL == "" || time.Now().Before(s.again) {
+		if isNew {
+			s.line = ""
+		}
+		if s.line != "" || time.Now().Before(s.again) {
 			continue
 		}
 		asking.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
-			line, err := s.ask(ctx, &w, p)
+			err := s.ask(ctx, &w, p)
 			s.pause = min(maxPause, max(time.Second, 2*s.pause))
-			if s.again = time.Now().Add(s.pause); err == nil {
+			if s.again = time.Now().Add(s.pause); err == nil || errors.Is(err, ErrAhead) {
 				s.pause, s.again = 0, time.Time{}
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			cosigned, outcomes[w.Name] = append(cosigned, line...), err
+			outcomes[w.Name] = err
 		})
 	}
 	asking.Wait()
-	_, err := note.Open(cosigned, note.VerifierList())
-	if unverified, ok := errors.AsType[*note.UnverifiedNoteError](err); ok {
-		_, suffice, err = c.policy.Cosignatures(unverified.Note)
+	cosigned = bytes.Clone(p.Note)
+	for i := range c.states {
+		cosigned = append(cosigned, c.states[i].line...)
 	}
+	_, suffice, err := c.policy.Cosignatures(unverified(cosigned))
 	return cosigned, suffice && err == nil, outcomes
 }
 
-// ask returns the line of the note with the witness's cosignature. A witness that has seen another
-// size than the last one here says so once.
-func (s *state) ask(ctx context.Context, w *proof.Witness, p *Checkpoint) (string, error) {
+// unverified returns a note with its signatures, none of them verified.
+func unverified(text []byte) *note.Note {
+	_, err := note.Open(text, note.VerifierList())
+	if found, ok := errors.AsType[*note.UnverifiedNoteError](err); ok {
+		return found.Note
+	}
+	return &note.Note{}
+}
+
+// ask gets the witness's cosignature. A witness that has seen another size than the last one here
+// says so once.
+func (s *state) ask(ctx context.Context, w *proof.Witness, p *Checkpoint) error {
 	for isRepeated := false; ; isRepeated = true {
 		status, answer, err := s.send(ctx, w, p)
 		if err != nil {
-			return "", err
+			return err
 		}
 		switch status {
 		case http.StatusOK:
 			n, err := note.Open(append(bytes.Clone(p.Note), answer...), note.VerifierList(w.Key))
 			if err != nil {
-				return "", fmt.Errorf("its answer is not its cosignature: %w", err)
+				return fmt.Errorf("its answer is not its cosignature: %w", err)
 			}
-			s.size = p.Size
-			return "— " + n.Sigs[0].Name + " " + n.Sigs[0].Base64 + "\n", nil
+			line := "— " + n.Sigs[0].Name + " " + n.Sigs[0].Base64 + "\n"
+			alone := &proof.Policy{Witnesses: []proof.Witness{*w}}
+			if _, _, err := alone.Cosignatures(unverified(append(bytes.Clone(p.Note), line...))); err != nil {
+				return err // of a time that nobody accepts
+			}
+			s.line, s.size = line, p.Size
+			return nil
 		case http.StatusConflict:
 			size, err := strconv.ParseUint(strings.TrimSuffix(string(answer), "\n"), 10, 63)
 			if err != nil || isRepeated {
-				return "", fmt.Errorf("it answered 409 with %.40q", answer)
+				return fmt.Errorf("it answered 409 with %.40q", answer)
 			} else if size > p.Size {
-				return "", fmt.Errorf("%w, of %d records, and this one has %d", ErrAhead, size, p.Size)
+				return fmt.Errorf("%w, of %d records, and this one has %d", ErrAhead, size, p.Size)
 			}
 			s.size = size
 		case http.StatusUnprocessableEntity:
-			return "", fmt.Errorf("%w, of %d records: %.200q", ErrOtherHistory, s.size, answer)
+			return fmt.Errorf("%w, of %d records: %.200q", ErrOtherHistory, s.size, answer)
 		default:
-			return "", fmt.Errorf("it answered %d: %.200q", status, answer)
+			return fmt.Errorf("it answered %d: %.200q", status, answer)
 		}
 	}
 }

@@ -659,7 +659,7 @@ export interface paths {
          *     log's key from another source: by itself it only shows that the answer agrees with itself.
          *
          *     If the log has witnesses, `witnessed=true` waits until enough of them have cosigned the checkpoint, for up to ten
-         *     seconds: it then also shows that the log has no other history for anybody else.
+         *     seconds: it then also shows which history of the log they have seen.
          */
         get: operations["proveAudit"];
         put?: never;

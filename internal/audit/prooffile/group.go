@@ -123,8 +123,8 @@ func (s *sorting) parse(in *input, role Role) (err error) {
 	return nil
 }
 
-// split adds the proof files of a text. Those that cannot be read are last in their group; of several
-// of a record, those with a seed are first.
+// split adds the proof files of a text. Those that cannot be read are last in their group; of
+// several of a record, those with a seed are first.
 func (s *sorting) split(in *input) {
 	for _, text := range Split(in.Content) {
 		p := &proofText{from: in, text: text, place: "unread"}

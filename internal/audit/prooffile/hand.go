@@ -294,9 +294,9 @@ func (r *Result) sealing() *sealing {
 	return s
 }
 
-// check returns why the card cannot be checked, or why it was not sealed at its position. Its number
-// and its instance, which are not sealed, are checked where they are known. In a shoe that was not
-// shuffled, the position is the number.
+// check returns why the card cannot be checked, or why it was not sealed at its position. Its
+// number and its instance, which are not sealed, are checked where they are known. In a shoe that
+// was not shuffled, the position is the number.
 func (s *sealing) check(c *handCard) (unknown, wrong error) {
 	size, root := s.record.Statement.Size, s.record.Root
 	opens := func(text string) bool { return c.opening.Check(c.position, size, []byte(text), *root) == nil }

@@ -138,8 +138,8 @@ func detailed(key string, instance uint64) string {
 	return key + ", instance " + strconv.FormatUint(instance, 10)
 }
 
-// firstOther returns the first place where a value is not the card of the number; -1 for none. There
-// are as many values as numbers, and so for areSet.
+// firstOther returns the first place where a value is not the card of the number; -1 for none.
+// There are as many values as numbers, and so for areSet.
 func (c *cards) firstOther(numbers []uint64, values *list) int {
 	return values.indexFunc(func(i int, value jsontext.Value) bool {
 		said := c.said(value)

@@ -77,8 +77,9 @@ func canonical(value jsontext.Value) jsontext.Value {
 	return value
 }
 
-// A list is the elements of an array, by where each begins in its text, maybe with a comma, and where
-// the last one ends: slices of millions of short values take many times as much. A nil list is none.
+// A list is the elements of an array, by where each begins in its text, maybe with a comma, and
+// where the last one ends: slices of millions of short values take many times as much. A nil list
+// is none.
 type list struct {
 	array  jsontext.Value
 	bounds []uint32
@@ -111,8 +112,8 @@ func (l *list) indexFunc(isSo func(int, jsontext.Value) bool) int {
 	return -1
 }
 
-// elements returns the elements of an array that was parsed and has at most [MaxText] bytes; nil for
-// any other value.
+// elements returns the elements of an array that was parsed and has at most [MaxText] bytes; nil
+// for any other value.
 func elements(array jsontext.Value) *list {
 	if array.Kind() != '[' {
 		return nil

@@ -59,9 +59,10 @@ func (f *File) Text() []byte {
 // not false either.
 var ErrNoFile = errors.New("not a proof file")
 
-// Parse parses a proof file: a JSON object with exactly the six members of [File.Text]. Their order,
-// white space and escapes are free. Each value is a string in the one form that the specification
-// gives it, or null. The error wraps [ErrNoFile] if the text is not JSON, or has no record.
+// Parse parses a proof file: a JSON object with exactly the six members of [File.Text]. Their
+// order, white space and escapes are free. Each value is a string in the one form that the
+// specification gives it, or null. The error wraps [ErrNoFile] if the text is not JSON, or has no
+// record.
 func Parse(text []byte) (*File, error) {
 	object, duplicate, err := members(text)
 	switch {

@@ -56,8 +56,8 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 	return r
 }
 
-// replayedAll adds the steps seed, commitment, keys and order of several files, which every file with
-// a seed has.
+// replayedAll adds the steps seed, commitment, keys and order of several files, which every file
+// with a seed has.
 func (r *Result) replayedAll() {
 	for _, step := range []struct{ name, what, format string }{
 		{StepSeed, "seed", "%s%s"},

@@ -99,7 +99,7 @@ func conclude(r *Result, say func(c *Conclusion, r *Result, log string)) Conclus
 	}
 	if r.Has(StepWitnesses, OK) {
 		c.Summary["witnessed"] = true
-		c.note("Enough witnesses of the policy have cosigned: unless they are dishonest, nobody was shown another history of this log.")
+		c.note("Enough witnesses of the policy have cosigned this history of the log.")
 	}
 	if !r.given.hasKey() { // all is under a condition
 		c.Notes = append([]string{

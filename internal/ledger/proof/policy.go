@@ -21,7 +21,8 @@ type Policy struct {
 	Logs      []string // verifier keys; empty for any
 	Witnesses []Witness
 
-	quorum rule
+	groups []group // each after its members
+	quorum string  // the name of a witness or a group, or none
 }
 
 // A Witness cosigns a checkpoint if that extends the last one that it cosigned.
@@ -29,6 +30,13 @@ type Witness struct {
 	Name string        // in the policy
 	URL  string        // submission prefix; empty if it is not known
 	Key  note.Verifier // of its cosignatures, by Ed25519 or ML-DSA-44 (https://c2sp.org/tlog-cosignature)
+}
+
+// A group counts as one that cosigned if at least so many of its members do.
+type group struct {
+	name    string
+	least   int
+	members []string
 }
 
 // A Cosignature is by a witness, under a checkpoint.
@@ -39,20 +47,19 @@ type Cosignature struct {
 
 func (c Cosignature) String() string { return c.Witness + " at " + c.Time.Format(time.RFC3339) }
 
-// A rule reports whether witnesses suffice, by their names.
-type rule func(cosigned []string) bool
+// nobody is the quorum of a policy without witnesses.
+const nobody = "none"
 
 // A policyReader reads the lines of a policy.
 type policyReader struct {
 	*Policy
-	rules map[string]rule // of witnesses and groups
-	keys  map[string]bool // of logs and witnesses, without their names
-	names map[string]bool // in the keys of logs and witnesses
+	names map[string]bool // of witnesses and groups
+	taken map[string]bool // keys of logs and witnesses, and the names in them
 }
 
 // ParsePolicy parses a policy. The error says which line is wrong.
 func ParsePolicy(text []byte) (*Policy, error) {
-	r := &policyReader{Policy: &Policy{}, rules: map[string]rule{"none": func([]string) bool { return true }}, keys: map[string]bool{}, names: map[string]bool{}}
+	r := &policyReader{&Policy{}, map[string]bool{nobody: true}, map[string]bool{}}
 	for i, line := range strings.Split(string(text), "\n") {
 		words := strings.FieldsFunc(strings.TrimSuffix(line, "\r"), func(char rune) bool { return char == ' ' || char == '\t' })
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
@@ -62,7 +69,7 @@ func ParsePolicy(text []byte) (*Policy, error) {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
 	}
-	if r.quorum == nil {
+	if r.quorum == "" {
 		return nil, errors.New("it has no quorum: a line such as quorum NAME says which witness or group has to cosign")
 	}
 	return r.Policy, nil
@@ -74,20 +81,17 @@ func (r *policyReader) read(keyword string, words []string) error {
 	case keyword == "log" && (n == 1 || n == 2):
 		r.Logs = append(r.Logs, words[0])
 		verifier, err := note.NewVerifier(words[0])
-		return r.addKey(words[0], verifier, err, "not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>")
+		return r.addKey(words[0], verifier, err, "\x01", "not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>")
 	case keyword == "witness" && (n == 2 || n == 3):
 		verifier, err := cosignature.NewVerifierForCosignatureV1(words[1])
 		r.Witnesses = append(r.Witnesses, Witness{words[0], strings.TrimSuffix(strings.Join(words[2:], ""), "/"), verifier})
-		return cmp.Or(
-			r.addKey(words[1], verifier, err, "not a witness with its verifier key, of type 04 or 06"),
-			r.addRule(words[0], func(cosigned []string) bool { return slices.Contains(cosigned, words[0]) }),
-		)
+		return cmp.Or(r.addKey(words[1], verifier, err, "\x04\x06", "not a witness with its verifier key, of type 04 or 06"), r.addName(words[0]))
 	case keyword == "group" && n >= 3:
 		return r.addGroup(words[0], words[1], words[2:])
-	case keyword == "quorum" && n == 1 && (r.quorum != nil || r.rules[words[0]] == nil):
+	case keyword == "quorum" && n == 1 && (r.quorum != "" || !r.names[words[0]]):
 		return errors.New("the quorum is one that no line before it names, or there are two")
 	case keyword == "quorum" && n == 1:
-		r.quorum = r.rules[words[0]]
+		r.quorum = words[0]
 		return nil
 	}
 	return errors.New("it is no line of a policy, by its first word or their number")
@@ -95,65 +99,75 @@ func (r *policyReader) read(keyword string, words []string) error {
 
 // addKey adds a verifier key, which must be in its one canonical form. Neither logs nor witnesses
 // share a key, or a name in one.
-func (r *policyReader) addKey(text string, verifier note.Verifier, bad error, form string) error {
+func (r *policyReader) addKey(text string, verifier note.Verifier, bad error, algorithms, form string) error {
 	if bad != nil {
 		return errors.New(form)
 	}
 	parts := strings.SplitN(text, "+", 3)
 	key, err := base64.StdEncoding.Strict().DecodeString(parts[2])
-	switch {
-	case err != nil || parts[1] != fmt.Sprintf("%08x", verifier.KeyHash()) || strings.ContainsFunc(text, unicode.IsControl):
+	if err != nil || parts[1] != fmt.Sprintf("%08x", verifier.KeyHash()) || !strings.Contains(algorithms, string(key[:1])) || strings.ContainsFunc(text, unicode.IsControl) {
 		return errors.New(form)
-	case r.keys[string(key[1:])] || r.names[parts[0]]: // the first byte names the algorithm
+	}
+	name, point := "name "+parts[0], "key "+string(key[1:])
+	if r.taken[name] || r.taken[point] {
 		return errors.New("the key or its name is there twice")
 	}
-	r.keys[string(key[1:])], r.names[parts[0]] = true, true
+	r.taken[name], r.taken[point] = true, true
 	return nil
 }
 
-func (r *policyReader) addRule(name string, of rule) error {
-	if r.rules[name] != nil {
+func (r *policyReader) addName(name string) error {
+	if r.names[name] {
 		return fmt.Errorf("there is another %s", name)
 	}
-	r.rules[name] = of
+	r.names[name] = true
 	return nil
 }
 
 func (r *policyReader) addGroup(name, number string, members []string) error {
-	least, err := strconv.Atoi(number)
-	switch number {
-	case "any":
-		least, err = 1, nil
-	case "all":
-		least, err = len(members), nil
+	least := map[string]int{"any": 1, "all": len(members)}[number]
+	if n, err := strconv.Atoi(number); err == nil && strconv.Itoa(n) == number {
+		least = n
 	}
-	if err != nil || least < 1 || least > len(members) || number[0] == '+' || number[0] == '0' {
+	if least < 1 || least > len(members) {
 		return fmt.Errorf("a group of %d cannot need %s of them", len(members), number)
 	}
-	var rules []rule
 	for i, member := range members {
-		if r.rules[member] == nil || member == "none" || slices.Contains(members[:i], member) {
+		if !r.names[member] || member == nobody || slices.Contains(members[:i], member) {
 			return errors.New("a member that no line before it names, or twice")
 		}
-		rules = append(rules, r.rules[member])
 	}
-	return r.addRule(name, func(cosigned []string) bool {
+	r.groups = append(r.groups, group{name, least, members})
+	return r.addName(name)
+}
+
+// NeedsNobody reports whether a checkpoint without cosignatures suffices.
+func (p *Policy) NeedsNobody() bool { return p.quorum == nobody }
+
+// suffice reports whether the named witnesses meet the quorum.
+func (p *Policy) suffice(names []string) bool {
+	met := map[string]bool{nobody: true}
+	for _, name := range names {
+		met[name] = true
+	}
+	for _, g := range p.groups {
 		n := 0
-		for _, suffices := range rules {
-			if suffices(cosigned) {
+		for _, member := range g.members {
+			if met[member] {
 				n++
 			}
 		}
-		return n >= least
-	})
+		met[g.name] = n >= g.least
+	}
+	return met[p.quorum]
 }
 
 // lastTime is the last second of the year 9999.
 const lastTime = 253402300799
 
-// Cosignatures returns the cosignatures of a checkpoint by witnesses of the policy, in its order, and
-// whether they suffice. The note's signatures are unverified. Each line of a witness must be right,
-// and the first counts; the error is [ErrSignature].
+// Cosignatures returns the cosignatures of a checkpoint by witnesses of the policy, in its order,
+// and whether they suffice. The note's signatures are unverified. Each line of a witness must be
+// right, and the first counts; the error names one whose is not.
 func (p *Policy) Cosignatures(checkpoint *note.Note) (by []Cosignature, suffice bool, err error) {
 	var names []string
 	for _, w := range p.Witnesses {
@@ -165,12 +179,12 @@ func (p *Policy) Cosignatures(checkpoint *note.Note) (by []Cosignature, suffice 
 			signature, err := base64.StdEncoding.DecodeString(s.Base64)
 			at, errTime := cosignature.CoSigV1Timestamp(s)
 			if err != nil || errTime != nil || at.Unix() < 0 || at.Unix() > lastTime || !w.Key.Verify([]byte(checkpoint.Text), signature[hash:]) {
-				return nil, false, fmt.Errorf("%w: the cosignature of %s is wrong", ErrSignature, w.Name)
+				return nil, false, fmt.Errorf("the cosignature of %s is wrong", w.Name)
 			}
 			if !slices.Contains(names, w.Name) {
 				by, names = append(by, Cosignature{w.Name, at.UTC()}), append(names, w.Name)
 			}
 		}
 	}
-	return by, p.quorum(names), nil
+	return by, p.suffice(names), nil
 }
