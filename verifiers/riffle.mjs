@@ -540,7 +540,7 @@ async function checkWitnesses({file: {note, signatures}, steps}, {policy}) {
     const own = signatures.filter((line) => point && line.by === keyName && hex(line.data).startsWith(id));
     const times = own.map(({data}) => BigInt(`0x0${hex(data.slice(4, 12))}`));
     const verifier = own.length > 0 && await subtle.importKey('raw', point, 'Ed25519', false, ['verify']).catch(() => undefined);
-    const holds = await Promise.all(own.map(({data}, i) => data.length === 76 && times[i] <= LAST && verifier &&
+    const holds = await Promise.all(own.map(({data}, i) => data.length === 76 && times[i] > 0n && times[i] <= LAST && verifier &&
       subtle.verify('Ed25519', verifier, data.slice(12), utf8(`cosignature/v1\ntime ${times[i]}\n${note}`))));
     if (!holds.every(Boolean)) return steps.add('witnesses', 'wrong', `the cosignature of ${name} is wrong`);
     if (own.length > 0) by.push({name, time: new Date(Number(times[0]) * 1000).toISOString().replace('.000', '')});

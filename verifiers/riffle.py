@@ -675,7 +675,7 @@ class Entry:
             times = [int.from_bytes(data[4:12], "big") for data in own]
             try:
                 for data, time in zip(own, times):
-                    demand(len(data) == 76 and time <= 253402300799, "its time is after the year 9999")
+                    demand(len(data) == 76 and 0 < time <= 253402300799, "its time is 0, or after the year 9999")
                     Ed25519PublicKey.from_public_bytes(witness.point).verify(data[12:], f"cosignature/v1\ntime {time}\n{self.file.note}".encode())
             except Exception:  # InvalidSignature, or what the library makes of bytes that are no key or signature
                 self.steps.add("witnesses", "wrong", f"the cosignature of {witness.name} is wrong")

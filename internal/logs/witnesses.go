@@ -21,7 +21,8 @@ const witnessEvery = time.Second
 
 // keepWitnessed has witnesses cosign the newest checkpoint of a log, until ctx is done.
 func (l *served) keepWitnessed(ctx context.Context, log *ledger.Log) {
-	cosigner, witnessed := witness.New(l.Witnesses), ""
+	cosigner := witness.New(l.Witnesses)
+	l.observer.Witnessed() // so that an alert counts from now on
 	for ; ctx.Err() == nil; wait(ctx, witnessEvery) {
 		c, note := log.Published()
 		prove := func(ctx context.Context, earlier uint64) ([]tlog.Hash, error) {
@@ -31,11 +32,8 @@ func (l *served) keepWitnessed(ctx context.Context, log *ledger.Log) {
 		if ctx.Err() != nil {
 			return
 		}
-		if suffice && string(cosigned) != witnessed {
-			log.SetWitnessed(c, cosigned)
-			witnessed = string(cosigned)
-		}
 		if err := l.heard(ctx, c, note, outcomes); suffice {
+			log.SetWitnessed(c, cosigned)
 			l.observer.Witnessed()
 		} else {
 			l.door.Failed(errors.Join(ledger.ErrNotWitnessed, err))

@@ -43,6 +43,9 @@ const migrationTimeout = time.Hour
 // pingTimeout is the time limit of a ping to an idle pooled connection.
 const pingTimeout = time.Second
 
+// idleTime is the time after which an idle connection is closed.
+const idleTime = 10 * time.Second
+
 const closeTimeout = time.Second
 
 // A Store is a [ledger.Store] in one PostgreSQL database.

@@ -60,7 +60,7 @@ type policyReader struct {
 // ParsePolicy parses a policy. The error says which line is wrong.
 func ParsePolicy(text []byte) (*Policy, error) {
 	r := &policyReader{&Policy{}, map[string]bool{nobody: true}, map[string]bool{}}
-	for i, line := range strings.Split(string(text), "\n") {
+	for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
 		words := strings.FieldsFunc(strings.TrimSuffix(line, "\r"), func(char rune) bool { return char == ' ' || char == '\t' })
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue
@@ -162,9 +162,6 @@ func (p *Policy) suffice(names []string) bool {
 	return met[p.quorum]
 }
 
-// lastTime is the last second of the year 9999.
-const lastTime = 253402300799
-
 // Cosignatures returns the cosignatures of a checkpoint by witnesses of the policy, in its order,
 // and whether they suffice. The note's signatures are unverified. Each line of a witness must be
 // right, and the first counts; the error names one whose is not.
@@ -175,10 +172,9 @@ func (p *Policy) Cosignatures(checkpoint *note.Note) (by []Cosignature, suffice 
 			if s.Name != w.Key.Name() || s.Hash != w.Key.KeyHash() {
 				continue
 			}
-			const hash = 4 // bytes before the signature
 			signature, err := base64.StdEncoding.DecodeString(s.Base64)
 			at, errTime := cosignature.CoSigV1Timestamp(s)
-			if err != nil || errTime != nil || at.Unix() < 0 || at.Unix() > lastTime || !w.Key.Verify([]byte(checkpoint.Text), signature[hash:]) {
+			if err != nil || errTime != nil || at.Unix() < 1 || at.Unix() > 253402300799 || !w.Key.Verify([]byte(checkpoint.Text), signature[4:]) { // after the year 9999, and behind the key's hash
 				return nil, false, fmt.Errorf("the cosignature of %s is wrong", w.Name)
 			}
 			if !slices.Contains(names, w.Name) {
