@@ -3600,18 +3600,16 @@ type ClientInterface interface {
 
 	// ProveAudit Get the proof of a record
 	//
-	// Everything needed to check the record offline, as one file: the exact bytes of the record,
-	// its seed once revealed, and the proof that it is in the log, with a signed checkpoint. A
-	// later request may return another proof, because the log has grown; earlier ones stay valid.
+	// Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
+	// revealed, and the proof that it is in the log, with a signed checkpoint. A later request may return another
+	// proof, because the log has grown; earlier ones stay valid.
 	//
-	// To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the
-	// hashes in `tlog_proof` it leads to the root in the checkpoint (RFC 6962, 2.1.1), which
-	// `log_key` signed. Compare `log_key` with the log's key from another source: by itself it only
-	// shows that the answer agrees with itself.
+	// To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in `tlog_proof`
+	// it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
+	// log's key from another source: by itself it only shows that the answer agrees with itself.
 	//
-	// If the log has witnesses, `witnessed=true` waits until enough of them have cosigned the
-	// checkpoint, for up to ten seconds: it then also shows which history of the log they have
-	// seen.
+	// If the log has witnesses, `witnessed=true` waits until enough of them have cosigned the checkpoint, for up to ten
+	// seconds: it then also shows which history of the log they have seen.
 	//
 	// Corresponds with GET /audits/{id}/proof (the `ProveAudit` operationId).
 	ProveAudit(ctx context.Context, id IDInPath, params *ProveAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3753,12 +3751,11 @@ type ClientInterface interface {
 
 	// GetCheckpoint Get the checkpoint of the log
 	//
-	// A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of
-	// the tree over them. All records under it have been read back from the store and lead to that
-	// root. It covers everything that the process you ask has answered before; records that another
-	// replica wrote in the last second may be missing. If the log has witnesses, it is the last one
-	// that enough of them have cosigned, with their signatures, and lacks records of the last
-	// seconds.
+	// A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the tree over
+	// them. All records under it have been read back from the store and lead to that root. It covers everything that
+	// the process you ask has answered before; records that another replica wrote in the last second may be missing.
+	// If the log has witnesses, it is the last one that enough of them have cosigned, with their signatures, and lacks
+	// records of the last seconds.
 	//
 	// Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
 	GetCheckpoint(ctx context.Context, params *GetCheckpointParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4165,17 +4162,16 @@ func (c *Client) GetDealPicture(ctx context.Context, id IDInPath, reqEditors ...
 
 // ProveAudit Get the proof of a record
 //
-// Everything needed to check the record offline, as one file: the exact bytes of the record, its
-// seed once revealed, and the proof that it is in the log, with a signed checkpoint. A later
-// request may return another proof, because the log has grown; earlier ones stay valid.
+// Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
+// revealed, and the proof that it is in the log, with a signed checkpoint. A later request may return another
+// proof, because the log has grown; earlier ones stay valid.
 //
-// To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in
-// `tlog_proof` it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed.
-// Compare `log_key` with the log's key from another source: by itself it only shows that the answer
-// agrees with itself.
+// To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in `tlog_proof`
+// it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
+// log's key from another source: by itself it only shows that the answer agrees with itself.
 //
-// If the log has witnesses, `witnessed=true` waits until enough of them have cosigned the
-// checkpoint, for up to ten seconds: it then also shows which history of the log they have seen.
+// If the log has witnesses, `witnessed=true` waits until enough of them have cosigned the checkpoint, for up to ten
+// seconds: it then also shows which history of the log they have seen.
 //
 // Corresponds with GET /audits/{id}/proof (the `ProveAudit` operationId).
 func (c *Client) ProveAudit(ctx context.Context, id IDInPath, params *ProveAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4457,11 +4453,11 @@ func (c *Client) Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 
 // GetCheckpoint Get the checkpoint of the log
 //
-// A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the
-// tree over them. All records under it have been read back from the store and lead to that root. It
-// covers everything that the process you ask has answered before; records that another replica
-// wrote in the last second may be missing. If the log has witnesses, it is the last one that enough
-// of them have cosigned, with their signatures, and lacks records of the last seconds.
+// A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the tree over
+// them. All records under it have been read back from the store and lead to that root. It covers everything that
+// the process you ask has answered before; records that another replica wrote in the last second may be missing.
+// If the log has witnesses, it is the last one that enough of them have cosigned, with their signatures, and lacks
+// records of the last seconds.
 //
 // Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
 func (c *Client) GetCheckpoint(ctx context.Context, params *GetCheckpointParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7515,18 +7511,16 @@ type ClientWithResponsesInterface interface {
 
 	// ProveAuditWithResponse Get the proof of a record
 	//
-	// Everything needed to check the record offline, as one file: the exact bytes of the record,
-	// its seed once revealed, and the proof that it is in the log, with a signed checkpoint. A
-	// later request may return another proof, because the log has grown; earlier ones stay valid.
+	// Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
+	// revealed, and the proof that it is in the log, with a signed checkpoint. A later request may return another
+	// proof, because the log has grown; earlier ones stay valid.
 	//
-	// To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the
-	// hashes in `tlog_proof` it leads to the root in the checkpoint (RFC 6962, 2.1.1), which
-	// `log_key` signed. Compare `log_key` with the log's key from another source: by itself it only
-	// shows that the answer agrees with itself.
+	// To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in `tlog_proof`
+	// it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
+	// log's key from another source: by itself it only shows that the answer agrees with itself.
 	//
-	// If the log has witnesses, `witnessed=true` waits until enough of them have cosigned the
-	// checkpoint, for up to ten seconds: it then also shows which history of the log they have
-	// seen.
+	// If the log has witnesses, `witnessed=true` waits until enough of them have cosigned the checkpoint, for up to ten
+	// seconds: it then also shows which history of the log they have seen.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7688,12 +7682,11 @@ type ClientWithResponsesInterface interface {
 
 	// GetCheckpointWithResponse Get the checkpoint of the log
 	//
-	// A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of
-	// the tree over them. All records under it have been read back from the store and lead to that
-	// root. It covers everything that the process you ask has answered before; records that another
-	// replica wrote in the last second may be missing. If the log has witnesses, it is the last one
-	// that enough of them have cosigned, with their signatures, and lacks records of the last
-	// seconds.
+	// A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the tree over
+	// them. All records under it have been read back from the store and lead to that root. It covers everything that
+	// the process you ask has answered before; records that another replica wrote in the last second may be missing.
+	// If the log has witnesses, it is the last one that enough of them have cosigned, with their signatures, and lacks
+	// records of the last seconds.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8465,8 +8458,7 @@ func (r ProveAuditResp) GetApplicationProblemJSON421() *OtherHost {
 	return r.ApplicationProblemJSON421
 }
 
-// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json`
-// response
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
 func (r ProveAuditResp) GetApplicationProblemJSON422() *NoWitnesses {
 	return r.ApplicationProblemJSON422
 }
@@ -12378,17 +12370,16 @@ func (c *ClientWithResponses) GetDealPictureWithResponse(ctx context.Context, id
 
 // ProveAuditWithResponse Get the proof of a record
 //
-// Everything needed to check the record offline, as one file: the exact bytes of the record, its
-// seed once revealed, and the proof that it is in the log, with a signed checkpoint. A later
-// request may return another proof, because the log has grown; earlier ones stay valid.
+// Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
+// revealed, and the proof that it is in the log, with a signed checkpoint. A later request may return another
+// proof, because the log has grown; earlier ones stay valid.
 //
-// To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in
-// `tlog_proof` it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed.
-// Compare `log_key` with the log's key from another source: by itself it only shows that the answer
-// agrees with itself.
+// To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in `tlog_proof`
+// it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
+// log's key from another source: by itself it only shows that the answer agrees with itself.
 //
-// If the log has witnesses, `witnessed=true` waits until enough of them have cosigned the
-// checkpoint, for up to ten seconds: it then also shows which history of the log they have seen.
+// If the log has witnesses, `witnessed=true` waits until enough of them have cosigned the checkpoint, for up to ten
+// seconds: it then also shows which history of the log they have seen.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12634,11 +12625,11 @@ func (c *ClientWithResponses) HealthzWithResponse(ctx context.Context, reqEditor
 
 // GetCheckpointWithResponse Get the checkpoint of the log
 //
-// A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the
-// tree over them. All records under it have been read back from the store and lead to that root. It
-// covers everything that the process you ask has answered before; records that another replica
-// wrote in the last second may be missing. If the log has witnesses, it is the last one that enough
-// of them have cosigned, with their signatures, and lacks records of the last seconds.
+// A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the tree over
+// them. All records under it have been read back from the store and lead to that root. It covers everything that
+// the process you ask has answered before; records that another replica wrote in the last second may be missing.
+// If the log has witnesses, it is the last one that enough of them have cosigned, with their signatures, and lacks
+// records of the last seconds.
 //
 // Returns a wrapper object for the known response body format(s).
 //
