@@ -104,6 +104,7 @@ func (l *served) start() (stop func()) {
 		background.Go(func() { l.keepAnchor(ctx, l.services.Log, place) })
 	}
 	if l.Witnesses != nil {
+		l.observer.Witnessed()          // so that an alert counts from now on
 		for _, log := range l.chain() { // also the last checkpoints of those that ended
 			log.AwaitsWitnesses()
 			background.Go(func() { l.keepWitnessed(ctx, log) })

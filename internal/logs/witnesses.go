@@ -22,7 +22,6 @@ const witnessEvery = time.Second
 // keepWitnessed has witnesses cosign the newest checkpoint of a log, until ctx is done.
 func (l *served) keepWitnessed(ctx context.Context, log *ledger.Log) {
 	cosigner := witness.New(l.Witnesses)
-	l.observer.Witnessed() // so that an alert counts from now on
 	for ; ctx.Err() == nil; wait(ctx, witnessEvery) {
 		c, note := log.Published()
 		prove := func(ctx context.Context, earlier uint64) ([]tlog.Hash, error) {
@@ -34,7 +33,9 @@ func (l *served) keepWitnessed(ctx context.Context, log *ledger.Log) {
 		}
 		if err := l.heard(ctx, c, note, outcomes); suffice {
 			log.SetWitnessed(c, cosigned)
-			l.observer.Witnessed()
+			if log == l.services.Log { // not an earlier one, which no longer changes
+				l.observer.Witnessed()
+			}
 		} else {
 			l.door.Failed(errors.Join(ledger.ErrNotWitnessed, err))
 		}
