@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/witness"
@@ -24,10 +22,7 @@ func (l *served) keepWitnessed(ctx context.Context, log *ledger.Log) {
 	cosigner := witness.New(l.Witnesses)
 	for ; ctx.Err() == nil; wait(ctx, witnessEvery) {
 		c, note := log.Published()
-		prove := func(ctx context.Context, earlier uint64) ([]tlog.Hash, error) {
-			return log.ProveEarlier(ctx, c, earlier)
-		}
-		cosigned, suffice, outcomes := cosigner.Cosign(ctx, &witness.Checkpoint{Checkpoint: c, Note: note, Prove: prove})
+		cosigned, suffice, outcomes := cosigner.Cosign(ctx, &witness.Checkpoint{Checkpoint: c, Note: note, Prove: log.ProveEarlier})
 		if ctx.Err() != nil {
 			return
 		}

@@ -42,9 +42,10 @@ var ErrAhead = errors.New("it has cosigned a newer checkpoint of this log")
 
 // A Cosigner has a log's checkpoints cosigned. It is used by one goroutine.
 type Cosigner struct {
-	policy *proof.Policy
-	note   string  // the checkpoint that was asked for last
-	states []state // by witness
+	policy   *proof.Policy
+	cosigned []byte  // the checkpoint that was asked for last, with its cosignatures
+	suffice  bool    // whether these do
+	states   []state // by witness
 }
 
 // A state has the last answers of a witness.
@@ -65,15 +66,14 @@ type Checkpoint struct {
 	proof.Checkpoint
 	Note []byte // signed by the log
 	// Prove proves that the checkpoint extends an earlier size, by RFC 6962, 2.1.2.
-	Prove func(ctx context.Context, earlier uint64) ([]tlog.Hash, error)
+	Prove func(ctx context.Context, c proof.Checkpoint, earlier uint64) ([]tlog.Hash, error)
 }
 
 // Cosign asks all witnesses in parallel, except those that have cosigned this checkpoint or failed
 // lately. It returns the note with their cosignatures, whether these suffice, and the outcome of
 // each that was asked, by its name.
-func (c *Cosigner) Cosign(ctx context.Context, p *Checkpoint) (cosigned []byte, suffice bool, outcomes map[string]error) {
-	isNew := c.note != string(p.Note)
-	c.note, outcomes = string(p.Note), map[string]error{}
+func (c *Cosigner) Cosign(ctx context.Context, p *Checkpoint) ([]byte, bool, map[string]error) {
+	isNew, outcomes := !bytes.HasPrefix(c.cosigned, p.Note), map[string]error{}
 	var asking sync.WaitGroup
 	var mu sync.Mutex // guards outcomes
 	for i, w := range c.policy.Witnesses {
@@ -98,21 +98,15 @@ func (c *Cosigner) Cosign(ctx context.Context, p *Checkpoint) (cosigned []byte, 
 		})
 	}
 	asking.Wait()
-	cosigned = bytes.Clone(p.Note)
-	for i := range c.states {
-		cosigned = append(cosigned, c.states[i].line...)
+	if isNew || len(outcomes) > 0 {
+		c.cosigned = bytes.Clone(p.Note)
+		for i := range c.states {
+			c.cosigned = append(c.cosigned, c.states[i].line...)
+		}
+		_, suffice, err := c.policy.Cosignatures(proof.Unverified(c.cosigned))
+		c.suffice = suffice && err == nil
 	}
-	_, suffice, err := c.policy.Cosignatures(unverified(cosigned))
-	return cosigned, suffice && err == nil, outcomes
-}
-
-// unverified returns a note with its signatures, none of them verified.
-func unverified(text []byte) *note.Note {
-	_, err := note.Open(text, note.VerifierList())
-	if found, ok := errors.AsType[*note.UnverifiedNoteError](err); ok {
-		return found.Note
-	}
-	return &note.Note{}
+	return c.cosigned, c.suffice, outcomes
 }
 
 // ask gets the witness's cosignature. A witness that has seen another size than the last one here
@@ -131,7 +125,7 @@ func (s *state) ask(ctx context.Context, w *proof.Witness, p *Checkpoint) error 
 			}
 			line := "— " + n.Sigs[0].Name + " " + n.Sigs[0].Base64 + "\n"
 			alone := &proof.Policy{Witnesses: []proof.Witness{*w}}
-			if _, _, err := alone.Cosignatures(unverified(append(bytes.Clone(p.Note), line...))); err != nil {
+			if _, _, err := alone.Cosignatures(proof.Unverified(append(bytes.Clone(p.Note), line...))); err != nil {
 				return err // of a time that nobody accepts
 			}
 			s.line, s.size = line, p.Size
@@ -156,7 +150,7 @@ func (s *state) ask(ctx context.Context, w *proof.Witness, p *Checkpoint) error 
 func (s *state) send(ctx context.Context, w *proof.Witness, p *Checkpoint) (status int, answer []byte, err error) {
 	body := fmt.Sprintf("old %d\n", s.size)
 	if s.size > 0 && s.size < p.Size {
-		hashes, err := p.Prove(ctx, s.size)
+		hashes, err := p.Prove(ctx, p.Checkpoint, s.size)
 		if err != nil {
 			return 0, nil, err
 		}

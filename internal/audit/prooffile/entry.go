@@ -62,12 +62,9 @@ func (r *Result) read(text []byte) (err error) {
 	if r.key, err = Verifier(r.File.LogKey); err != nil {
 		return err
 	}
-	_, err = note.Open(r.File.Inclusion.Checkpoint, note.VerifierList())
-	unverified, isNote := errors.AsType[*note.UnverifiedNoteError](err)
-	if !isNote {
+	if r.checkpoint = proof.Unverified(r.File.Inclusion.Checkpoint); r.checkpoint.Text == "" {
 		return errors.New("its checkpoint is not a signed note")
 	}
-	r.checkpoint = unverified.Note
 	r.tree, err = proof.ParseCheckpoint(r.checkpoint.Text)
 	for _, s := range r.checkpoint.UnverifiedSigs {
 		if _, bad := base64.StdEncoding.Strict().DecodeString(s.Base64); err == nil {
