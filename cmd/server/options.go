@@ -279,11 +279,11 @@ func variable(flag string) string {
 	return "RIFFLE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// isAddress reports whether text has a port that can be listened on. Its host is looked up later.
+// isAddress reports whether text has a port that can be listened on. A host that is a name is looked up later.
 func isAddress(text string) bool {
-	_, port, err := net.SplitHostPort(text)
+	host, port, err := net.SplitHostPort(text)
 	_, errPort := net.DefaultResolver.LookupPort(context.Background(), "tcp", port)
-	return err == nil && errPort == nil
+	return err == nil && errPort == nil && !strings.ContainsAny(host, "*/ ")
 }
 
 // checkEach calls refuse for each setting that is invalid by itself.
@@ -324,6 +324,9 @@ func (o *options) checkTogether(refuse func(err error, flags ...string)) {
 	if o.memory < o.leastMemory() {
 		refuse(fmt.Errorf("--memory must be at least %s for --max-body %s and --max-items %d, got %s: raise it, or set those lower; the longest request must fit into half of it, the share of one caller",
 			config.Bytes(o.leastMemory()), config.Bytes(o.api.MaxBody), o.shared.Limits.Items, config.Bytes(o.memory)), "memory", "max-body", "max-items")
+	}
+	if o.adminAddr == o.addr && !strings.HasSuffix(o.addr, ":0") { // port 0 is another free port for each
+		refuse(fmt.Errorf("--admin-addr must be another address than --addr, got %s for both", o.addr), "admin-addr", "addr")
 	}
 }
 
