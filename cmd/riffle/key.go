@@ -47,7 +47,7 @@ func (k *seedKey) Run(c *console) error {
 	if err := ledger.ReplaceFile(k.File, []byte(keys.String())); err != nil {
 		return fmt.Errorf("writing the keys: %w", err)
 	}
-	_, err = fmt.Fprintf(c.out, "%s has %d keys now, and the first one encrypts\n", k.File, len(keys))
+	_, err = fmt.Fprintf(c.out, "%s has %s now, and the first one encrypts\n", k.File, plural(len(keys), "key"))
 	return err
 }
 
