@@ -2,8 +2,10 @@
 package release
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
+	"strings"
 )
 
 // version, commit and date are set by the linker for a release and for an image, whose build has no
@@ -16,29 +18,18 @@ type Build struct{ Version, Commit, Date string }
 
 // Current returns the build of this program.
 func Current() Build {
-	b := Build{version, commit, date}
-	set := func(to *string, value string) {
-		if *to == "" {
-			*to = value
-		}
-	}
+	recorded := map[string]string{}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if info.Main.Version != "(devel)" {
-			set(&b.Version, info.Main.Version)
-		}
+		recorded["version"] = strings.TrimPrefix(info.Main.Version, "(devel)")
 		for _, s := range info.Settings {
-			switch s.Key {
-			case "vcs.revision":
-				set(&b.Commit, s.Value)
-			case "vcs.time":
-				set(&b.Date, s.Value)
-			}
+			recorded[s.Key] = s.Value
 		}
 	}
-	set(&b.Version, "dev")
-	set(&b.Commit, "unknown")
-	set(&b.Date, "unknown")
-	return b
+	return Build{
+		Version: cmp.Or(version, recorded["version"], "dev"),
+		Commit:  cmp.Or(commit, recorded["vcs.revision"], "unknown"),
+		Date:    cmp.Or(date, recorded["vcs.time"], "unknown"),
+	}
 }
 
 // String returns the line that the programs print.
