@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -59,26 +58,18 @@ func Read(path string, settings map[string]Setting, newLog func() map[string]Set
 
 // readFile reads a regular file of at most MaxSize bytes. Its errors do not name the file.
 func readFile(path string) (text []byte, err error) {
-	defer func() {
-		if failed, ok := errors.AsType[*fs.PathError](err); ok {
-			err = failed.Err
-		}
-	}()
 	info, err := os.Stat(path) // opening a named pipe would wait for a writer
 	switch {
 	case err != nil:
-		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, errors.New("this is not a regular file")
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	text, err = io.ReadAll(io.LimitReader(file, MaxSize+1))
-	if len(text) > MaxSize {
+	case info.Size() > MaxSize:
 		return nil, fmt.Errorf("the file has more than %d bytes", MaxSize)
+	default:
+		text, err = os.ReadFile(path)
+	}
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failed.Err
 	}
 	return text, err
 }

@@ -25,13 +25,7 @@ func (f *File) readKeys(list *yaml.Node) {
 	for _, node := range list.Content {
 		var key access.Key
 		fields := f.grant(&key.Grant)
-		fields["name"] = func(value *yaml.Node) {
-			if name, ok := f.name(value); ok {
-				key.Name = name
-				f.once(value, fmt.Sprintf("name %.80q; the key", name), names[name])
-				names[name] = value.Line
-			}
-		}
+		fields["name"] = func(value *yaml.Node) { key.Name = f.name(value, "key", names) }
 		fields["expires"] = func(value *yaml.Node) {
 			key.Expires = parsed(f, "expires", "a date such as 2027-01-31 or a time such as 2027-01-31T18:00:00Z", value, func(text string) (time.Time, bool) {
 				t, err := access.ParseExpiry(text)
@@ -66,24 +60,31 @@ func (f *File) readKeys(list *yaml.Node) {
 	}
 }
 
-// name reads the name of a key or a log.
-func (f *File) name(value *yaml.Node) (name string, ok bool) {
-	if name, ok = f.scalar("name", value); !ok {
-		return "", false
+// name reads the name of a key or a log, which is not in lines yet: these have the lines of the other names. It
+// returns "" with a mistake.
+func (f *File) name(value *yaml.Node, owner string, lines map[string]int) string {
+	name, ok := f.scalar("name", value)
+	if !ok {
+		return ""
 	}
 	if err := access.CheckName(name); err != nil {
 		f.mistake(at(value), "%v", err)
-		return "", false
+		return ""
 	}
-	return name, true
+	if !f.once(value, fmt.Sprintf("name %.80q; the %s", name, owner), lines[name]) {
+		return ""
+	}
+	lines[name] = value.Line
+	return name
 }
 
-// once adds a mistake if a value was in an earlier line, which is 0 if it was not. what names the
+// once reports whether a value was in no earlier line, which is 0 then, or adds a mistake. what names the
 // value and what has it.
-func (f *File) once(value *yaml.Node, what string, line int) {
+func (f *File) once(value *yaml.Node, what string, line int) bool {
 	if line > 0 {
 		f.mistake(at(value), "duplicate %s in line %d has it already", what, line)
 	}
+	return line == 0
 }
 
 func (f *File) readAnonymous(value *yaml.Node) {

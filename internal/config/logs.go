@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -30,7 +29,12 @@ func (f *File) readLogs(list *yaml.Node, newLog func() map[string]Setting) {
 			fields[name] = func(value *yaml.Node) { f.setIn(l.values, name, setting, value) }
 		}
 		fields["name"] = func(value *yaml.Node) {
-			if l.Name = f.logName(value, lines); l.Name != "" {
+			switch l.Name = f.name(value, "log", lines); l.Name {
+			case "":
+			case access.MainLog:
+				f.mistake(at(value), "%s is the log without a prefix, whose settings stand outside of logs; choose another name", l.Name)
+				l.Name = ""
+			default:
 				l.at = at(value)
 			}
 		}
@@ -44,22 +48,6 @@ func (f *File) readLogs(list *yaml.Node, newLog func() map[string]Setting) {
 		}
 		f.Logs = append(f.Logs, l)
 	}
-}
-
-// logName reads a log's name, which must be unique.
-func (f *File) logName(value *yaml.Node, lines map[string]int) string {
-	name, ok := f.name(value)
-	switch line := lines[name]; {
-	case !ok:
-	case name == access.MainLog:
-		f.mistake(at(value), "%s is the log without a prefix, whose settings stand outside of logs; choose another name", name)
-	case line > 0:
-		f.once(value, fmt.Sprintf("name %.80q; the log", name), line)
-	default:
-		lines[name] = value.Line
-		return name
-	}
-	return ""
 }
 
 // checkLogNames adds a mistake for each unknown log in keys and anonymous.
