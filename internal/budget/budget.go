@@ -56,10 +56,8 @@ type Lease struct {
 // and the lease is unchanged.
 func (l *Lease) Grow(bytes int64) error {
 	charge := max(0, l.size+bytes-Free) - l.charged
-	if charge > 0 {
-		if !l.budget.pool.Take(l.peer, charge) {
-			return ErrFull
-		}
+	if charge > 0 && !l.budget.pool.Take(l.peer, charge) {
+		return ErrFull
 	}
 	l.size += bytes
 	l.charged += charge
