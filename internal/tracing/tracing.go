@@ -60,16 +60,12 @@ func New(ctx context.Context, env func(string) string, version string, logger *s
 	// OpenTelemetry's logger writes values of variables, which may be secrets, to standard error.
 	otel.SetLogger(logr.Discard())
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logger.Warn("tracing", "error", err) }))
-	sender, err := otlptrace.New(ctx, collector)
-	if err != nil {
-		return nil, fmt.Errorf("the exporter of traces: %w", err)
-	}
 	described, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName("riffle"), semconv.ServiceVersion(version)),
 		resource.WithTelemetrySDK(), resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
-	options := []trace.TracerProviderOption{trace.WithResource(described), trace.WithBatcher(&exporter{SpanExporter: sender, logger: logger})}
+	options := []trace.TracerProviderOption{trace.WithResource(described), trace.WithBatcher(&exporter{SpanExporter: otlptrace.NewUnstarted(collector), logger: logger})}
 	if env("OTEL_TRACES_SAMPLER") == "" {
 		options = append(options, trace.WithSampler(trace.ParentBased(trace.TraceIDRatioBased(ratio))))
 	}
