@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,19 +25,11 @@ func Proofs(answer *http.Response) iter.Seq2[*AuditProof, error] {
 			yield(nil, err)
 			return
 		}
-		for lines := bufio.NewReader(answer.Body); ; {
-			line, err := lines.ReadBytes('\n')
-			switch {
-			case errors.Is(err, io.EOF) && len(line) == 0:
-				return
-			case errors.Is(err, io.EOF):
-				err = io.ErrUnexpectedEOF
-			}
+		for records := json.NewDecoder(answer.Body); ; {
 			p := new(AuditProof)
-			if err == nil {
-				err = json.Unmarshal(line, p)
-			}
-			if err != nil {
+			if err := records.Decode(p); errors.Is(err, io.EOF) {
+				return
+			} else if err != nil {
 				yield(nil, err)
 				return
 			}
