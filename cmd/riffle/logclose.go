@@ -138,10 +138,7 @@ func (k *logFork) Run(ctx context.Context, c *console) error {
 	if err := os.Mkdir(k.NewData, 0o700); err != nil {
 		return fmt.Errorf("the folder of the new log: %w", err)
 	}
-	text, err := json.MarshalIndent(report, "", "  ")
-	if err != nil {
-		return err
-	}
+	text, _ := json.MarshalIndent(report, "", "  ") // texts and numbers
 	path := filepath.Join(k.NewData, "fork.json")
 	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("writing down what was lost: %w", err)

@@ -81,7 +81,7 @@ func (k *showBuild) Run(c *console) error {
 
 // run parses the command line and runs the command.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	parser, err := kong.New(&commands{}, kong.Name("riffle"), kong.Writers(stdout, stderr), kong.Vars{"version": release.Current().String(), "algorithms": algorithms()},
+	parser := kong.Must(&commands{}, kong.Name("riffle"), kong.Writers(stdout, stderr), kong.Vars{"version": release.Current().String(), "algorithms": algorithms()},
 		kong.Description("The offline companion of the shuffle service.\n\n"+
 			"The exit code is 0 if all is well, 1 if what was checked does not add up, and 2 if it could not be checked."),
 		kong.BindTo(ctx, (*context.Context)(nil)),
@@ -90,9 +90,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			colour: terminal(stdout) != nil && os.Getenv("NO_COLOR") == "",
 		}),
 	)
-	if err != nil {
-		return err
-	}
 	explain(parser.Model.Node)
 	command, err := parser.Parse(doubleDashes(args))
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
+	"riffle/internal/dealer"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
@@ -56,23 +57,20 @@ func (k *shuffleCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	record, seed, err := k.record(lines)
-	if err != nil {
-		return err
-	}
-	keys, err := rng.Keys(seed, record.Commitment, k.ClientSeed)
-	if err != nil {
-		return err
-	}
-	stream, err := rng.NewStream(keys)
+	record, err := k.record(lines)
 	if err != nil {
 		return err
 	}
 	s := &record.Statement
+	stream, err := dealer.Stream(record, s.Seed)
+	if err != nil {
+		return err
+	}
+	defer stream.Release()
 	order := shuffle.Order(s.Algorithm, lines, int(s.Draw), stream)
 	// The proof comes first, so that no order is printed whose proof could not be written.
 	if k.Proof != "" {
-		if err := k.prove(c, record, seed); err != nil {
+		if err := k.prove(c, record, s.Seed); err != nil {
 			return err
 		}
 	}
@@ -109,34 +107,28 @@ func (k *shuffleCmd) read(ctx context.Context, c *console) ([]string, error) {
 	return lines, nil
 }
 
-// record draws a seed and returns the record of the shuffle with it.
-func (k *shuffleCmd) record(lines []string) (*audit.Record, rng.Seed, error) {
-	array, err := json.Marshal(lines)
-	if err != nil {
-		return nil, nil, err
-	}
+// record draws a seed and returns the record of the shuffle, with the seed in its statement.
+func (k *shuffleCmd) record(lines []string) (*audit.Record, error) {
+	array, _ := json.Marshal(lines) // which are UTF-8
 	size := uint64(len(lines))
 	s := audit.Statement{
 		Algorithm: shuffle.Algorithm(k.Algorithm), Size: size, Repeat: 1, Input: audit.ItemsInput(sha256.Sum256(array)), Reference: k.Reference,
 	}
 	s.Draw = min(*cmp.Or(k.Draw, &size), size) // like shuf(1)
 	if s.Algorithm == shuffle.AlgorithmSattolo && size == 1 {
-		return nil, nil, errors.New("sattolo moves every line, which takes at least two; there is 1 line: use another algorithm")
+		return nil, errors.New("sattolo moves every line, which takes at least two; there is 1 line: use another algorithm")
 	}
-	if err := errors.Join(s.Check(), audit.CheckClientSeed(k.ClientSeed)); err != nil {
-		return nil, nil, err
+	err := errors.Join(s.Check(), audit.CheckClientSeed(k.ClientSeed))
+	if err == nil {
+		s.Seed, err = rng.NewSeed(rand.Reader, rng.Blocks(s.Size, s.Draw))
 	}
-	if s.Seed, err = rng.NewSeed(rand.Reader, rng.Blocks(s.Size, s.Draw)); err != nil {
-		return nil, nil, err
-	}
-	id, err := uuid.NewV7()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	return &audit.Record{
-		ID: id, Time: time.Now(), Kind: audit.KindShuffle, Statement: s, ClientSeed: k.ClientSeed, RevealNow: true,
+		ID: uuid.Must(uuid.NewV7()), Time: time.Now(), Kind: audit.KindShuffle, Statement: s, ClientSeed: k.ClientSeed, RevealNow: true,
 		Commitment: s.Commitment(),
-	}, s.Seed, nil
+	}, nil
 }
 
 // prove writes the proof to a new file and prints the key that verifies it.
@@ -145,10 +137,7 @@ func (k *shuffleCmd) prove(c *console, record *audit.Record, seed rng.Seed) (err
 	if err != nil {
 		return fmt.Errorf("generating a key: %w", err)
 	}
-	signer, err := note.NewSigner(private)
-	if err != nil {
-		return err
-	}
+	signer, _ := note.NewSigner(private) // which was just generated
 	text := record.Append(nil)
 	// In a tree of one record the root is the record's hash, and the inclusion path is empty.
 	checkpoint, err := proof.Checkpoint{Origin: shuffleOrigin, Size: 1, Root: tlog.RecordHash(text)}.Sign(signer)

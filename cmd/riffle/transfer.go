@@ -319,10 +319,8 @@ func (t *transfer) saveCheckpoint(ctx context.Context, store ledger.Reader) erro
 // reserve gives a new folder the checkpoint of the source, before its store is made: until the
 // records are there, a service that has the key would begin the log anew.
 func (t *transfer) reserve(ctx context.Context) error {
-	for _, name := range []string{storeName(t.folder, ""), filepath.Join(t.folder, ledger.CheckpointName)} {
-		if exists(name) {
-			return nil
-		}
+	if exists(storeName(t.folder, "")) || exists(filepath.Join(t.folder, ledger.CheckpointName)) {
+		return nil
 	}
 	if t.copyKeys(false) != nil {
 		return nil //nolint:nilerr // the folder is of another log, which is reported once its store was looked at

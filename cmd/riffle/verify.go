@@ -48,7 +48,7 @@ func (k *verify) Run(ctx context.Context, c *console) error {
 	if err != nil { // the error is the text
 		text = func(*console) string { return "" }
 	}
-	return cmp.Or(c.print(k.JSON, found, text), err, verdictError(found))
+	return cmp.Or(c.print(k.JSON, found, text), err, verdictErrors[found.Verdict])
 }
 
 // check checks the proofs. The error says why it could not begin.

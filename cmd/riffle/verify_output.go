@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -14,19 +15,13 @@ import (
 	"riffle/internal/release"
 )
 
-// errUnchecked is for a proof that could not be checked to the end. The reason has been printed.
-var errUnchecked = errors.New("it could not be checked")
+// errUnchecked is for proofs that could not be checked to the end. The reason has been printed.
+var errUnchecked = errors.New("the files were read, and it could not be checked to the end")
 
-// verdictError returns the error that gives the exit code of a verdict.
-func verdictError(f *prooffile.Findings) error {
-	switch f.Verdict {
-	case prooffile.VerdictVerified:
-	case prooffile.VerdictFalse:
-		return fmt.Errorf("the files were checked, and %w", errFindings)
-	case prooffile.VerdictUnchecked:
-		return fmt.Errorf("the files were read, and %w to the end", errUnchecked)
-	}
-	return nil
+// verdictErrors have the errors that give verdicts their exit codes.
+var verdictErrors = map[prooffile.Verdict]error{
+	prooffile.VerdictFalse:     fmt.Errorf("the files were checked, and %w", errFindings),
+	prooffile.VerdictUnchecked: errUnchecked,
 }
 
 // findingsText returns the findings for people.
@@ -67,19 +62,16 @@ var reportPage string
 
 // writeReport writes the findings to a file, as a page that can be printed.
 func writeReport(path string, f *prooffile.Findings) error {
-	page, err := template.New("report").Funcs(template.FuncMap{"mark": markOf}).Parse(reportPage)
-	if err != nil {
-		return err
-	}
 	values := struct {
 		*prooffile.Findings
 		Version, Time string
 	}{f, release.Current().Version, time.Now().UTC().Format(audit.TimeFormat)}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("the report: %w", err)
+	var page bytes.Buffer
+	err := template.Must(template.New("report").Funcs(template.FuncMap{"mark": markOf}).Parse(reportPage)).Execute(&page, values)
+	if err == nil {
+		err = os.WriteFile(path, page.Bytes(), 0o600)
 	}
-	if err := errors.Join(page.Execute(file, values), file.Close()); err != nil {
+	if err != nil {
 		return fmt.Errorf("the report: %w", err)
 	}
 	return nil
