@@ -47,11 +47,9 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	case o.checkConfig && o.config == "":
 		return errors.New("--check-config needs a configuration file; name it with --config or RIFFLE_CONFIG")
 	case o.checkConfig:
-		warning, _ := checkFiles(o.tls)
-		for _, text := range append(o.memoryWarnings(env), warning) {
-			if text != "" {
-				_, _ = fmt.Fprintln(stderr, "server: warning:", text)
-			}
+		warnings, _ := checkFiles(o.tls)
+		for _, text := range append(o.memoryWarnings(env), warnings...) {
+			_, _ = fmt.Fprintln(stderr, "server: warning:", text)
 		}
 		_, err := fmt.Fprintln(stdout, o.config, "is valid")
 		return err

@@ -247,18 +247,18 @@ func (c *certificates) watchIssuer(host string, done <-chan struct{}) {
 
 // checkFiles returns an error if a certificate file or its key cannot be read, or if they do not
 // match, and a warning if the certificate is not valid now.
-func checkFiles(t *config.TLS) (warning string, err error) {
+func checkFiles(t *config.TLS) (warnings []string, err error) {
 	if t == nil || t.ACME != nil {
-		return "", nil
+		return nil, nil
 	}
 	pair, err := readPair(t)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if warning = whyInvalid(pair); warning != "" {
-		warning = t.Cert + ": " + warning
+	if text := whyInvalid(pair); text != "" {
+		warnings = append(warnings, t.Cert+": "+text)
 	}
-	return warning, nil
+	return warnings, nil
 }
 
 // whyInvalid says why a certificate is not valid now. It returns "" if it is.
