@@ -79,7 +79,8 @@ func (j *Job) Wait(ctx context.Context) error {
 	}
 }
 
-// queue queues the job, if it must wait for a place, and reports whether it must.
+// queue queues the job for its next place, which it gets immediately if one is free. It returns false if the job
+// keeps the one that it has.
 func (j *Job) queue() bool {
 	s := j.scheduler
 	s.mu.Lock()
@@ -100,10 +101,6 @@ func (j *Job) queue() bool {
 		s.again = append(s.again, j)
 	}
 	s.grantLocked()
-	if j.placed { // no other job waits
-		<-j.granted
-		return false
-	}
 	return true
 }
 
@@ -116,10 +113,9 @@ func (j *Job) leave() {
 		<-j.granted
 		j.releaseLocked()
 		s.grantLocked()
-		return
 	}
-	other := func(o *Job) bool { return o == j }
-	s.fresh, s.again = slices.DeleteFunc(s.fresh, other), slices.DeleteFunc(s.again, other)
+	isThis := func(o *Job) bool { return o == j }
+	s.fresh, s.again = slices.DeleteFunc(s.fresh, isThis), slices.DeleteFunc(s.again, isThis)
 }
 
 // Release gives up the job's place, if any, for example before it waits for its client. The next Wait queues
