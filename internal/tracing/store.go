@@ -119,11 +119,7 @@ func read[T any](ctx context.Context, s *tracedStore, operation string, f func()
 	}
 	_, span := s.start(ctx, operation)
 	result, err := f()
-	if errors.Is(err, ledger.ErrNotFound) {
-		finish(span, nil)
-	} else {
-		finish(span, err)
-	}
+	finish(span, err)
 	return result, err
 }
 
@@ -135,9 +131,10 @@ func (s *tracedStore) start(ctx context.Context, operation string) (context.Cont
 // sampled reports whether ctx belongs to a sampled request.
 func sampled(ctx context.Context) bool { return oteltrace.SpanFromContext(ctx).IsRecording() }
 
-// finish ends a span. It does not export the error's text, which may have secrets.
+// finish ends a span. It does not export the error's text, which may have secrets. That a record is not found is
+// no error.
 func finish(span oteltrace.Span, err error) {
-	if err != nil {
+	if err != nil && !errors.Is(err, ledger.ErrNotFound) {
 		span.SetStatus(codes.Error, "")
 	}
 	span.End()
