@@ -153,9 +153,7 @@ func (s *service) trustedKey(ctx context.Context) (key, warning string, err erro
 
 // fetch gets a file over HTTP. A token that is not empty is sent along. It
 // follows redirects on the same host only.
-func fetch(ctx context.Context, address, token string) (_ []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
-	defer cancel()
+func fetch(ctx context.Context, address, token string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
@@ -163,7 +161,7 @@ func fetch(ctx context.Context, address, token string) (_ []byte, err error) {
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	client := &http.Client{CheckRedirect: sameHost}
+	client := &http.Client{CheckRedirect: sameHost, Timeout: fetchTimeout}
 	answer, err := client.Do(request)
 	if err != nil {
 		return nil, err
