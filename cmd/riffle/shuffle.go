@@ -22,7 +22,6 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
-	"riffle/internal/dealer"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
@@ -62,11 +61,14 @@ func (k *shuffleCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	s := &record.Statement
-	stream, err := dealer.Stream(record, s.Seed)
+	keys, err := rng.Keys(s.Seed, record.Commitment, record.ClientSeed)
 	if err != nil {
 		return err
 	}
-	defer stream.Release()
+	stream, err := rng.NewStream(keys)
+	if err != nil {
+		return err
+	}
 	order := shuffle.Order(s.Algorithm, lines, int(s.Draw), stream)
 	// The proof comes first, so that no order is printed whose proof could not be written.
 	if k.Proof != "" {
