@@ -106,7 +106,7 @@ func (k *logExport) remove(ctx context.Context, c *console, name string) error {
 		err = errors.Join(store.Remove(ctx), store.Close())
 	}
 	if errors.Is(err, ledger.ErrInUse) {
-		return fmt.Errorf("%s is in use: restart the service first, so that it reads the archive: %w", name, err)
+		return fmt.Errorf("%s is in use: restart the service first, each replica, so that it reads the archive: %w", name, err)
 	}
 	if err == nil {
 		_, err = fmt.Fprintf(c.out, "removed      %s\n", name)

@@ -60,6 +60,9 @@ func TestYearInSmall(t *testing.T) {
 				})
 			}
 			proven.Wait()
+			remove := append([]string{"log", "export", "--remove"}, sourceOf(s.data, db, name == "PostgreSQL")...)
+			wantRiffle(t, 2, "is in use: restart the service first", remove...)
+			before.goOn(s)
 			for _, s := range list {
 				s.stop()
 			}

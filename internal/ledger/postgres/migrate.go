@@ -98,11 +98,21 @@ CREATE OR REPLACE FUNCTION raise_version(v bigint, since text) RETURNS void LANG
 		WHEN (coalesce(nullif(current_setting('riffle.version', true), ''), '0')::bigint < %s) EXECUTE FUNCTION require_version()$f$, v);
 END $raise$`
 
-// Remove removes the tables for good.
+// Remove removes the tables for good. It returns [ledger.ErrInUse] if another store has a session
+// with the log, or this one has read from it.
 func (s *Store) Remove(ctx context.Context) error {
 	return s.do(ctx, func(ctx context.Context) error {
-		_, err := s.writer.conn.PgConn().Exec(ctx, "DROP TABLE entries, nodes, claims, head, goose_db_version; DROP FUNCTION IF EXISTS raise_version, require_version").ReadAll()
-		return err
+		return pgx.BeginFunc(ctx, s.conn, func(tx pgx.Tx) error {
+			alone := false
+			if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock"+openLock).Scan(&alone); err != nil {
+				return err
+			}
+			if !alone {
+				return ledger.ErrInUse
+			}
+			_, err := tx.Exec(ctx, "DROP TABLE entries, nodes, claims, head, goose_db_version; DROP FUNCTION IF EXISTS raise_version, require_version")
+			return err
+		})
 	})
 }
 

@@ -4,8 +4,8 @@
 // One statement, in its own transaction, writes a batch: it moves the head from the batch's start
 // size, and writes the rest only if the head moved. So an append is one round trip even if it
 // conflicts, and a stalled client blocks nobody. A batch that conflicted is appended in a
-// transaction that first locks the head's row and so gets its turn. Only migrations take an
-// advisory lock.
+// transaction that first locks the head's row and so gets its turn. Only migrations and the removal
+// of a log take an advisory lock alone: see [Store.Remove].
 //
 // Durability is the server's. A connection is refused if the server's settings would lose committed
 // transactions, and an append fails if they have changed since. If commits wait for a standby, a
@@ -114,6 +114,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		err = s.connect(ctx)
 	}
 	if err == nil {
+		c.AfterConnect = setUpOpen
 		s.pool, err = pgxpool.NewWithConfig(ctx, config)
 	}
 	if err != nil && s.conn != nil {

@@ -266,6 +266,37 @@ func TestFewPrivileges(t *testing.T) {
 	assert.ErrorContains(t, err, "permission denied")
 }
 
+// TestRemoveRefusesOpenLog removes a log that another store has open, also once its session was lost. A
+// log in another schema of the database does not matter.
+func TestRemoveRefusesOpenLog(t *testing.T) {
+	t.Parallel()
+	s, url, c := newLog(t)
+	other, successor := open(t, url), open(t, ledger.SuccessorStore(url, 2))
+	defer closeStore(t, successor)
+	assert.ErrorIs(t, s.Remove(t.Context()), ledger.ErrInUse)
+	c.CheckLog(other)
+
+	for _, use := range []func(context.Context) (ledger.Head, error){other.Head, other.Confirm} {
+		terminateSessions(t, url)
+		eventually(t, func() bool {
+			_, err := use(t.Context())
+			return err == nil
+		})
+		eventually(t, func() bool { return !errors.Is(s.Remove(t.Context()), ledger.ErrUnavailable) }) // a new session, too
+		assert.ErrorIs(t, s.Remove(t.Context()), ledger.ErrInUse, "over a new connection")
+	}
+	other.pool.Reset() // drop the terminated sessions
+	c.CheckLog(other)
+
+	closeStore(t, other)
+	eventually(t, func() bool { return s.Remove(t.Context()) == nil })
+	assert.Equal(t, []string{"true"}, query(t, url, "SELECT (to_regclass('head') IS NULL)::text"))
+	eventually(t, func() bool {
+		_, err := successor.Confirm(t.Context()) // a log in another schema
+		return err == nil
+	})
+}
+
 // Migrating ends at its time limit, for a locked table and for another process's lock.
 func TestMigrateHasTimeLimits(t *testing.T) {
 	for name, v := range map[string]struct {

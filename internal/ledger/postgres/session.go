@@ -112,6 +112,10 @@ ON s.name = w.name WHERE s.source = 'default'`
 const writerSettings = `SELECT set_config(s.name, w.value, false) FROM pg_settings s JOIN (VALUES
 ('statement_timeout', '0'), ('transaction_timeout', '0'), ('lock_timeout', '8s')) w (name, value) ON s.name = w.name`
 
+// openLock names an advisory lock of the log, by its table head. All sessions of open stores share it, so
+// that [Store.Remove] notices them.
+const openLock = "(hashtext('riffle log'), hashtext('head'::regclass::oid::text))"
+
 // durableOrFail is an SQL expression that is 0, or fails with an invalid text if the server would lose
 // the commit: some settings can change during a session.
 const durableOrFail = `CASE WHEN 'off' IN (coalesce(current_setting('fsync', true), ''), coalesce(current_setting('full_page_writes', true), ''),
@@ -143,8 +147,17 @@ func setUpSession(ctx context.Context, conn *pgconn.PgConn) error {
 	return err
 }
 
-func setUpWriter(ctx context.Context, conn *pgconn.PgConn) error {
+// setUpOpen sets up a session of an open store, whose tables are there.
+func setUpOpen(ctx context.Context, conn *pgconn.PgConn) error {
 	if err := setUpSession(ctx, conn); err != nil {
+		return err
+	}
+	_, err := conn.Exec(ctx, "SELECT pg_advisory_lock_shared"+openLock).ReadAll()
+	return err
+}
+
+func setUpWriter(ctx context.Context, conn *pgconn.PgConn) error {
+	if err := setUpOpen(ctx, conn); err != nil {
 		return err
 	}
 	_, err := conn.Exec(ctx, writerSettings).ReadAll()
