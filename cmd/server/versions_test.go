@@ -92,8 +92,10 @@ func (s *server) storeVersion() ledger.Version {
 	s.stop()
 	store, err := sqlite.Open(s.t.Context(), filepath.Join(s.data, "riffle.db"))
 	require.NoError(s.t, err)
+	version, _, err := store.StoredVersion(s.t.Context())
+	require.NoError(s.t, err)
 	assert.NoError(s.t, store.Close())
-	return store.Version()
+	return version
 }
 
 // TestUpgradeAndDowngrade starts an earlier program and this one on a store in turns. After a record

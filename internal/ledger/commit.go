@@ -136,10 +136,14 @@ func (l *Log) raise(ctx context.Context, entries []Entry) error {
 			needs = max(needs, e.Needs)
 		}
 	}
-	if needs == 0 {
+	if needs <= l.version {
 		return nil
 	}
-	return l.store.Raise(ctx, needs)
+	err := l.store.Raise(ctx, needs)
+	if err == nil {
+		l.version = needs
+	}
+	return err
 }
 
 // isCommitted reports whether the store has the batch, given the id of its first written entry, and

@@ -167,9 +167,8 @@ type Store interface {
 
 // An Engine is what keeps a store: the program, its files and its disk.
 type Engine interface {
-	// Version returns the store's version. Raise raises it unless it is at least v: programs that do
-	// not know v, running ones included, can append no more.
-	Version() Version
+	// Raise raises the store's version unless it is at least v: programs that do not know v, running
+	// ones included, can append no more.
 	Raise(ctx context.Context, v Version) error
 
 	// Readers returns the number of concurrent reads that the store serves, such as its number of

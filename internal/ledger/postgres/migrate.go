@@ -26,43 +26,41 @@ const tables = 2
 
 // migrate brings the tables up to date over a separate connection. If several processes start
 // together, one migrates and the others wait. It reads the version within checkTimeout and migrates
-// within upTimeout; after that the server rolls back the current migration. It returns the store's
-// version.
-func migrate(ctx context.Context, config *pgx.ConnConfig, checkTimeout, upTimeout time.Duration) (version ledger.Version, err error) {
+// within upTimeout; after that the server rolls back the current migration.
+func migrate(ctx context.Context, config *pgx.ConnConfig, checkTimeout, upTimeout time.Duration) (err error) {
 	db := stdlib.OpenDB(*config)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	folder, _ := fs.Sub(migrations, "migrations") // fails only for an invalid path
 	const retryEvery, retries = 1, 60             // in seconds
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(retryEvery, retries))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	provider, err := goose.NewProvider(goose.DialectPostgres, db, folder, goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(locker))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	checking, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	if err := createSchema(checking, db, config.RuntimeParams["search_path"]); err != nil {
-		return 0, err
+		return err
 	}
 	have, newest, err := provider.GetVersions(checking)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	version = ledger.Version(have)
-	if err := ledger.CheckVersion(version, ledger.Version(newest)); err != nil {
-		return 0, err
+	if err := ledger.CheckVersion(ledger.Version(have), ledger.Version(newest)); err != nil {
+		return err
 	}
 	if have >= newest {
-		return version, createRaise(checking, db) // without the lock, so that processes need not wait for each other
+		return createRaise(checking, db) // without the lock, so that processes need not wait for each other
 	}
 	migrating, cancel := context.WithTimeout(ctx, upTimeout)
 	defer cancel()
 	if _, err = provider.Up(migrating); err != nil {
-		return 0, err
+		return err
 	}
-	return ledger.Version(newest), createRaise(migrating, db)
+	return createRaise(migrating, db)
 }
 
 // createSchema creates the schema of a log that shares its database with the one that it follows.

@@ -109,8 +109,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	c.ValidateConnect = primary.validate(c.ValidateConnect)
 	config.PrepareConn = primary.prepare
 	s.configure(c.Copy())
-	s.version, err = migrate(ctx, c.Copy(), timeout, migrationTimeout)
-	if err == nil {
+	if err = migrate(ctx, c.Copy(), timeout, migrationTimeout); err == nil {
 		err = s.connect(ctx)
 	}
 	if err == nil {

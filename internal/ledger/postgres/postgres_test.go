@@ -318,7 +318,7 @@ func TestMigrateHasTimeLimits(t *testing.T) {
 			defer func() { _ = holder.Close(context.Background()) }()
 			_, err = holder.Exec(t.Context(), "BEGIN; "+v.hold)
 			require.NoError(t, err)
-			_, err = migrate(t.Context(), config, v.check, v.up)
+			err = migrate(t.Context(), config, v.check, v.up)
 			assert.ErrorIsf(t, classify(t.Context(), err), ledger.ErrUnavailable, "%v, want ErrUnavailable", err)
 		})
 	}

@@ -62,7 +62,6 @@ type writer struct {
 	config  *pgx.ConnConfig
 	timeout time.Duration // of a statement
 	primary *primary
-	version ledger.Version
 	conn    *pgx.Conn // closed after a server failure, see cannotAppend
 	warning string    // from the server during the current statement
 	avoid   string    // address of the server that failed, tried last
@@ -217,19 +216,10 @@ func (w *writer) Reseal(ctx context.Context, seedKey []byte, entries []ledger.St
 	})
 }
 
-// Version implements [ledger.Store].
-func (w *writer) Version() ledger.Version { return w.version }
-
 // Raise implements [ledger.Store].
 func (w *writer) Raise(ctx context.Context, v ledger.Version) error {
-	if v <= w.version {
-		return nil
-	}
 	return w.do(ctx, func(ctx context.Context) error {
-		_, err := w.conn.Exec(ctx, "SELECT raise_version($1, $2)", int64(v), v.Date())
-		if err == nil {
-			w.version = v
-		}
+		_, err := w.conn.Exec(ctx, "SELECT raise_version($1, $2) WHERE NOT EXISTS (SELECT FROM goose_db_version WHERE version_id >= $1)", int64(v), v.Date())
 		return err
 	})
 }

@@ -20,32 +20,32 @@ var migrations embed.FS
 // tables is the version that the migrations lead to.
 const tables = 3
 
-// migrate brings the tables up to date over a separate connection, and returns the store's version.
-func migrate(ctx context.Context, path string) (version ledger.Version, err error) {
+// migrate brings the tables up to date over a separate connection.
+func migrate(ctx context.Context, path string) (err error) {
 	db := sql.OpenDB(connector{dsn: dsn(path)})
 	defer func() { err = errors.Join(err, db.Close()) }()
 	folder, _ := fs.Sub(migrations, "migrations") // fails only for an invalid path
 	provider, err := goose.NewProvider(goose.DialectSQLite3, db, folder, goose.WithDisableGlobalRegistry(true),
 		goose.WithGoMigrations(goose.NewGoMigration(2, &goose.GoFunc{RunTx: addTree}, nil)))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	have, newest, err := provider.GetVersions(ctx)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if err := ledger.CheckVersion(ledger.Version(have), ledger.Version(newest)); err != nil {
-		return 0, err
+		return err
 	}
 	if _, err := provider.Up(ctx); err != nil {
-		return 0, err
+		return err
 	}
 	// A killed process may not have fsynced its write-ahead log, on which everything later depends.
 	// Closing would checkpoint it too, but would not report a failed fsync.
 	if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil && !isFull(err) {
-		return 0, fmt.Errorf("checkpointing the write-ahead log: %w", err)
+		return fmt.Errorf("checkpointing the write-ahead log: %w", err)
 	}
-	return ledger.Version(max(have, newest)), nil
+	return nil
 }
 
 // treeTables are the tables that version 2 adds.

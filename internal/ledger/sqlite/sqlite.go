@@ -115,7 +115,7 @@ func OpenCached(ctx context.Context, path string, cache int) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context, path string, cache int) error {
-	version, err := migrate(ctx, path)
+	err := migrate(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,6 @@ func (s *Store) open(ctx context.Context, path string, cache int) error {
 	if s.writer, err = newWriter(ctx, path, limit); err != nil {
 		return err
 	}
-	s.version = version
 	// A process that was killed before its fsync may have left visible commits. The checkpoint
 	// begins with that fsync.
 	if err := s.checkpointNow(ctx); err != nil {

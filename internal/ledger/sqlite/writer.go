@@ -25,7 +25,6 @@ const checkpointPages = 8 << 20 / pageSize
 // database/sql takes twice the time for each row.
 type writer struct {
 	path                    string
-	version                 ledger.Version
 	conn                    driver.Conn
 	begin, commit, rollback driver.Stmt
 	advance                 driver.Stmt // moves the head from the batch's start size
@@ -127,21 +126,13 @@ func (w *writer) transaction(ctx context.Context, entries int, write func() erro
 	return err
 }
 
-// Version implements [ledger.Store].
-func (w *writer) Version() ledger.Version { return w.version }
-
 // Raise implements [ledger.Store]. No other process is writing.
 func (w *writer) Raise(ctx context.Context, v ledger.Version) error {
-	if v <= w.version {
-		return nil
-	}
-	const raise = "INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, TRUE)"
+	const raise = "INSERT INTO goose_db_version (version_id, is_applied) " +
+		"SELECT ?1, TRUE WHERE NOT EXISTS (SELECT 1 FROM goose_db_version WHERE version_id >= ?1)"
 	_, err := w.conn.(driver.ExecerContext).ExecContext(ctx, raise, named(nil, int64(v)))
 	if isFull(err) {
 		return fmt.Errorf("%w: %w", ledger.ErrNoSpace, err)
-	}
-	if err == nil {
-		w.version = v
 	}
 	return err
 }
