@@ -32,10 +32,15 @@ func (j *Journal) Carry(ctx context.Context) error {
 		{Prefix: Shoes, Done: true, Status: string(shoe.Open)},
 	} {
 		q.Limit = carryBatch
-		for claims := []ledger.Claim{{}}; len(claims) > 0; q.After = claims[len(claims)-1].Name {
-			if claims, err = from.Claims(ctx, q); err != nil || len(claims) == 0 {
+		for {
+			claims, err := from.Claims(ctx, q)
+			if err != nil {
+				return err
+			}
+			if len(claims) == 0 {
 				break
 			}
+			q.After = claims[len(claims)-1].Name
 			var group errgroup.Group
 			for _, c := range claims {
 				group.Go(func() error {
@@ -46,12 +51,9 @@ func (j *Journal) Carry(ctx context.Context) error {
 					return err
 				})
 			}
-			if err = group.Wait(); err != nil {
+			if err := group.Wait(); err != nil {
 				return err
 			}
-		}
-		if err != nil {
-			return err
 		}
 	}
 	return nil
