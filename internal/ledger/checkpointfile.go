@@ -102,17 +102,15 @@ func CheckRollback(ctx context.Context, store Reader, verifier note.Verifier, an
 	if err != nil {
 		return err
 	}
-	if c, err := proof.OpenCheckpoint(head.Checkpoint, verifier); err == nil {
-		if err := checkFinished(head, c); err != nil {
-			return err
-		}
+	_, c, err := openHead(head, verifier)
+	if errors.Is(err, errUnfinished) {
+		return err
 	}
 	if head.Size < last.Size || len(head.Checkpoint) == 0 {
 		return fmt.Errorf("%w: the store has %d records, and %s is a signed checkpoint of %d: the store lost records, or comes from an older backup. "+
 			"Put the newer store back. To go on without those records would fork the log; if they are lost, `riffle log fork` begins a new one with a new key, "+
 			"in a data folder and a store of its own; keep this one for its proofs", ErrCorrupt, head.Size, anchor.Source, last.Size)
 	}
-	_, c, err := openHead(head, verifier)
 	if err != nil {
 		return err
 	}

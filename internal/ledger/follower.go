@@ -45,10 +45,7 @@ type published struct {
 // startFollower reads back the last records of c's tree, at a cost that does not grow with the log,
 // and then follows the log in a goroutine.
 func (l *Log) startFollower(ctx context.Context, head Head, c proof.Checkpoint) error {
-	from := uint64(0)
-	if c.Size > startupTail {
-		from = (c.Size - startupTail) &^ (tileWidth - 1)
-	}
+	from := (max(c.Size, startupTail) - startupTail) &^ (tileWidth - 1)
 	var err error
 	if l.follower.tree, err = prefix(ctx, l.store, c, from); err != nil {
 		return err
@@ -93,16 +90,14 @@ func (l *Log) runFollower(ctx context.Context) {
 // setReadable applies the outcome of a read: ErrCorrupt breaks the log, and other errors are
 // retried.
 func (l *Log) setReadable(ctx context.Context, err error) {
-	switch {
-	case errors.Is(err, ErrCorrupt):
+	if errors.Is(err, ErrCorrupt) {
 		l.fail(err)
-		return
-	case ctx.Err() != nil:
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
+	case ctx.Err() != nil:
 	case err == nil:
 		l.unreadSince, l.unreadErr = time.Time{}, nil
 	case l.unreadSince.IsZero():

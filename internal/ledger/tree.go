@@ -109,8 +109,8 @@ func openHead(h Head, verifier note.Verifier) (t Tree, c proof.Checkpoint, err e
 	if t, err = treeOf(h); err != nil {
 		return t, c, err
 	}
-	if err := checkFinished(h, c); err != nil {
-		return t, c, err
+	if c.Size > h.Size {
+		return t, c, fmt.Errorf("%w: the store has %d of the %d records that its checkpoint was signed for: %w", ErrCorrupt, h.Size, c.Size, errUnfinished)
 	}
 	root := t.Root()
 	if c.Size != h.Size || c.Root != root {
@@ -123,17 +123,9 @@ func openHead(h Head, verifier note.Verifier) (t Tree, c proof.Checkpoint, err e
 // errUnfinished means that a [Copy] to the store was not finished.
 var errUnfinished = errors.New("it is a copy that is not finished, so run the command that makes it again")
 
-// checkFinished returns errUnfinished if a [Copy] to the store was not finished.
-func checkFinished(h Head, c proof.Checkpoint) error {
-	if c.Size <= h.Size {
-		return nil
-	}
-	return fmt.Errorf("%w: the store has %d of the %d records that its checkpoint was signed for: %w", ErrCorrupt, h.Size, c.Size, errUnfinished)
-}
-
 // hashReader returns a reader of the store's tree that checks every hash against the checkpoint.
 func hashReader(ctx context.Context, store Reader, c proof.Checkpoint) tlog.HashReader {
-	return tlog.TileHashReader(c.Tree(), tileReader{ctx, store})
+	return tlog.TileHashReader(tlog.Tree{N: int64(c.Size), Hash: c.Root}, tileReader{ctx, store})
 }
 
 // A tileReader implements [tlog.TileReader] for a store. It checks nothing.

@@ -50,9 +50,6 @@ func (c Checkpoint) Sign(signer note.Signer) ([]byte, error) {
 	return note.Sign(&note.Note{Text: c.Text()}, signer)
 }
 
-// Tree returns the size and root for use with package tlog.
-func (c Checkpoint) Tree() tlog.Tree { return tlog.Tree{N: int64(c.Size), Hash: c.Root} }
-
 // OpenCheckpoint parses and verifies a signed checkpoint. It ignores signatures by other keys, such
 // as witnesses. The error is [ErrMalformed], or [ErrSignature] if the verifier's key has not signed
 // it or its name is not the origin.
