@@ -130,11 +130,10 @@ func (w *writer) transaction(ctx context.Context, entries int, write func() erro
 func (w *writer) Raise(ctx context.Context, v ledger.Version) error {
 	const raise = "INSERT INTO goose_db_version (version_id, is_applied) " +
 		"SELECT ?1, TRUE WHERE NOT EXISTS (SELECT 1 FROM goose_db_version WHERE version_id >= ?1)"
-	_, err := w.conn.(driver.ExecerContext).ExecContext(ctx, raise, named(nil, int64(v)))
-	if isFull(err) {
-		return fmt.Errorf("%w: %w", ledger.ErrNoSpace, err)
-	}
-	return err
+	return w.transaction(ctx, 1, func() error {
+		_, err := w.conn.(driver.ExecerContext).ExecContext(ctx, raise, named(nil, int64(v)))
+		return err
+	})
 }
 
 func (w *writer) write(ctx context.Context, batch ledger.Batch) error {
@@ -174,8 +173,7 @@ func (w *writer) claim(ctx context.Context, index int64, c *ledger.Claim) error 
 	var err error
 	switch {
 	case !c.Taken:
-		_, err = w.exec(ctx, w.insertClaim, c.Name, index, status, due)
-		return err
+		rows, err = w.exec(ctx, w.insertClaim, c.Name, index, status, due)
 	case c.Unchanged:
 		rows, err = w.exec(ctx, w.moveClaim, c.Name, index, int64(c.From))
 	default:
