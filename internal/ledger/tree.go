@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/bits"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -82,20 +84,16 @@ func (t *Tree) Head() Head {
 
 // treeOf is the inverse of [Tree.Head]. It does not validate the hashes: compare the root.
 func treeOf(h Head) (t Tree, err error) {
+	if h.Size > math.MaxInt64 || len(h.Edge) != bits.OnesCount64(h.Size)*tlog.HashSize {
+		return t, fmt.Errorf("%w: the edge of a tree of %d records cannot have %d bytes", ErrCorrupt, h.Size, len(h.Edge))
+	}
 	t.size = int64(h.Size)
 	rest := h.Edge
 	for level := len(t.edge) - 1; level >= 0; level-- {
-		if t.size>>level&1 == 0 {
-			continue
+		if t.size>>level&1 == 1 {
+			t.edge[level] = tlog.Hash(rest[:tlog.HashSize])
+			rest = rest[tlog.HashSize:]
 		}
-		if len(rest) < tlog.HashSize {
-			return t, fmt.Errorf("%w: the edge of a tree of %d records has %d bytes, which is too short", ErrCorrupt, h.Size, len(h.Edge))
-		}
-		t.edge[level] = tlog.Hash(rest[:tlog.HashSize])
-		rest = rest[tlog.HashSize:]
-	}
-	if t.size < 0 || len(rest) > 0 {
-		return t, fmt.Errorf("%w: the edge of a tree of %d records cannot have %d bytes", ErrCorrupt, h.Size, len(h.Edge))
 	}
 	return t, nil
 }
