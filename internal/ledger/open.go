@@ -206,10 +206,6 @@ func (l *Log) inheritKeys() error {
 			return err
 		}
 	}
-	seedKeys := SeedKeys{from.vault.key}
-	for _, old := range from.vault.old {
-		seedKeys = append(seedKeys, old.key)
-	}
 	if from.options.SeedKeys == nil && inFolder(from.options.SeedKeyFile) {
 		target, err := filepath.Rel(o.Folder, from.options.SeedKeyFile)
 		if err == nil {
@@ -223,7 +219,7 @@ func (l *Log) inheritKeys() error {
 		if name == KeyName {
 			return private, nil
 		}
-		return seedKeys.String(), nil
+		return from.vault.keys.String(), nil
 	}
 	return nil
 }

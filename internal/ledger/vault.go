@@ -35,8 +35,8 @@ const SeedKeySize = 32
 // SP 800-38D, 8.2.2 demands, and it is stored between salt and output. Each mode decrypts the
 // sidecars of both modes and of earlier versions: see decryptV1.
 type Vault struct {
-	key     []byte
-	name    []byte                 // identifies the key and reveals nothing about it
+	keys    SeedKeys               // the first one encrypts
+	name    []byte                 // identifies the first key and reveals nothing about it
 	from    atomic.Uint64          // index of the first entry with an encrypted sidecar
 	old     []*Vault               // of further keys, which only decrypt
 	current atomic.Pointer[subkey] // encrypts; nil before the first sidecar
@@ -64,7 +64,7 @@ func OpenVault(head Head, keys SeedKeys) (*Vault, error) {
 		if len(key) != SeedKeySize {
 			return nil, fmt.Errorf("a seed key has %d bytes; this one has %d bytes", SeedKeySize, len(key))
 		}
-		vaults[i] = &Vault{key: bytes.Clone(key)}
+		vaults[i] = &Vault{keys: keys[i:]}
 		vaults[i].name = vaults[i].derive([]byte("riffle seed key"))[:8]
 	}
 	v := vaults[0]
@@ -161,9 +161,9 @@ func (v *Vault) subkey(salt [saltSize]byte) *subkey {
 	return k
 }
 
-// derive returns HMAC-SHA-256 of a message under the seed key.
+// derive returns HMAC-SHA-256 of a message under the first seed key.
 func (v *Vault) derive(message []byte) []byte {
-	mac := hmac.New(sha256.New, v.key)
+	mac := hmac.New(sha256.New, v.keys[0])
 	mac.Write(message)
 	return mac.Sum(nil)
 }
