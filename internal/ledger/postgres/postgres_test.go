@@ -297,6 +297,17 @@ func TestRemoveRefusesOpenLog(t *testing.T) {
 	})
 }
 
+// TestEngineWithoutAdvisoryLocks shadows the lock that sessions share.
+func TestEngineWithoutAdvisoryLocks(t *testing.T) {
+	t.Parallel()
+	_, url, c := newLog(t)
+	query(t, url, "CREATE FUNCTION pg_advisory_lock_shared(integer, integer) RETURNS void LANGUAGE plpgsql AS 'BEGIN RAISE feature_not_supported; END'")
+	s := open(t, withParameter(url, "search_path=public,pg_catalog"))
+	defer closeStore(t, s)
+	c.Append(s, ledgertest.Entries("without a lock", 2)...)
+	c.CheckLog(s)
+}
+
 // Migrating ends at its time limit, for a locked table and for another process's lock.
 func TestMigrateHasTimeLimits(t *testing.T) {
 	for name, v := range map[string]struct {

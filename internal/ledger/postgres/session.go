@@ -147,12 +147,15 @@ func setUpSession(ctx context.Context, conn *pgconn.PgConn) error {
 	return err
 }
 
-// setUpOpen sets up a session of an open store, whose tables are there.
+// setUpOpen sets up a session of an open store, whose tables are there. An engine may have no advisory locks.
 func setUpOpen(ctx context.Context, conn *pgconn.PgConn) error {
 	if err := setUpSession(ctx, conn); err != nil {
 		return err
 	}
 	_, err := conn.Exec(ctx, "SELECT pg_advisory_lock_shared"+openLock).ReadAll()
+	if isUnsupported(err) {
+		return nil
+	}
 	return err
 }
 
@@ -164,8 +167,12 @@ func setUpWriter(ctx context.Context, conn *pgconn.PgConn) error {
 	return err
 }
 
-// undefinedFunction is the SQLSTATE of an engine without timelines.
-const undefinedFunction = "42883"
+// isUnsupported reports whether the engine lacks a function, such as for timelines or locks.
+func isUnsupported(err error) bool {
+	const undefinedFunction, notSupported = "42883", "0A000"
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (e.Code == undefinedFunction || e.Code == notSupported)
+}
 
 // undefinedTable is the SQLSTATE of a database without a log.
 const undefinedTable = "42P01"
@@ -211,7 +218,7 @@ func (p *primary) validate(next pgconn.ValidateConnectFunc) pgconn.ValidateConne
 // timelineOf returns a new connection's timeline, or 0 if the engine has none.
 func timelineOf(ctx context.Context, conn *pgconn.PgConn) (int64, error) {
 	results, err := conn.Exec(ctx, selectTimeline).ReadAll()
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == undefinedFunction {
+	if isUnsupported(err) {
 		return 0, nil
 	} else if err != nil {
 		return 0, err
