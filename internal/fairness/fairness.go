@@ -89,8 +89,11 @@ type Meter struct {
 // all orders.
 func NewMeter(n int) *Meter {
 	m := &Meter{
-		N: n, Positions: NewPositions(n), Neighbours: NewNeighbours(n), FixedPoints: NewFixedPoints(n), Cycles: NewCycles(n),
-		RisingSequences: NewRisingSequences(n), Inversions: NewInversions(n), Successive: NewSuccessive(n),
+		N: n, Positions: NewPositions(n), Neighbours: NewNeighbours(n), Successive: NewSuccessive(n),
+		FixedPoints:     NewValues("fixed_points", FixedPoints, FixedPointLaw(n)),
+		Cycles:          NewValues("cycles", Cycles, CycleLaw(n)),
+		RisingSequences: NewValues("rising_sequences", RisingSequences, RisingSequenceLaw(n)),
+		Inversions:      NewValues("inversions", Inversions, InversionLaw(n)),
 	}
 	return m.with(n, NewOrders, m.Neighbours, m.FixedPoints, m.Cycles, m.RisingSequences, m.Inversions, m.Successive)
 }
@@ -98,7 +101,9 @@ func NewMeter(n int) *Meter {
 // NewCyclicMeter returns a meter for orders of n items, from 3 to [MostItems], that should be
 // uniform among the single cycles through all items, like the orders of Sattolo's algorithm.
 func NewCyclicMeter(n int) *Meter {
-	m := &Meter{N: n, Positions: NewSuccessors(n), Cycles: newSingleCycle(n)}
+	law := make([]float64, n+1)
+	law[1] = 1 // all have one cycle
+	m := &Meter{N: n, Positions: NewSuccessors(n), Cycles: NewValues("cycles", Cycles, law)}
 	return m.with(n-1, NewSingleCycles, m.Cycles)
 }
 

@@ -1,6 +1,11 @@
 package fairness
 
-import "math"
+import (
+	"hash/fnv"
+	"math"
+
+	"gonum.org/v1/gonum/stat/combin"
+)
 
 // Orders counts each of all orders.
 type Orders struct {
@@ -11,11 +16,13 @@ type Orders struct {
 }
 
 // NewOrders returns the statistic for all n! orders of n items.
-func NewOrders(n int) *Orders { return &Orders{Counts: make([]int, factorial(n)), rank: Rank} }
+func NewOrders(n int) *Orders {
+	return &Orders{Counts: make([]int, combin.NumPermutations(n, n)), rank: Rank}
+}
 
 // NewSingleCycles returns the statistic for all (n-1)! single cycles through n items.
 func NewSingleCycles(n int) *Orders {
-	return &Orders{Counts: make([]int, factorial(n-1)), rank: CycleRank}
+	return &Orders{Counts: make([]int, combin.NumPermutations(n-1, n-1)), rank: CycleRank}
 }
 
 // Add counts one order.
@@ -76,14 +83,6 @@ func CycleRank(order []uint8) int {
 	return Rank(visited)
 }
 
-func factorial(n int) int {
-	product := 1
-	for i := 2; i <= n; i++ {
-		product *= i
-	}
-	return product
-}
-
 // mostRemembered is the number of runs that are compared with each other.
 const mostRemembered = 1 << 20
 
@@ -93,14 +92,12 @@ const mostRemembered = 1 << 20
 type Repeats struct {
 	Runs, Repeats int
 
-	free int      // there are free! orders
-	seen []uint64 // a hash table, half empty at least; 0 is an empty slot
+	free int // there are free! orders
+	seen map[uint64]bool
 }
 
 // NewRepeats returns the statistic for free! orders.
-func NewRepeats(free int) *Repeats {
-	return &Repeats{free: free, seen: make([]uint64, 2*mostRemembered)}
-}
+func NewRepeats(free int) *Repeats { return &Repeats{free: free, seen: map[uint64]bool{}} }
 
 // Add counts one order.
 func (s *Repeats) Add(order []uint8) {
@@ -108,21 +105,12 @@ func (s *Repeats) Add(order []uint8) {
 		return
 	}
 	s.Runs++
-	hash := uint64(14695981039346656037) // FNV-1a
-	for _, item := range order {
-		hash = (hash ^ uint64(item)) * 1099511628211
+	hash := fnv.New64a()
+	_, _ = hash.Write(order) // never fails
+	if s.seen[hash.Sum64()] {
+		s.Repeats++
 	}
-	hash = max(1, hash)
-	for at := (hash ^ hash>>32) % uint64(len(s.seen)); ; at = (at + 1) % uint64(len(s.seen)) {
-		switch s.seen[at] {
-		case 0:
-			s.seen[at] = hash
-			return
-		case hash:
-			s.Repeats++
-			return
-		}
-	}
+	s.seen[hash.Sum64()] = true
 }
 
 // Finding compares the number with the law: each pair of runs is the same once in free! times.

@@ -1,6 +1,9 @@
 package fairness
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // leastMoments is the least number of runs for comparing a value's mean and variance with the normal law.
 // Below it, the law's tails are too thin for lopsided values such as fixed points.
@@ -19,27 +22,6 @@ type Values struct {
 func NewValues(name string, value func(order []uint8) int, law []float64) *Values {
 	return &Values{Name: name, Value: value, Seen: make([]int, len(law)), Law: law}
 }
-
-// NewFixedPoints counts the items at their own place.
-func NewFixedPoints(n int) *Values { return NewValues("fixed_points", FixedPoints, FixedPointLaw(n)) }
-
-// NewCycles counts the cycles of the permutation.
-func NewCycles(n int) *Values { return NewValues("cycles", Cycles, CycleLaw(n)) }
-
-// newSingleCycle counts the cycles of orders that should have one.
-func newSingleCycle(n int) *Values {
-	law := make([]float64, n+1)
-	law[1] = 1
-	return NewValues("cycles", Cycles, law)
-}
-
-// NewRisingSequences counts rising sequences.
-func NewRisingSequences(n int) *Values {
-	return NewValues("rising_sequences", RisingSequences, RisingSequenceLaw(n))
-}
-
-// NewInversions counts the pairs of items that changed sides.
-func NewInversions(n int) *Values { return NewValues("inversions", Inversions, InversionLaw(n)) }
 
 // Add counts one order.
 func (s *Values) Add(order []uint8) {
@@ -68,10 +50,7 @@ func (s *Values) Finding() Finding {
 
 // needed returns the least number of runs at which two outcomes are expected often enough.
 func (s *Values) needed() int {
-	most := 0.0
-	for _, p := range s.Law {
-		most = max(most, p)
-	}
+	most := slices.Max(s.Law)
 	if most == 1 {
 		return 1
 	}
