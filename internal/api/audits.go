@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
-	"riffle/internal/audit/prooffile"
 	"riffle/internal/disclosure"
 	"riffle/internal/httpjson"
 )
@@ -52,13 +51,7 @@ func (a *logAPI) proveAudit(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.sendFresh(proofText(p))
-}
-
-// proofText returns the proof file of a record.
-func proofText(p *disclosure.Proof) []byte {
-	file := prooffile.File{Record: p.Record, Seed: p.Seed, ClientSeed: p.ClientSeed, Inclusion: p.Inclusion, LogKey: p.LogKey}
-	return file.Text()
+	return x.sendFresh(p.Text())
 }
 
 // listAudits answers GET /audits?reference=.

@@ -139,7 +139,7 @@ func (a *logAPI) proveShoe(x *exchange) error {
 	out.media, out.ctx = []string{typeOfLines(x.r)}, long.Context
 	err = a.Disclosure.ProveShoe(long.Context, x.id, witnessed, replay{long, a.Budget.Size(), 0}, func(p *disclosure.Proof) error {
 		out.job = long.Job()
-		out.buf = append(out.buf, proofText(p)...)
+		out.buf = append(out.buf, p.Text()...)
 		if out.flush(); out.sent {
 			long.StopTimer()
 		}

@@ -10,19 +10,18 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/ledger/proof"
 	"riffle/internal/rng"
 	"riffle/internal/shoe"
 )
 
-// A Proof is everything needed to check a record offline.
+// A Proof is the file with which a record is checked offline.
 type Proof struct {
-	Audit
-	ClientSeed string           // the record's; empty for none
-	Inclusion  *proof.Inclusion // of the record, in a published checkpoint
-	LogKey     string           // the checkpoint's verifier key
+	prooffile.File
+	ID       uuid.UUID // of the record
+	LogIndex uint64
 }
 
 // Prove proves that a record is in the log. The error is the ledger's;
@@ -57,7 +56,8 @@ func (s *Service) prove(ctx context.Context, stored *journal.Stored) (*Proof, er
 	if err != nil {
 		return nil, err
 	}
-	return &Proof{Audit: *a, ClientSeed: stored.ClientSeed, Inclusion: inclusion, LogKey: key}, nil
+	file := prooffile.File{Record: a.Record, Seed: a.Seed, ClientSeed: stored.ClientSeed, Inclusion: inclusion, LogKey: key}
+	return &Proof{File: file, ID: a.ID, LogIndex: a.LogIndex}, nil
 }
 
 // ProveShoe calls each with the proof of every record of the shoe with a secret id, in order. It
