@@ -8,7 +8,6 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/disclosure"
-	"riffle/internal/httpjson"
 )
 
 // A shownAudit is an audit in an answer.
@@ -24,6 +23,14 @@ func show(a *disclosure.Audit) shownAudit {
 	return shownAudit{a.ID, a.LogIndex, a.Record, a.Seed != nil, orNull(hex.EncodeToString(a.Seed))}
 }
 
+// sendAudit sends an audit, unless there was an error.
+func (x *exchange) sendAudit(found *disclosure.Audit, err error) error {
+	if err != nil {
+		return err
+	}
+	return x.sendValue(show(found))
+}
+
 // orNull returns a pointer to a text, or nil, which is null in JSON, for "".
 func orNull(text string) *string {
 	if text == "" {
@@ -34,11 +41,7 @@ func orNull(text string) *string {
 
 // getAudit answers GET /audits/{id}.
 func (a *logAPI) getAudit(x *exchange) error {
-	found, err := a.Disclosure.Audit(x.r.Context(), x.id)
-	if err != nil {
-		return err
-	}
-	return x.sendValue(show(found))
+	return x.sendAudit(a.Disclosure.Audit(x.r.Context(), x.id))
 }
 
 // proveAudit answers GET /audits/{id}/proof: one file that can be checked offline.
@@ -122,12 +125,9 @@ func (a *logAPI) verifyAudit(x *exchange) error {
 
 // reveal answers POST /audits/{id}/reveal.
 func (a *logAPI) reveal(x *exchange) error {
-	body, err := httpjson.Read(x, x.r, a.MaxBody, x.lease)
-	if err != nil {
-		return err
-	}
 	var text string
-	if _, err := readMembers(body, x.lease, revealMembers, &text); err != nil {
+	body, _, err := readMembers(x, revealMembers, &text)
+	if err != nil {
 		return err
 	}
 	seed, err := hex.DecodeString(text)
@@ -138,9 +138,5 @@ func (a *logAPI) reveal(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.Disclosure.Reveal(x.committing(), x.id, seed, key)
-	if err != nil {
-		return err
-	}
-	return x.sendValue(show(found))
+	return x.sendAudit(a.Disclosure.Reveal(x.committing(), x.id, seed, key))
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
-	"riffle/internal/budget"
 	"riffle/internal/dealer"
 	"riffle/internal/httpjson"
 	"riffle/internal/liveshoes"
@@ -157,14 +156,18 @@ func form(unknown, excluded []string, reason string) (members []member[*shuffleR
 	return members
 }
 
-// readMembers reads a body that is an object of the members. It returns the names of those that the body has.
-func readMembers[T any](body []byte, lease *budget.Lease, members []member[T], into T) (given []string, err error) {
-	if len(bytes.TrimSpace(body)) == 0 {
-		return nil, badRequest("The body is empty. Send a JSON object, or {} where nothing is required; %s", takes(namesOf(members)))
+// readMembers receives and reads a body that is an object of the members. It returns the names of
+// those that the body has.
+func readMembers[T any](x *exchange, members []member[T], into T) (body []byte, given []string, err error) {
+	if body, err = httpjson.Read(x, x.r, x.log.api.MaxBody, x.lease); err != nil {
+		return nil, nil, err
 	}
-	d, err := httpjson.NewReader(body, lease)
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil, nil, badRequest("The body is empty. Send a JSON object, or {} where nothing is required; %s", takes(namesOf(members)))
+	}
+	d, err := httpjson.NewReader(body, x.lease)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	err = d.Object(func(name string) error {
 		i := slices.IndexFunc(members, func(m member[T]) bool { return m.name == name })
@@ -178,9 +181,9 @@ func readMembers[T any](body []byte, lease *budget.Lease, members []member[T], i
 		return members[i].read(d, into)
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return given, d.End()
+	return body, given, d.End()
 }
 
 // misnomers are hints for names that others have for what a shuffle does with draw.
@@ -223,14 +226,12 @@ func takes(names []string) string {
 
 // readRequest receives and decodes a request.
 func (a *logAPI) readRequest(x *exchange, members []member[*shuffleRequest]) (*shuffleRequest, error) {
-	body, err := httpjson.Read(x, x.r, a.MaxBody, x.lease)
+	q := &shuffleRequest{maxItems: a.Rules.Limits.Items}
+	body, _, err := readMembers(x, members, q)
 	if err != nil {
 		return nil, err
 	}
-	q := &shuffleRequest{maxItems: a.Rules.Limits.Items, body: body}
-	if _, err := readMembers(body, x.lease, members, q); err != nil {
-		return nil, err
-	}
+	q.body = body
 	return q, a.prepare(x, q)
 }
 

@@ -50,7 +50,7 @@ func change(kind liveshoes.Change, names ...string) handler {
 	}
 	return ofLog(func(a *logAPI, x *exchange) error {
 		c := kind
-		if err := a.readChange(x, &c, members); err != nil {
+		if err := readChange(x, &c, members); err != nil {
 			return err
 		}
 		if err := x.lease.Grow(changeBytes(&c)); err != nil {
@@ -94,7 +94,7 @@ func cardsBytes(cards int, openings bool) int64 {
 }
 
 // readChange completes a change with the pile in the path and the members of the body. A DELETE has no body.
-func (a *API) readChange(x *exchange, c *liveshoes.Change, members []member[*liveshoes.Change]) (err error) {
+func readChange(x *exchange, c *liveshoes.Change, members []member[*liveshoes.Change]) (err error) {
 	for _, place := range []*shoe.Place{&c.From, &c.To} {
 		if *place == pileInPath {
 			*place = x.pile
@@ -105,11 +105,8 @@ func (a *API) readChange(x *exchange, c *liveshoes.Change, members []member[*liv
 	}
 	var body []byte
 	if x.r.Method != http.MethodDelete {
-		if body, err = httpjson.Read(x, x.r, a.MaxBody, x.lease); err != nil {
-			return err
-		}
-		given, err := readMembers(body, x.lease, members, c)
-		if err != nil {
+		var given []string
+		if body, given, err = readMembers(x, members, c); err != nil {
 			return err
 		}
 		if err := complete(c, given); err != nil {
