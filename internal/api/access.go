@@ -40,17 +40,6 @@ func (a *API) serveMore(m More, answer func(http.ResponseWriter, *Request) error
 	})
 }
 
-// servePage returns the handler of a page. It works while the log is closed.
-func (a *API) servePage(page Page) http.HandlerFunc {
-	return a.handle(func(x *exchange) error {
-		if err := a.authorize(x, access.Page); err != nil {
-			return err
-		}
-		page(x, x.r, x.log.prefix)
-		return nil
-	})
-}
-
 // authorize identifies the caller, unless it asks for a page. It returns an error if the caller lacks
 // the scope or has reached its limits.
 func (a *API) authorize(x *exchange, scope access.Scope) (err error) {

@@ -120,9 +120,7 @@ func (a *API) routes() *chi.Mux {
 		}
 	}
 	for pattern, page := range a.Pages {
-		serve := a.servePage(page)
-		r.Get(pattern, serve)
-		r.Head(pattern, serve)
+		a.add(r, route{access.Page, http.MethodGet, pattern, func(x *exchange) error { return x.sendPage(page) }})
 	}
 	return r
 }

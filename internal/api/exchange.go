@@ -118,6 +118,12 @@ func (x *exchange) send(media []string, body []byte) error {
 	return nil
 }
 
+// sendPage sends a page. It works while the log is closed.
+func (x *exchange) sendPage(page Page) error {
+	page(x, x.r, x.log.prefix)
+	return nil
+}
+
 // sendFresh sends a JSON document that must not be cached, since it may have a seed or change.
 func (x *exchange) sendFresh(body []byte) error {
 	x.Header()["Cache-Control"] = noStore

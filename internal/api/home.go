@@ -10,8 +10,7 @@ import (
 func (a *API) home(x *exchange) error {
 	x.Header().Add("Vary", "Accept")
 	if a.Home != nil && acceptsHTML(x.r) {
-		a.Home(x, x.r, x.log.prefix)
-		return nil
+		return x.sendPage(a.Home)
 	}
 	return x.send(typeJSON, fmt.Appendf(nil, `{"service":"riffle","contract":"%s/openapi.yaml","checkpoint":"%[1]s/log/checkpoint"}`+"\n", x.log.prefix))
 }

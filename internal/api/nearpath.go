@@ -24,8 +24,7 @@ func (a *API) noSuchPath(x *exchange) error {
 		return nil
 	}
 	if a.Missing != nil && acceptsHTML(x.r) {
-		a.Missing(x, x.r, x.log.prefix)
-		return nil
+		return x.sendPage(a.Missing)
 	}
 	if near := a.nearestPath(x.r.URL.Path); near != "" && near != x.r.URL.Path { // equal in another case
 		return notFound("There is nothing at this path; did you mean %s? GET /openapi.yaml lists what there is.", near)
