@@ -270,24 +270,17 @@ func detailed(r *http.Request, err error) *problem {
 	return nil
 }
 
-// problemOfFields is for a request that the rules reject.
+// problemOfFields is for a request that the rules reject. It points at the field as the request
+// named it: a member of the body or a parameter of the query.
 func problemOfFields(r *http.Request, e *plan.Invalid) *problem {
-	p := unprocessable("%s", sentence(e.Fields[0].Pointer, e.Fields[0].Detail))
-	for _, f := range e.Fields {
-		p.Errors = append(p.Errors, place(r, f))
-	}
-	return p
-}
-
-// place points at a field as the request named it: a member of the body or a parameter of the query.
-func place(r *http.Request, f plan.FieldError) fieldError {
-	detail, pointer := sentence(f.Pointer, f.Detail), shortPointer(f.Pointer)
+	field := e.Fields[0]
+	p := unprocessable("%s", sentence(field.Pointer, field.Detail))
 	if r.Method != http.MethodGet {
-		return fieldError{Pointer: &pointer, Detail: detail}
+		return p.at(field.Pointer)
 	}
-	name := strings.TrimPrefix(pointer, "/parameters")
+	name := strings.TrimPrefix(shortPointer(field.Pointer), "/parameters")
 	name, _, _ = strings.Cut(strings.TrimPrefix(name, "/"), "/")
-	return fieldError{Parameter: name, Detail: detail}
+	return p.in(name)
 }
 
 // sentence completes the text of an error to a sentence. It does not capitalize the name of the member at

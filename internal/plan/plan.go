@@ -88,16 +88,11 @@ type FieldError struct {
 	Detail string
 }
 
-// An Invalid is the error for a well-formed request that the rules reject.
+// An Invalid is the error for a well-formed request that the rules reject. It has one field: the
+// first that is wrong.
 type Invalid struct{ Fields []FieldError }
 
-func (e *Invalid) Error() string {
-	var list []string
-	for _, f := range e.Fields {
-		list = append(list, f.Pointer+": "+f.Detail)
-	}
-	return strings.Join(list, "; ")
-}
+func (e *Invalid) Error() string { return e.Fields[0].Pointer + ": " + e.Fields[0].Detail }
 
 // Refuse returns an [Invalid] for the member at a JSON pointer.
 func Refuse(pointer, format string, args ...any) error {
