@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -13,13 +14,6 @@ type Rates struct {
 	Burst    int     // largest burst of requests; 0 for the requests of one second
 	Records  float64 // written by requests
 	Bytes    float64 // of responses
-}
-
-func (r Rates) burst() int {
-	if r.Burst > 0 {
-		return r.Burst
-	}
-	return max(1, int(math.Ceil(r.Requests)))
 }
 
 // A limiter applies [Rates] to one caller. A request's records and bytes are charged when it ends, so
@@ -38,7 +32,7 @@ func newLimiter(r Rates) limiter {
 	}
 	second := func(perSecond float64) int { return max(1, int(min(perSecond, math.MaxInt32))) }
 	return limiter{
-		requests: bucket(r.Requests, r.burst()),
+		requests: bucket(r.Requests, cmp.Or(r.Burst, max(1, int(math.Ceil(r.Requests))))),
 		records:  bucket(r.Records, second(r.Records)),
 		bytes:    bucket(r.Bytes, second(r.Bytes)),
 	}

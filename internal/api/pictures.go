@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"net/http"
@@ -43,10 +44,7 @@ func (a *logAPI) drawCard(x *exchange, kind *deck.Type) error {
 
 // drawDeck answers GET /cards/{type}: browsers get a page, programs and images a picture.
 func (a *logAPI) drawDeck(x *exchange, kind *deck.Type) error {
-	if err := x.onlyParameters(); err != nil {
-		return err
-	}
-	if err := x.lease.Grow(int64(picture.MaxDeckSize(kind))); err != nil {
+	if err := cmp.Or(x.onlyParameters(), x.lease.Grow(int64(picture.MaxDeckSize(kind)))); err != nil {
 		return err
 	}
 	x.Header().Add("Vary", "Accept")

@@ -9,8 +9,8 @@ import (
 // french draws suited cards and jokers.
 func french(s *sheet, c *deck.Card) bool {
 	rank := c.Attributes["rank"]
-	if c.Attributes["suit"] == "jokers" && (rank == "small" || rank == "big") {
-		joker(s, rank == "big")
+	if colour := jokers[rank]; colour != "" && c.Attributes["suit"] == "jokers" {
+		joker(s, rank, colour)
 		return true
 	}
 	m, known := frenchSuits[c.Attributes["suit"]]
@@ -36,19 +36,13 @@ func suited(s *sheet, c *deck.Card, m suit, index string) bool {
 }
 
 // written returns the rank as cards show it: 10 for T.
-func written(rank string) string {
-	if rank == "T" {
-		return "10"
-	}
-	return rank
-}
+func written(rank string) string { return strings.Replace(rank, "T", "10", 1) }
+
+// jokers are the colours of the jokers.
+var jokers = map[string]string{"small": ink, "big": red}
 
 // joker draws a jester, the big one in colours.
-func joker(s *sheet, big bool) {
-	colour, size := ink, "small"
-	if big {
-		colour, size = red, "big"
-	}
+func joker(s *sheet, size, colour string) {
 	s.card(paper)
 	s.twice(func() {
 		for i, letter := range []string{"J", "O", "K", "E", "R"} {

@@ -318,10 +318,8 @@ func (l *Layout) take(cards Cards) {
 // see marks cards that are taken from the deck as seen.
 func (l *Layout) see(cards Cards) {
 	for _, r := range cards.runs {
-		for i := range l.Seals {
-			if s := &l.Seals[i]; s.Version == r.seal {
-				s.Seen = s.Seen.with(r)
-			}
+		if s, found := l.Seal(r.seal); found {
+			s.Seen = s.Seen.with(r)
 		}
 	}
 }
