@@ -77,7 +77,10 @@
 // defaults.
 package deck
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Text is a name in the two languages that every type and card is named in.
 type Text struct {
@@ -187,7 +190,6 @@ type Deck struct {
 	parameters map[string]int
 	codes      []string
 	cards      []Card
-	first      []int // index in cards of the first copy of every face, or -1
 }
 
 // build returns the deck, or the reason why the counts do not make one.
@@ -202,13 +204,8 @@ func (t *Type) build(parameters map[string]int) (_ *Deck, reason string) {
 		parameters: parameters,
 		codes:      make([]string, 0, size),
 		cards:      make([]Card, 0, size),
-		first:      make([]int, len(t.faces)),
 	}
 	for i, f := range t.faces {
-		d.first[i] = -1
-		if counts[i] > 0 {
-			d.first[i] = len(d.cards)
-		}
 		for instance := 1; instance <= counts[i]; instance++ {
 			f.Instance = instance
 			d.cards = append(d.cards, f.Card)
@@ -265,9 +262,10 @@ func (d *Deck) Cards() []Card { return d.cards }
 // Find returns the first card with this code or alias, so 0S and 10S find TS. Case matters: 1s is a
 // tile.
 func (d *Deck) Find(code string) (Card, bool) {
-	i, ok := d.kind.index[code]
-	if !ok || d.first[i] < 0 {
+	face, known := d.kind.Face(code)
+	i := slices.Index(d.codes, face.Code)
+	if !known || i < 0 {
 		return Card{}, false
 	}
-	return d.cards[d.first[i]], true
+	return d.cards[i], true
 }

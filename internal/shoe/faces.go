@@ -94,7 +94,7 @@ func (f *Faces) Name(number uint64) string {
 // unchanged.
 func (f *Faces) Resolve(name string) string {
 	if f.deck != nil {
-		if card, found := f.deck.Find(name); found {
+		if card, found := f.deck.Type().Face(name); found {
 			return card.Code
 		}
 	}
