@@ -87,38 +87,32 @@ type handler struct {
 	changes bool
 }
 
-// handle adapts a handler to HTTP.
+// handle adapts a handler to HTTP. A request and its answer have memory of the budget.
 func (a *API) handle(h handler) Handler {
 	return cors(func(w http.ResponseWriter, r *http.Request, log Log) error {
+		if r.Method == http.MethodHead && h.changes {
+			w.Header().Set("Allow", "GET, POST, PUT, PATCH, DELETE, OPTIONS")
+			return refuse(http.StatusMethodNotAllowed, "HEAD does not change a deck. Use GET or POST.")
+		}
 		lease := a.Budget.Lease(quota.Peer(r.RemoteAddr))
 		defer lease.Release()
-		text, err := answerTo(w, r, log, h, lease)
+		q, err := read(w, r, log, lease)
+		if err != nil {
+			return err
+		}
+		found, err := h.answer(q)
+		if err != nil {
+			return err
+		}
+		text := found.text()
+		if !h.changes { // a change reserved memory for its answer before
+			err = lease.Grow(int64(len(text)))
+		}
 		if err == nil {
 			write(w, http.StatusOK, text)
 		}
 		return err
 	})
-}
-
-// answerTo returns the answer to a request. It charges the lease for both.
-func answerTo(w http.ResponseWriter, r *http.Request, log Log, h handler, lease *budget.Lease) ([]byte, error) {
-	if r.Method == http.MethodHead && h.changes {
-		w.Header().Set("Allow", "GET, POST, PUT, PATCH, DELETE, OPTIONS")
-		return nil, refuse(http.StatusMethodNotAllowed, "HEAD does not change a deck. Use GET or POST.")
-	}
-	q, err := read(w, r, log, lease)
-	if err != nil {
-		return nil, err
-	}
-	found, err := h.answer(q)
-	if err != nil {
-		return nil, err
-	}
-	text := found.text()
-	if !h.changes { // a change reserved memory for its answer before
-		err = lease.Grow(int64(len(text)))
-	}
-	return text, err
 }
 
 // cors lets pages of any origin read the responses of a handler, and answers preflight requests.
