@@ -79,18 +79,13 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 // logLabel is the label for the name of the log.
 const logLabel = "log"
 
-// events are the events of commitments, as labels.
-var events = map[dealer.Event]string{
-	dealer.Committed: "made", dealer.Used: "used", dealer.Voided: "void", dealer.Late: "late",
-}
-
 // Log returns the metrics of a log. Counters of known labels begin at 0.
 func (m *Metrics) Log(name string) *LogMetrics {
 	for _, plain := range []*prometheus.CounterVec{m.items, m.shed, m.lost} {
 		plain.WithLabelValues(name)
 	}
-	for _, text := range events {
-		m.commitments.WithLabelValues(name, text)
+	for _, event := range []dealer.Event{dealer.Committed, dealer.Used, dealer.Voided, dealer.Late} {
+		m.commitments.WithLabelValues(name, string(event))
 	}
 	for _, kind := range []audit.Kind{
 		audit.KindShoe, audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindReshuffle, audit.KindClose, audit.KindExpire,
@@ -160,7 +155,7 @@ func (l *Log) collect(ctx context.Context, c chan<- prometheus.Metric) {
 
 // Commitment counts an event of a commitment.
 func (m *LogMetrics) Commitment(e dealer.Event) {
-	m.commitments.WithLabelValues(m.log, events[e]).Inc()
+	m.commitments.WithLabelValues(m.log, string(e)).Inc()
 }
 
 // ShoeChange counts a record of a shoe.

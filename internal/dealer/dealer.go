@@ -24,14 +24,14 @@ import (
 )
 
 // An Event is reported to Options.Observe.
-type Event int
+type Event string
 
-// The events of commitments.
+// The events of commitments, and their names in metrics.
 const (
-	Committed Event = iota // a commitment was made
-	Used                   // a commitment was used
-	Voided                 // a commitment was logged as void
-	Late                   // a request tried to use a commitment after its deadline
+	Committed Event = "made" // a commitment was made
+	Used      Event = "used" // a commitment was used
+	Voided    Event = "void" // a commitment was logged as void
+	Late      Event = "late" // a request tried to use a commitment after its deadline
 )
 
 // Options configures New.
