@@ -69,7 +69,7 @@ func (a *logAPI) listPlace(x *exchange) error {
 		return err
 	}
 	place := cmp.Or(x.pile, shoe.Dealt)
-	if err := x.lease.Grow(cardsBytes(cardsAt(s, place), openings)); err != nil {
+	if err := x.lease.Grow(cardsBytes(s.CardsAt(place), openings)); err != nil {
 		return err
 	}
 	cards, err := a.Shoes.Cards(x.r.Context(), s, place, openings)
@@ -83,20 +83,6 @@ func (a *logAPI) listPlace(x *exchange) error {
 	}
 	out.cards(cards)
 	return out.end()
-}
-
-// cardsAt returns the number of cards at a place: a pile, or outside the deck and all piles.
-func cardsAt(s *liveshoes.Shoe, place shoe.Place) int {
-	name, ok := place.Pile()
-	if !ok {
-		return int(s.Dealt)
-	}
-	for _, p := range s.Piles {
-		if p.Name == name {
-			return int(p.Cards)
-		}
-	}
-	return 0
 }
 
 // openCard answers GET /shoes/{id}/cards/{position}/proof.
