@@ -115,10 +115,8 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, decide func(*state) 
 	}
 	defer release()
 	if current := s.cached(id); current != nil {
-		p, err := s.prepareChange(ctx, current, decide)
-		if err == nil && p != nil {
-			result, err := s.commit(ctx, p)
-			if !isConflict(err) {
+		if p, err := s.prepareChange(ctx, current, decide); err == nil && p != nil {
+			if result, err := s.commit(ctx, p); !isConflict(err) {
 				return result, err
 			}
 		}

@@ -1,6 +1,7 @@
 package liveshoes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,18 +21,14 @@ func (s *Service) choose(ctx context.Context, p *pendingChange) (shoe.Cards, err
 	if p.Taken == shoe.Named {
 		return s.chooseNamed(ctx, p, there)
 	}
-	count := uint64(1)
-	if p.Count != nil {
-		count = *p.Count
-	}
-	if count > there.Len() {
-		return there, &shoe.ShortError{Have: there.Len(), Want: count}
-	}
-	if count == 0 {
+	count := *cmp.Or(p.Count, new(uint64(1)))
+	switch {
+	case count == 0:
 		return there, plan.Refuse("/count", "count must be at least 1; got 0")
-	}
-	if p.Taken != shoe.Random {
+	case p.Taken != shoe.Random:
 		return layout.Take(p.From, p.Taken, count)
+	case count > there.Len(): // before a seed is drawn
+		return there, &shoe.ShortError{Have: there.Len(), Want: count}
 	}
 	positions, err := s.shuffle(p, there.Len(), count)
 	if err != nil {
