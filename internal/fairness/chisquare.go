@@ -34,9 +34,11 @@ func pearson(counts []int, expected float64) (x float64) {
 // Fit compares counts with the law of their outcomes. Outcomes are pooled with their neighbours until
 // ten or more are expected. An outcome that cannot be makes x infinite.
 func Fit(counts []int, law []float64) (x float64, freedom int, p float64) {
-	sum, impossible := 0, false
+	sum := 0
 	for i, c := range counts {
-		impossible = impossible || law[i] == 0 && c > 0
+		if law[i] == 0 && c > 0 {
+			x = math.Inf(1)
+		}
 		sum += c
 	}
 	var expected, seen []float64
@@ -54,9 +56,6 @@ func Fit(counts []int, law []float64) (x float64, freedom int, p float64) {
 		expected[last-1] += expected[last]
 		seen[last-1] += seen[last]
 		expected, seen = expected[:last], seen[:last]
-	}
-	if impossible {
-		x = math.Inf(1)
 	}
 	for i := range expected {
 		x += (seen[i] - expected[i]) * (seen[i] - expected[i]) / expected[i]

@@ -35,14 +35,10 @@ func CycleLaw(n int) []float64 {
 func RisingSequenceLaw(n int) []float64 {
 	law := []float64{0, 1}
 	for j := 2; j <= n; j++ {
-		next := make([]float64, j+1)
-		for v := 1; v <= j; v++ {
-			next[v] = float64(j-v+1) * law[v-1] / float64(j)
-			if v < j {
-				next[v] += float64(v) * law[v] / float64(j)
-			}
+		law = append(law, 0)
+		for v := j; v >= 1; v-- { // downwards, since each is made of the smaller one before it
+			law[v] = float64(j-v+1)*law[v-1]/float64(j) + float64(v)*law[v]/float64(j)
 		}
-		law = next
 	}
 	return law
 }
