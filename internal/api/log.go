@@ -91,12 +91,11 @@ func sendCompressed(x *exchange, kind []string, data []byte) {
 	h := x.Header()
 	h["Content-Type"] = kind
 	h.Add("Vary", "Accept-Encoding") // also if uncompressed, or a cache would serve that to everybody
-	send := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { httpserver.Send(w, http.StatusOK, data) })
+	var send http.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { httpserver.Send(w, http.StatusOK, data) })
 	if x.lease.Grow(compressorBytes) == nil {
-		compressed.Handler(send).ServeHTTP(x, x.r)
-	} else {
-		send(x, x.r)
+		send = compressed.Handler(send)
 	}
+	send.ServeHTTP(x, x.r)
 }
 
 // compressed compresses bundles of records to a fifth, and pictures to a tenth.

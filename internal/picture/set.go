@@ -13,19 +13,13 @@ func set(s *sheet, c *deck.Card) bool {
 	n := strings.Index("123", c.Attributes["number"]) + 1
 	colour := setColours[c.Attributes["colour"]]
 	shape := drawings()["set/"+c.Attributes["shape"]]
-	fill := "none"
-	known := n > 0 && len(c.Attributes["number"]) == 1 && colour != "" && shape != ""
-	switch c.Attributes["shading"] {
-	case "solid":
-		fill = colour
-	case "striped":
-		shape += drawings()["stripes/"+c.Attributes["shape"]]
-	case "open":
-	default:
-		known = false
-	}
-	if !known {
+	shading := c.Attributes["shading"]
+	fill := map[string]string{"solid": colour, "striped": "none", "open": "none"}[shading]
+	if n == 0 || len(c.Attributes["number"]) != 1 || colour == "" || shape == "" || fill == "" {
 		return false
+	}
+	if shading == "striped" {
+		shape += drawings()["stripes/"+c.Attributes["shape"]]
 	}
 	s.card(paper)
 	for i := range n {
