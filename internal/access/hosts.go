@@ -61,14 +61,11 @@ func (s set) MarshalText() ([]byte, error) {
 // other address accepts the names of h, or every name if h has none. The port is ignored. A request
 // without Host is accepted: HTTP/1.0 permits it, and no browser sends one.
 func (h Hosts) Allow(local net.Addr, host string) bool {
-	if host == "" {
-		return true
-	}
 	name := normalize(withoutPort(host))
-	if h.set[name] {
+	switch {
+	case host == "" || h.set[name]:
 		return true
-	}
-	if IsLoopback(local) {
+	case IsLoopback(local):
 		return isLocal(name)
 	}
 	return len(h.set) == 0

@@ -7,6 +7,7 @@
 package dealer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -54,9 +55,7 @@ type Dealer struct {
 
 // New returns a dealer that checks requests by rules and appends records to a journal.
 func New(j *journal.Journal, rules *plan.Rules, options Options) *Dealer {
-	if options.Deadline == 0 {
-		options.Deadline = DefaultDeadline
-	}
+	options.Deadline = cmp.Or(options.Deadline, DefaultDeadline)
 	if options.Observe == nil {
 		options.Observe = func(Event) {}
 	}

@@ -214,10 +214,8 @@ func (p *parser) checkCards() {
 			enter(i, pointer(at+"/aliases", j), alias)
 		}
 		p.must(!c.Majority || c.Count.rest, at, `"majority" is for the card whose count is "rest"`)
-		if c.Count.rest && rest != "" {
-			p.fail(at, "the rest is already given to line %d", p.line(rest))
-		}
 		if c.Count.rest {
+			p.must(rest == "", at, "the rest is already given to line %d", p.line(rest))
 			rest = at
 		}
 	}

@@ -3,6 +3,7 @@ package deckofcards
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -91,12 +92,7 @@ func whole(m makeup, shuffled bool) *liveshoes.Request {
 
 // partial returns a request for a deck of the named cards.
 func partial(named []string, withJokers bool, copies uint64, shuffled bool) (*liveshoes.Request, error) {
-	var codes []string
-	for _, code := range named {
-		if withJokers || places[code] < plain {
-			codes = append(codes, code)
-		}
-	}
+	codes := slices.DeleteFunc(slices.Clone(named), func(code string) bool { return !withJokers && places[code] >= plain })
 	switch n := uint64(len(codes)); {
 	case n == 0:
 		return nil, refuse(http.StatusBadRequest, "A deck has at least one card. Name its cards as in cards=AS,0S,KH; jokers, X1 and X2, need jokers_enabled=true.")

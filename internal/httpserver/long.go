@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -46,9 +47,7 @@ var (
 // NewLongRequests leaves one processor to short requests. An eighth of the memory budget is for
 // replays. A zero limit defaults to two minutes.
 func NewLongRequests(memory *budget.Budget, limit, writeTimeout time.Duration) *LongRequests {
-	if limit == 0 {
-		limit = defaultLimit
-	}
+	limit = cmp.Or(limit, defaultLimit)
 	l := &LongRequests{
 		scheduler: scheduler.New(runtime.GOMAXPROCS(0)-1, maxLong),
 		maxMemory: memory.Size() / 8, limit: limit, writeTimeout: writeTimeout,

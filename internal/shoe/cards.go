@@ -1,6 +1,7 @@
 package shoe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -235,16 +236,13 @@ func ParseCards(text string) (Cards, error) {
 	}
 	for word := range strings.SplitSeq(text, " ") {
 		seal, positions, ok := strings.Cut(word, ":")
-		first, last, isRun := strings.Cut(positions, "-")
-		if !isRun {
-			last = first
-		}
+		first, last, _ := strings.Cut(positions, "-")
 		number := func(text string) uint64 {
 			n, err := strconv.ParseUint(text, 10, 53)
 			ok = ok && err == nil
 			return n
 		}
-		r := run{number(seal), number(first), number(last)}
+		r := run{number(seal), number(first), number(cmp.Or(last, first))}
 		if n := r.len(); !ok || r.seal == 0 || n > MaxCards || c.n+n > MaxCards {
 			return Cards{}, errCards
 		}
