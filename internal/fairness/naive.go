@@ -3,28 +3,16 @@ package fairness
 // FitsNaive reports whether the counts are not uniform but fit swapping each place with any: from
 // the first or from the last on, of orders or of their inverses.
 func (s *Positions) FitsNaive() bool {
-	uniform := s.Finding()
-	law, least := naivePositions(s.N), uniform.X
-	for _, reversed := range []bool{false, true} {
-		for _, inverse := range []bool{false, true} {
-			x := 0.0
-			for place := range s.N {
-				for item := range s.N {
-					p, i := place, item
-					if reversed {
-						p, i = s.N-1-p, s.N-1-i
-					}
-					if inverse {
-						p, i = i, p
-					}
-					expected := law[p*s.N+i] * float64(s.Runs)
-					off := float64(s.Counts[place*s.N+item]) - expected
-					x += off * off / expected
-				}
-			}
-			least = min(least, x*float64(s.N-1)/float64(s.N))
+	uniform, law, n := s.Finding(), naivePositions(s.N), s.N
+	var x [2]float64 // of orders and of inverses; swaps from the last place on undo those from the first
+	for cell, count := range s.Counts {
+		for i, other := range []int{cell, cell%n*n + cell/n} {
+			expected := law[other] * float64(s.Runs)
+			off := float64(count) - expected
+			x[i] += off * off / expected
 		}
 	}
+	least := min(uniform.X, min(x[0], x[1])*float64(n-1)/float64(n))
 	return uniform.P < Alpha && ChiSquare(least, uniform.Freedom) > Alpha
 }
 
