@@ -204,8 +204,8 @@ const STATEMENT = ['algorithm', 'size', 'draw', 'repeat', 'hands', 'input', 'ref
 const ALL = 'id time kind spec commitment', DRAWN = 'algorithm size draw repeat input reference?'; // ?: optional
 const MADE = `${ALL} ${DRAWN} items_digest? parameters?`, CHANGE = `${ALL} audit_id version expires?`;
 const MOVE = `${CHANGE} from taken cards to put?`;
-const MEMBERS = {__proto__: null, reveal: `${ALL} audit_id`, void: `${ALL} commitment_id`, commitment: `${MADE} hands? deadline`,
-  shuffle: `${MADE} hands? client_seed? reveal? commitment_id?`,
+const MEMBERS = {__proto__: null, reveal: `${ALL} audit_id`, void: `${ALL} commitment_id count?`,
+  commitment: `${MADE} hands? deadline count?`, shuffle: `${MADE} hands? client_seed? reveal? commitment_id? count?`,
   shoe: `${MADE} audit_id? client_seed? commitment_id? cut? cut_range? expires? root?`, draw: MOVE,
   add: MOVE.replace(' cards', ' cards?'), return: MOVE,
   reshuffle: `${CHANGE} ${DRAWN} from client_seed? cut? cut_range? root`, close: CHANGE, expire: CHANGE,
@@ -255,10 +255,13 @@ function readRecord(text) {
     client_seed: (seed) => like(/^[^\0]+$/)(seed) && utf8(seed).length <= 256, reveal: like(/^now$/),
     deadline: isLater, expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
     commitment_id: (id) => like(UUID7)(id) && (kind === 'void' || 'client_seed' in record),
+    count: (n) => between(2)(n) && (kind !== 'shuffle' || 'commitment_id' in record), round: (n) => between(1, record.count)(n),
+    path: (hashes) => hashes.length > 0 && hashes.every(like(DIGEST)),
     successor: like(NEIGHBOUR), predecessor: like(NEIGHBOUR),
     checkpoint: (text) => like(CHECKPOINT)(text) && like(NEIGHBOUR)(record.predecessor) && text.startsWith(`${logName(record.predecessor)}\n`)};
   let members = (MEMBERS[kind] ?? 'id time kind spec').split(' ');
   if (kind === 'draw' && record.taken === 'random') members.push(...DRAWN.split(' '));
+  if (members.includes('count?') && 'count' in record && kind !== 'commitment') members.push('round', ...(kind === 'shuffle' ? ['path'] : []));
   if (record.to !== 'dealt') members = members.map((name) => name === 'put?' ? 'put' : name);
   for (const [name, rule] of Object.entries(rules)) {
     if (!MEMBERS[kind] && !members.includes(name)) continue; // of an unknown kind
@@ -572,7 +575,9 @@ async function checkCommitment(steps, {file, record}, commitment) {
   } else if (failed) wrong(`the proof of the commitment fails at the step ${failed.name}: ${failed.text}`);
   else if (made?.kind !== 'commitment') wrong('the proof given is not of a commitment');
   else if (made.id !== id) wrong(`the record does not say that it used the commitment ${made.id}`);
-  else if (!same('commitment')) wrong(`the record has the commitment ${record.commitment}, and ${made.commitment} was committed to`);
+  else if (!same('count')) wrong(`the record is of a book of ${record.count ?? 0} rounds, and the commitment of ${made.count ?? 0}`);
+  else if (made.count && !await isRoundOf(record, made)) wrong(`the path does not lead from round ${record.round} to the commitment of the book`);
+  else if (!made.count && !same('commitment')) wrong(`the record has the commitment ${record.commitment}, and ${made.commitment} was committed to`);
   else if (!STATEMENT.every(same)) wrong('the record states something other than the commitment');
   else if (record.time >= made.deadline) wrong(`the record is of ${record.time}, and the deadline was ${made.deadline}`);
   else if (other.file.index >= file.index) {
@@ -581,6 +586,11 @@ async function checkCommitment(steps, {file, record}, commitment) {
     steps.add('committed', 'ok', `the commitment ${id} is earlier in the same log: it fixed seed and statement, and was used ` +
       'before its deadline');
   }
+}
+
+async function isRoundOf({commitment, count, round, path}, book) {
+  const leaf = await sha256(Uint8Array.of(0), unhex(commitment)), top = await rootOf(leaf, BigInt(round - 1), BigInt(count), path.map(unhex));
+  return top !== undefined && hex(top) === book.commitment;
 }
 
 const costs = (cost) => `replaying it takes ${cost} steps; verifiers replay up to 1,073,741,824`;
@@ -787,7 +797,7 @@ async function checkItems(entry, {items, salt}) {
 }
 
 // An order is an array, or an answer with items, hands or shuffles.
-const ANSWER_MEMBERS = ['audit_id', 'log_index', 'algorithm', 'items', 'hands', 'rest', 'shuffles', 'commitment', 'seed']; // none is ignored
+const ANSWER_MEMBERS = ['audit_id', 'log_index', 'algorithm', 'items', 'hands', 'rest', 'shuffles', 'commitment', 'round', 'seed']; // none is ignored
 function readOrder(text) {
   const node = parse(text), isAnswer = node.value instanceof Map, has = (name) => node.value.has(name);
   demand(isAnswer || isList(node), 'neither an answer of POST /shuffle nor a JSON array');
@@ -809,6 +819,8 @@ function otherNames(order, {file, record}) {
     const got = order.get(name);
     if (got && string(got) !== want) return `the answer has the ${name} ${short(got.text)}, and the record has ${want}`;
   }
+  const round = order.get('round');
+  if (round && whole(round) !== record.round) return `the answer has the round ${short(round.text)}, and the record has ${record.round ?? 'none'}`;
   const seed = order.get('seed');
   if (file.seed !== null && seed && string(seed) !== file.seed) return 'the answer has another seed than the file';
   const index = order.get('log_index');
@@ -1442,10 +1454,11 @@ async function checkRoots(shoe, sealings) {
 
 const PLACES = {shoe: 'the deck', dealt: 'the dealt cards', out: 'from anywhere outside the deck', all: 'all cards'};
 const where = (place) => PLACES[place] ?? `the ${place}`;
-function stated({size, draw, repeat, algorithm, reference}, isShoe) {
+function stated({kind, size, draw, repeat, algorithm, reference, round, count}, isShoe) {
   const text = isShoe && draw === 0 ? `${size}, in the order of the input` :
     `${draw} of ${size}, shuffled by ${algorithm}${repeat > 1 ? `, ${repeat} times` : ''}`;
-  return text + (reference ? `; reference ${JSON.stringify(reference)}` : '');
+  return text + (reference ? `; reference ${JSON.stringify(reference)}` : '') +
+    (kind === 'shuffle' && round ? `; round ${round} of the book of ${count}` : '');
 }
 const cutOf = ({cut, cut_range: range}) => (cut ? `; a cut card behind ${cut}` : '') +
   (range ? `, drawn from ${range[0]} to ${range[1]}` : '');
@@ -1459,21 +1472,25 @@ function describe(record) {
       (to === 'dealt' ? '' : ` and put to the ${record.put} of ${where(to)}`);
   };
   const texts = {reveal: () => `the seed of ${of} was made public`,
-    void: () => `the commitment ${record.commitment_id} was not used in time`,
-    commitment: () => `a commitment to ${stated(record)}, until ${record.deadline}`, shuffle: () => stated(record),
+    void: () => lapsed(record),
+    commitment: () => `${record.count ? `a book of ${record.count} commitments, each` : 'a commitment'} to ${stated(record)}, until ${record.deadline}`, shuffle: () => stated(record),
     shoe: () => `a shoe: ${stated(record, true)}${cutOf(record)}${of ? `; it replaces the shoe ${of}` : ''}`,
     'log-end': () => `the log ended here${record.successor ? `; it goes on as ${logName(record.successor)}` : ''}`,
     'log-begin': () => `the log follows ${logName(record.predecessor)} after its first ${record.checkpoint.split('\n')[1]} records`};
   return `${id}, of ${time}: ${(texts[kind] ?? (() => `version ${record.version} of the shoe ${of}: ${moved()}`))()}`;
 }
+const lapsed = ({commitment_id: id, count, round}) => count ?
+  `the book ${id} was not used up in time: its rounds from ${round} to ${count} are void` : `the commitment ${id} was not used in time`;
 // Says what a record is for that has no order; undefined for one that has.
 function withoutOrder(record) {
   const {kind, audit_id: of} = record;
   if (deals(record)) return undefined;
-  return {commitment: 'It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it ' +
+  return {commitment: record.count ? `It is a book: the seeds of its ${record.count} rounds and the statement cannot be exchanged any more. ` +
+    `The rounds are used in their order, before ${record.deadline}, each by a shuffle that names the book; if some are left, ` +
+    'a void follows in the log. It has no order of its own.' : 'It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it ' +
     `is used, before ${record.deadline}, by a shuffle or a shoe that names it; if none does, a void follows in the log. ` +
     'It has no order of its own.',
-  void: `It says that the commitment ${record.commitment_id} was not used in time, and has no order of its own.`,
+  void: `It says that ${lapsed(record)}, and has no order of its own.`,
   reveal: `It says that the seed of ${of} was made public, and has no order of its own.`,
   'log-end': 'It says that the log ended, and has no order of its own.',
   'log-begin': 'It says which log this one follows, and has no order of its own.'}[kind] ??

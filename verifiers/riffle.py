@@ -251,8 +251,8 @@ STATEMENT = ("algorithm", "size", "draw", "repeat", "hands", "input", "reference
 ALL, DRAWN = "id time kind spec commitment", "algorithm size draw repeat input reference?"  # ?: optional
 MADE, CHANGE = f"{ALL} {DRAWN} items_digest? parameters?", f"{ALL} audit_id version expires?"
 MOVE = f"{CHANGE} from taken cards to put?"
-MEMBERS = {"reveal": f"{ALL} audit_id", "void": f"{ALL} commitment_id", "commitment": f"{MADE} hands? deadline",
-           "shuffle": f"{MADE} hands? client_seed? reveal? commitment_id?",
+MEMBERS = {"reveal": f"{ALL} audit_id", "void": f"{ALL} commitment_id count?",
+           "commitment": f"{MADE} hands? deadline count?", "shuffle": f"{MADE} hands? client_seed? reveal? commitment_id? count?",
            "shoe": f"{MADE} audit_id? client_seed? commitment_id? cut? cut_range? expires? root?", "draw": MOVE,
            "add": MOVE.replace(" cards", " cards?"), "return": MOVE,
            "reshuffle": f"{CHANGE} {DRAWN} from client_seed? cut? cut_range? root", "close": CHANGE, "expire": CHANGE,
@@ -341,11 +341,16 @@ def read_record(text):
         "client_seed": is_client_seed, "reveal": "now", "deadline": is_later, "expires": is_later, "reference": is_reference,
         "commitment": DIGEST, "root": DIGEST,
         "commitment_id": lambda id: re.fullmatch(UUID7, id) and (kind == "void" or "client_seed" in record)}
+    rules |= {"count": lambda n: between(2)(n) and (kind != "shuffle" or "commitment_id" in record),
+              "round": lambda n: between(1, record["count"])(n),
+              "path": lambda path: type(path) is list and path and all(re.fullmatch(DIGEST, hash) for hash in path)}
     rules |= {"successor": NEIGHBOUR, "predecessor": NEIGHBOUR, "checkpoint": lambda text: re.fullmatch(CHECKPOINT, text) and (
         text.split("\n")[0] == record["predecessor"].split("+")[0])}
     members = MEMBERS.get(kind, "id time kind spec").split()
     if kind == "draw" and record.get("taken") == "random":
         members += DRAWN.split()
+    if "count?" in members and "count" in record and kind != "commitment":
+        members += ["round", "path"] if kind == "shuffle" else ["round"]
     if record.get("to") != "dealt":
         members = ["put" if name == "put?" else name for name in members]
     for name in rules if kind in MEMBERS else members:
@@ -718,7 +723,11 @@ def check_commitment(steps, entry, commitment):
         wrong("the proof given is not of a commitment")
     elif made["id"] != id:
         wrong(f"the record does not say that it used the commitment {made['id']}")
-    elif made["commitment"] != record["commitment"]:
+    elif made.get("count") != record.get("count"):
+        wrong(f"the record is of a book of {record.get('count', 0)} rounds, and the commitment of {made.get('count', 0)}")
+    elif "count" in made and not is_round_of(record, made):
+        wrong(f"the path does not lead from round {record['round']} to the commitment of the book")
+    elif "count" not in made and made["commitment"] != record["commitment"]:
         wrong(f"the record has the commitment {record['commitment']}, and {made['commitment']} was committed to")
     elif any(made.get(name) != record.get(name) for name in STATEMENT):
         wrong("the record states something other than the commitment")
@@ -730,6 +739,11 @@ def check_commitment(steps, entry, commitment):
     else:
         steps.add("committed", "ok", f"the commitment {id} is earlier in the same log: it fixed seed and statement, and was used "
                   "before its deadline")
+
+
+def is_round_of(record, book):
+    leaf, path = sha256(b"\0", bytes.fromhex(record["commitment"])), [bytes.fromhex(hash) for hash in record["path"]]
+    return root_of(leaf, record["round"] - 1, record["count"], path) == bytes.fromhex(book["commitment"])
 
 
 # ---- Verifying: the seed, the order that follows from it, and the items
@@ -1005,7 +1019,7 @@ def find_items(record, items, salt):
 
 class Order:
     """An order is an array, or an answer with items, hands or shuffles, no member of which is ignored."""
-    MEMBERS = {"audit_id", "log_index", "algorithm", "items", "hands", "rest", "shuffles", "commitment", "seed"}
+    MEMBERS = {"audit_id", "log_index", "algorithm", "items", "hands", "rest", "shuffles", "commitment", "round", "seed"}
 
     def __init__(self, text):
         node = parse(text)
@@ -1032,6 +1046,9 @@ class Order:
             got = self.get(name)
             if got is not None and string_of(got) != want:
                 return f"the answer has the {name} {short(got.text)}, and the record has {want}"
+        round = self.get("round")
+        if round is not None and whole(round) != record.get("round", -1):
+            return f"the answer has the round {short(round.text)}, and the record has {record.get('round', 'none')}"
         if seed is not None and self.get("seed") is not None and string_of(self.get("seed")) != seed:
             return "the answer has another seed than the file"
         if index is not None and whole(index) != entry.file.index:
@@ -1774,7 +1791,8 @@ def stated(record):
         text = f"{record['size']}, in the order of the input"
     if record["repeat"] > 1:
         text += f", {record['repeat']} times"
-    return text + (f"; reference {quote(record['reference'])}" if "reference" in record else "")
+    text += f"; reference {quote(record['reference'])}" if "reference" in record else ""
+    return text + (f"; round {record['round']} of the book of {record['count']}" if record["kind"] == "shuffle" and "count" in record else "")
 
 
 def cut_of(record):
@@ -1795,14 +1813,22 @@ def moved(record):
     return text if record["to"] == "dealt" else f"{text} and put to the {record['put']} of {where(record['to'])}"
 
 
+def lapsed(record):
+    if "count" not in record:
+        return f"the commitment {record['commitment_id']} was not used in time"
+    return (f"the book {record['commitment_id']} was not used up in time: its rounds from {record['round']} to {record['count']} "
+            "are void")
+
+
 def describe(record):
     kind, of = record["kind"], record.get("audit_id")
     if kind == "reveal":
         text = f"the seed of {of} was made public"
     elif kind == "void":
-        text = f"the commitment {record['commitment_id']} was not used in time"
+        text = lapsed(record)
     elif kind == "commitment":
-        text = f"a commitment to {stated(record)}, until {record['deadline']}"
+        what = f"a book of {record['count']} commitments, each" if "count" in record else "a commitment"
+        text = f"{what} to {stated(record)}, until {record['deadline']}"
     elif kind == "shoe":
         text = f"a shoe: {stated(record)}{cut_of(record)}" + (f"; it replaces the shoe {of}" if of else "")
     elif kind == "shuffle":
@@ -1822,12 +1848,16 @@ def without_order(record):
     kind, of = record["kind"], record.get("audit_id")
     if deals(record):
         return None
+    if kind == "commitment" and "count" in record:
+        return (f"It is a book: the seeds of its {record['count']} rounds and the statement cannot be exchanged any more. The rounds "
+                f"are used in their order, before {record['deadline']}, each by a shuffle that names the book; if some are left, a "
+                "void follows in the log. It has no order of its own.")
     if kind == "commitment":
         return ("It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is "
                 f"used, before {record['deadline']}, by a shuffle or a shoe that names it; if none does, a void follows in the log. "
                 "It has no order of its own.")
     if kind == "void":
-        return f"It says that the commitment {record['commitment_id']} was not used in time, and has no order of its own."
+        return f"It says that {lapsed(record)}, and has no order of its own."
     if kind == "reveal":
         return f"It says that the seed of {of} was made public, and has no order of its own."
     if kind in ("log-end", "log-begin"):

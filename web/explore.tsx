@@ -585,6 +585,8 @@ interface Commitment {
   log_index: number;
   deadline: string;
   status: Status;
+  count?: number;
+  used?: number;
 }
 type Status = 'void' | 'late' | 'open';
 interface Commitments {
@@ -699,7 +701,10 @@ function Unused({onGo}: Going) {
                         {commitment.log_index}
                       </button>
                     </td>
-                    <td>{shortTime(commitment.deadline)}</td>
+                    <td>
+                      {shortTime(commitment.deadline)}
+                      {commitment.count && ` · ${text('explore.rounds', `${commitment.used}`, `${commitment.count}`)}`}
+                    </td>
                   </tr>
                 ))}
               </tbody>

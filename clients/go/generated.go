@@ -1001,6 +1001,9 @@ type Commitment struct {
 	// CommitmentID The id of the commitment, and of its record.
 	CommitmentID openapi_types.UUID `json:"commitment_id"`
 
+	// Count The number of rounds of a book; omitted without one.
+	Count *RoundCount `json:"count,omitempty"`
+
 	// Deadline The commitment can be used before this time.
 	Deadline Deadline `json:"deadline"`
 
@@ -1030,8 +1033,11 @@ type CommitmentRecord struct {
 	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm Algorithm `json:"algorithm"`
 
-	// Commitment A SHA-256.
+	// Commitment The SHA-256 of the statement, including its seed; of a book, the root over those of its rounds.
 	Commitment Digest `json:"commitment"`
+
+	// Count The number of rounds of a book; omitted without one.
+	Count *RoundCount `json:"count,omitempty"`
 
 	// Deadline The commitment can be used before this time.
 	Deadline Deadline `json:"deadline"`
@@ -1085,6 +1091,10 @@ type CommitmentRequest struct {
 	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm *Algorithm `json:"algorithm,omitempty"`
 
+	// Count Makes a book of this many rounds, each with a seed of its own: at most 1,024, and fewer if a round takes
+	// more than 16 blocks of seed.
+	Count *uint64 `json:"count,omitempty"`
+
 	// Deck A deck type. `GET /decks` lists them.
 	Deck *DeckName `json:"deck,omitempty"`
 
@@ -1094,6 +1104,10 @@ type CommitmentRequest struct {
 	// Draw How many items of the order are returned, from its start; at most as many as there are, and all if
 	// omitted. Drawing a few of very many costs only the few.
 	Draw *DrawCount `json:"draw,omitempty"`
+
+	// ExpiresIn How many seconds the commitment can be used. At most a year and a day; by default as long as the
+	// service says by `--deadline`.
+	ExpiresIn *uint64 `json:"expires_in,omitempty"`
 
 	// Hands How the order is dealt from its start: the sizes of the hands, or the name of a preset of the deck type, with
 	// the number of hands if the preset has none of its own: `bridge`, `uno:4`. Items that are drawn and in no hand
@@ -1130,7 +1144,8 @@ type CommitmentRequest struct {
 
 // CommitmentState A commitment and its status.
 type CommitmentState struct {
-	// AuditID The record of the shuffle that used it, or the void record; null before there is one.
+	// AuditID The record of the shuffle that used it, of a book of its last round, or the void record; null before there
+	// is one.
 	AuditID nullable.Nullable[openapi_types.UUID] `json:"audit_id"`
 
 	// Commitment The SHA-256 of `statement` followed by its last line: `seed `, the seed and a line feed.
@@ -1138,6 +1153,9 @@ type CommitmentState struct {
 
 	// CommitmentID The id of the commitment, and of its record.
 	CommitmentID openapi_types.UUID `json:"commitment_id"`
+
+	// Count The number of rounds of a book; omitted without one.
+	Count *RoundCount `json:"count,omitempty"`
 
 	// Deadline The commitment can be used before this time.
 	Deadline Deadline `json:"deadline"`
@@ -1152,6 +1170,9 @@ type CommitmentState struct {
 	// Status `open`: it can be used. `late`: its deadline has passed, and the void record is not written yet. `used`: a
 	// shuffle or a shoe used it. `void`: it was not used in time.
 	Status CommitmentStatus `json:"status"`
+
+	// Used How many rounds of the book were used; omitted without a book.
+	Used *uint64 `json:"used,omitempty"`
 }
 
 // CommitmentStatus `open`: it can be used. `late`: its deadline has passed, and the void record is not written yet. `used`: a
@@ -1841,6 +1862,9 @@ type RevealRequest struct {
 // RevealTime When the seed becomes public.
 type RevealTime string
 
+// RoundCount The number of rounds of a book; omitted without one.
+type RoundCount = uint64
+
 // SealedCards References to cards, in the order in which they were taken: runs separated by spaces, each the version of the
 // shoe that sealed them, a colon, and a position in that order, or the first and last of consecutive positions,
 // up or down. They do not disclose which cards these are.
@@ -2173,8 +2197,11 @@ type ShuffleRecord struct {
 	// Commitment A SHA-256.
 	Commitment Digest `json:"commitment"`
 
-	// CommitmentID The commitment that the shuffle used, if any. Both records have the same `commitment`.
+	// CommitmentID The commitment that the shuffle used, if any. Both records have the same `commitment`, unless it is a book.
 	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
+
+	// Count The number of rounds of a book; omitted without one.
+	Count *RoundCount `json:"count,omitempty"`
 
 	// Draw How many of them were drawn, from the start of the order.
 	Draw Count `json:"draw"`
@@ -2199,6 +2226,9 @@ type ShuffleRecord struct {
 	// Parameters All parameters of the deck type with their values, if it has any.
 	Parameters map[string]int `json:"parameters,omitempty"`
 
+	// Path The hashes that lead from this `commitment` to the book's, as leaf `round` - 1 of `count`; omitted without a book.
+	Path []Digest `json:"path,omitempty"`
+
 	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
 	// breaks, tabs or other control characters. Empty is the same as omitted.
 	Reference *Reference `json:"reference,omitempty"`
@@ -2208,6 +2238,9 @@ type ShuffleRecord struct {
 
 	// Reveal The seed was public from the start.
 	Reveal *RevealTime `json:"reveal,omitempty"`
+
+	// Round The round of the book, from 1; omitted without one.
+	Round *uint64 `json:"round,omitempty"`
 
 	// Size How many items were shuffled.
 	Size Count `json:"size"`
@@ -2307,6 +2340,9 @@ type ShuffleResult struct {
 	// Rest The items that were drawn and are in no hand.
 	Rest []Item `json:"rest,omitempty"`
 
+	// Round The round of the book that the shuffle used, from 1; omitted without a book.
+	Round *uint64 `json:"round,omitempty"`
+
 	// Seed **Secret.** Whoever has the seed can compute every card, drawn or not. Never forward it to players before
 	// the game is over. `POST /audits/{id}/reveal` makes it public.
 	Seed Seed `json:"seed"`
@@ -2394,9 +2430,15 @@ type VoidRecord struct {
 	// CommitmentID The commitment that is void.
 	CommitmentID openapi_types.UUID `json:"commitment_id"`
 
+	// Count The number of rounds of a book; omitted without one.
+	Count *RoundCount `json:"count,omitempty"`
+
 	// ID The audit id of this record.
 	ID   openapi_types.UUID `json:"id"`
 	Kind VoidRecordKind     `json:"kind"`
+
+	// Round The first round of the book that was not used; omitted without one.
+	Round *uint64 `json:"round,omitempty"`
 
 	// Spec The version of the rules that lead from a seed to an order.
 	Spec Spec `json:"spec"`
@@ -3687,6 +3729,9 @@ type ClientInterface interface {
 	// 2. Let them choose a client seed.
 	// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 	//
+	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
+	// together wait for each other. Players may change the client seed between any two rounds.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /commitments (the `CreateCommitment` operationId).
@@ -3701,6 +3746,9 @@ type ClientInterface interface {
 	// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
 	// 2. Let them choose a client seed.
 	// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
+	//
+	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
+	// together wait for each other. Players may change the client seed between any two rounds.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4052,8 +4100,8 @@ type ClientInterface interface {
 	// **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
 	// over.
 	//
-	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Of a book it uses the
+	// next round, and the answer has its number as `round`. Members that you leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
 	// their `items_salt` if they had one, because the service stored only their digest.
 	//
 	// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
@@ -4073,8 +4121,8 @@ type ClientInterface interface {
 	// **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
 	// over.
 	//
-	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Of a book it uses the
+	// next round, and the answer has its number as `round`. Members that you leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
 	// their `items_salt` if they had one, because the service stored only their digest.
 	//
 	// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
@@ -4319,6 +4367,9 @@ func (c *Client) ListCommitments(ctx context.Context, params *ListCommitmentsPar
 // 2. Let them choose a client seed.
 // 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 //
+// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
+// together wait for each other. Players may change the client seed between any two rounds.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /commitments (the `CreateCommitment` operationId).
@@ -4343,6 +4394,9 @@ func (c *Client) CreateCommitmentWithBody(ctx context.Context, params *CreateCom
 // 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
 // 2. Let them choose a client seed.
 // 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
+//
+// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
+// together wait for each other. Players may change the client seed between any two rounds.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5064,8 +5118,8 @@ func (c *Client) ReturnCards(ctx context.Context, id ShoeInPath, params *ReturnC
 // **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
 // over.
 //
-// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Of a book it uses the
+// next round, and the answer has its number as `round`. Members that you leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
 // their `items_salt` if they had one, because the service stored only their digest.
 //
 // An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
@@ -5095,8 +5149,8 @@ func (c *Client) ShuffleWithBody(ctx context.Context, params *ShuffleParams, con
 // **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
 // over.
 //
-// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Of a book it uses the
+// next round, and the answer has its number as `round`. Members that you leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
 // their `items_salt` if they had one, because the service stored only their digest.
 //
 // An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
@@ -7608,6 +7662,9 @@ type ClientWithResponsesInterface interface {
 	// 2. Let them choose a client seed.
 	// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 	//
+	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
+	// together wait for each other. Players may change the client seed between any two rounds.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /commitments (the `CreateCommitment` operationId).
@@ -7622,6 +7679,9 @@ type ClientWithResponsesInterface interface {
 	// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
 	// 2. Let them choose a client seed.
 	// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
+	//
+	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
+	// together wait for each other. Players may change the client seed between any two rounds.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8009,8 +8069,8 @@ type ClientWithResponsesInterface interface {
 	// **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
 	// over.
 	//
-	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Of a book it uses the
+	// next round, and the answer has its number as `round`. Members that you leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
 	// their `items_salt` if they had one, because the service stored only their digest.
 	//
 	// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
@@ -8030,8 +8090,8 @@ type ClientWithResponsesInterface interface {
 	// **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
 	// over.
 	//
-	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Of a book it uses the
+	// next round, and the answer has its number as `round`. Members that you leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
 	// their `items_salt` if they had one, because the service stored only their digest.
 	//
 	// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
@@ -12509,6 +12569,9 @@ func (c *ClientWithResponses) ListCommitmentsWithResponse(ctx context.Context, p
 // 2. Let them choose a client seed.
 // 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 //
+// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
+// together wait for each other. Players may change the client seed between any two rounds.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /commitments (the `CreateCommitment` operationId).
@@ -12529,6 +12592,9 @@ func (c *ClientWithResponses) CreateCommitmentWithBodyWithResponse(ctx context.C
 // 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
 // 2. Let them choose a client seed.
 // 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
+//
+// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
+// together wait for each other. Players may change the client seed between any two rounds.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -13138,8 +13204,8 @@ func (c *ClientWithResponses) ReturnCardsWithResponse(ctx context.Context, id Sh
 // **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
 // over.
 //
-// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Of a book it uses the
+// next round, and the answer has its number as `round`. Members that you leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
 // their `items_salt` if they had one, because the service stored only their digest.
 //
 // An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
@@ -13165,8 +13231,8 @@ func (c *ClientWithResponses) ShuffleWithBodyWithResponse(ctx context.Context, p
 // **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
 // over.
 //
-// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Of a book it uses the
+// next round, and the answer has its number as `round`. Members that you leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
 // their `items_salt` if they had one, because the service stored only their digest.
 //
 // An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every

@@ -34,9 +34,13 @@ func TestYearInSmall(t *testing.T) {
 			}
 			before := newLife(list[0], `{"deck": "standard52", "cut": 26}`)
 			spare := list[0].shoe(list[0].newShoe(`{"deck": "standard52", "expires_in": 1}`).ID)
+			book := list[0].commit(`{"size": 6, "draw": 1, "count": 100, "expires_in": 86400}`)
 			load := &loadResult{rejected: map[int]int{}}
 			for i := range rounds {
 				list = rotateOnce(t, l, list, i, load)
+				for j, s := range list {
+					s.nextRound(book, i*len(list)+j+1)
+				}
 				if i < 12 {
 					assert.NoError(t, before.draws[13+i].sendAgain(list[0]))
 				}
@@ -45,6 +49,8 @@ func TestYearInSmall(t *testing.T) {
 			s.fillLogsBefore(rounds + 1) // however early a server was killed
 			before.goOn(s)
 			assert.Equal(t, "expired", s.shoe(spare.ID).Status)
+			s.nextRound(book, rounds*len(list)+1)
+			assert.Contains(t, string(s.get("/commitments?status=open").body), book.ID)
 			assert.Empty(t, load.rejected, "rejected requests")
 			t.Logf("%d shuffles", len(load.answered))
 			var proven sync.WaitGroup
@@ -94,6 +100,20 @@ func TestYearInSmall(t *testing.T) {
 			forgetSeeds(t, s, load.answered[0])
 		})
 	}
+}
+
+// nextRound uses the next round of a book, which must be the one with a number.
+func (s *server) nextRound(book commitment, want int) {
+	s.t.Helper()
+	var made struct {
+		Round   int
+		AuditID string `json:"audit_id"`
+	}
+	s.read(s.useCommitment(book.ID), &made)
+	require.Equal(s.t, want, made.Round)
+	var v struct{ Verified bool }
+	s.read(s.get("/audits/"+made.AuditID+"/verify"), &v)
+	assert.True(s.t, v.Verified)
 }
 
 // rotateOnce waits until another log follows, under load, and kills and restarts one of the servers at that

@@ -65,6 +65,9 @@ var features = map[ledger.Version]func(s *server){
 	ledger.CutCards: func(s *server) {
 		s.wantOK(s.post("/shoes", `{"deck": "standard52", "cut": 26}`))
 	},
+	ledger.Books: func(s *server) {
+		s.wantOK(s.useCommitment(s.commit(`{"size": 6, "draw": 1, "count": 2}`).ID))
+	},
 }
 
 func (s *server) wantOK(a *answer) {
@@ -149,7 +152,7 @@ func TestEarlierReplica(t *testing.T) {
 			a, err := old.ask(http.MethodPost, "/shuffle", smallShuffle)
 			assert.Truef(t, err != nil || a.status >= 500, "the earlier replica answers %v", a)
 			assert.Equal(t, 1, old.wait())
-			assert.Contains(t, old.log.String(), "the records of the log need Riffle of 2026-11-22 or later")
+			assert.Contains(t, old.log.String(), "the records of the log need Riffle of "+version.Date()+" or later")
 			now.shuffle(smallShuffle)
 			l.refused(t, fmt.Sprintf("the store has version %d, and this program knows versions up to 2; start a newer program", version))
 			now.checkLog("feature", nil)

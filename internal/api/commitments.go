@@ -88,6 +88,9 @@ func (o *object) made(c *dealer.Commitment) {
 	o.hex("commitment", c.Hash[:])
 	o.raw("statement", string(quoted))
 	o.time("deadline", c.Deadline.UTC(), audit.TimeFormat)
+	if c.Count > 0 {
+		o.number("count", c.Count)
+	}
 }
 
 // commitment appends a commitment with its status.
@@ -95,6 +98,9 @@ func (o *object) commitment(c *dealer.Commitment) {
 	o.open()
 	o.made(c)
 	o.text("status", string(c.Status))
+	if c.Count > 0 {
+		o.number("used", c.Used)
+	}
 	if c.ClosedBy == uuid.Nil { // the record that used or voided it
 		o.raw("audit_id", "null")
 	} else {

@@ -100,6 +100,9 @@ func responseProbes(t *testing.T, c *contract) []probe {
 
 		{"createCommitment", 200, "", fixed(post(t, "/commitments", `{"items":[1,2],"algorithm":"sattolo","repeat":2,"hands":[1],"reference":"é"}`)), healthy},
 		{"createCommitment", 422, "client_seed belongs to the shuffle that uses the commitment, not to the commitment. Leave it out here.", fixed(post(t, "/commitments", `{"size":37,"client_seed":"Ines"}`)), healthy},
+		{"createCommitment", 422, "count must be from 2 to 1024 rounds of 52 of 52; got 0.", fixed(post(t, "/commitments", `{"deck":"standard52","count":0}`)), healthy},
+		{"createCommitment", 422, "count must be from 2 to 76 rounds of 1024 of 9007199254740991; got 77.", fixed(post(t, "/commitments", `{"size":9007199254740991,"draw":1024,"count":77}`)), healthy},
+		{"createCommitment", 422, "expires_in must be from 1 to 31622400 seconds, or left out.", fixed(post(t, "/commitments", `{"size":2,"expires_in":31622401}`)), healthy},
 		{"createCommitment", 500, "failed", fixed(post(t, "/commitments", `{"size":2}`)), noRandomness},
 		{"createCommitment", 503, "queueFull", fixed(post(t, "/commitments", `{"size":2}`)), fullQueue},
 
@@ -303,7 +306,7 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 	list := []probe{
 		{"createShoe", 200, "", create(`{"size":4096,"algorithm":"sattolo","client_seed":"é"}`), healthy},
 		{"createShoe", 422, "hands is not for shoes: the whole deck is shuffled once, dealt later, and revealed when the shoe is closed. Leave it out.", create(`{"deck":"standard52","hands":"bridge"}`), healthy},
-		{"createShoe", 422, "expires_in must be from 1 to 31622400 seconds, or left out for a shoe that does not expire.", create(`{"deck":"standard52","expires_in":0}`), healthy},
+		{"createShoe", 422, "expires_in must be from 1 to 31622400 seconds, or left out.", create(`{"deck":"standard52","expires_in":0}`), healthy},
 		{"createShoe", 422, "cut must be how many cards lie before the cut card, such as 234, or a range to draw that from, such as [220,250]; got [80,70].", create(`{"deck":"standard52","cut":[80,70]}`), healthy},
 		{"createShoe", 422, "cut must be the number of cards before the cut card, from 1 to 51, or a range such as [1,51]; got 52.", create(`{"deck":"standard52","cut":52}`), healthy},
 		{"createShoe", 422, "A shoe must have 1 to 4096 cards; this one would have 4097.", create(`{"size":4097}`), healthy},

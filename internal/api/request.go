@@ -29,7 +29,6 @@ type shuffleRequest struct {
 	items    []httpjson.Span // of the body; nil unless the caller's own items are shuffled
 	list     bool            // the answer is a list of shuffles, even of one
 	details  bool            // the answer has whole cards
-	expires  time.Duration   // of a shoe; 0 for never
 	cut      *shoe.Cut       // of a shoe; nil for none
 	job      *scheduler.Job  // nil unless the shuffle takes long
 }
@@ -128,17 +127,17 @@ var shuffleMembers = []member[*shuffleRequest]{
 		q.RevealNow = true
 		return err
 	}},
-	value("expires_in", func(q *shuffleRequest) *time.Duration { return &q.expires }, readExpiry),
+	value("expires_in", func(q *shuffleRequest) *time.Duration { return &q.Expiry }, readExpiry),
 	value("cut", func(q *shuffleRequest) **shoe.Cut { return &q.cut }, readCut),
+	value("count", func(q *shuffleRequest) **uint64 { return &q.Count }, readCount),
 }
 
 // The members of each kind of request.
 var (
-	ofShoes        = []string{"expires_in", "cut"}
-	shuffleForm    = form(ofShoes, nil, "")
-	commitmentForm = form(ofShoes, []string{"client_seed", "commitment_id", "reveal"},
+	shuffleForm    = form([]string{"expires_in", "cut", "count"}, nil, "")
+	commitmentForm = form([]string{"cut"}, []string{"client_seed", "commitment_id", "reveal"},
 		"belongs to the shuffle that uses the commitment, not to the commitment. Leave it out here.")
-	shoeForm = form(nil, []string{"draw", "hands", "repeat", "reveal"},
+	shoeForm = form([]string{"count"}, []string{"draw", "hands", "repeat", "reveal"},
 		"is not for shoes: the whole deck is shuffled once, dealt later, and revealed when the shoe is closed. Leave it out.")
 )
 
@@ -352,12 +351,12 @@ func (q *shuffleRequest) setParameter(name string, n uint64) *problem {
 	return nil
 }
 
-// readExpiry reads the number of seconds until a shoe expires.
+// readExpiry reads the number of seconds until a shoe or a commitment expires.
 func readExpiry(d *httpjson.Reader) (time.Duration, error) {
 	n, err := d.Count()
 	const most = uint64(liveshoes.MaxExpiry / time.Second)
 	if err == nil && (n < 1 || n > most) {
-		err = unprocessable("expires_in must be from 1 to %d seconds, or left out for a shoe that does not expire.", most).at("/expires_in")
+		err = unprocessable("expires_in must be from 1 to %d seconds, or left out.", most).at("/expires_in")
 	}
 	return time.Duration(n) * time.Second, err
 }

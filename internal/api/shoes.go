@@ -25,7 +25,7 @@ func (a *logAPI) makeShoe(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	made, err := a.Shoes.Create(x.committing(), &liveshoes.Request{Request: q.Request, Items: q.values(), Expires: q.expires, Cut: q.cut})
+	made, err := a.Shoes.Create(x.committing(), &liveshoes.Request{Request: q.Request, Items: q.values(), Expires: q.Expiry, Cut: q.cut})
 	if err != nil {
 		return err
 	}

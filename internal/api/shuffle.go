@@ -58,6 +58,9 @@ func (s *stream) shuffle(q *shuffleRequest, result *dealer.Shuffle) (spent time.
 	s.text("algorithm", string(result.Statement.Algorithm))
 	spent = s.orders(q, result)
 	s.hex("commitment", result.Commitment[:])
+	if result.Round > 0 {
+		s.number("round", result.Round)
+	}
 	s.hex("seed", result.Statement.Seed)
 	return spent
 }

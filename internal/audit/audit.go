@@ -16,6 +16,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -125,15 +126,18 @@ func DeckInput(name string, copies uint64, codes []string) string {
 	return fmt.Sprintf("deck %s x%d sha256:%x", name, copies, h.Sum(nil))
 }
 
+// inputForm matches what [RangeInput], [ItemsInput] and [DeckInput] may be.
+var inputForm = regexp.MustCompile(`^(?:range|items sha256:[0-9a-f]{64}|deck ([a-z0-9-]+) x([1-9][0-9]*) sha256:[0-9a-f]{64})$`)
+
 // DeckOf returns the deck type and the number of copies that an input names. ok is false if it
 // names no deck.
 func DeckOf(input string) (name string, copies uint64, ok bool) {
-	words := strings.Split(input, " ")
-	if words[0] != "deck" || checkInput(input) != nil {
+	deck := inputForm.FindStringSubmatch(input)
+	if deck == nil || deck[1] == "" {
 		return "", 0, false
 	}
-	copies, err := strconv.ParseUint(words[2][1:], 10, 64)
-	return words[1], copies, err == nil
+	copies, err := strconv.ParseUint(deck[2], 10, 64)
+	return deck[1], copies, err == nil
 }
 
 // Append appends the text of the statement: lines of UTF-8, each ended by LF, in this order.
@@ -202,36 +206,8 @@ func (s *Statement) Check() error {
 		err = cmp.Or(err, Rule(n > 0, "a hand holds nothing"), Rule(n <= left, "the hands hold more than the %d items drawn", s.Draw))
 		left -= n
 	}
-	return cmp.Or(err, checkInput(s.Input), CheckReference(s.Reference))
-}
-
-// checkInput checks that the input has one of the three forms.
-func checkInput(input string) error {
-	words := strings.Split(input, " ")
-	isItems := words[0] == "items" && len(words) == 2 && isDigest(words[1])
-	isDeck := words[0] == "deck" && len(words) == 4 && isDeckName(words[1]) && isCopies(words[2]) && isDigest(words[3])
-	return Rule(input == RangeInput || isItems || isDeck, "input %q is neither a range, items nor a deck", input)
-}
-
-func isDigest(s string) bool {
-	digest, ok := strings.CutPrefix(s, "sha256:")
-	_, err := ParseHash(digest)
-	return ok && err == nil
-}
-
-func isDeckName(s string) bool {
-	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
-}
-
-func isCopies(s string) bool {
-	digits, ok := strings.CutPrefix(s, "x")
-	return ok && isPositive(digits)
-}
-
-// isPositive reports whether text is a number from 1 on, in its one form.
-func isPositive(text string) bool {
-	n, err := strconv.ParseUint(text, 10, 64)
-	return err == nil && n > 0 && strconv.FormatUint(n, 10) == text
+	isInput := inputForm.MatchString(s.Input)
+	return cmp.Or(err, Rule(isInput, "input %q is neither a range, items nor a deck", s.Input), CheckReference(s.Reference))
 }
 
 // CheckReference checks that a reference has at most [MaxReference] characters, all printable.

@@ -39,13 +39,13 @@ const (
 	KindLogBegin Kind = "log-begin" // the first record of a log that follows another one
 )
 
+// moves reports whether a record of the kind moves cards.
+func (k Kind) moves() bool { return k == KindDraw || k == KindAdd || k == KindReturn }
+
 // ChangesShoe reports whether a record of the kind changes a shoe.
 func (k Kind) ChangesShoe() bool {
 	return k.moves() || k == KindReshuffle || k == KindClose || k == KindExpire
 }
-
-// moves reports whether a record of the kind moves cards.
-func (k Kind) moves() bool { return k == KindDraw || k == KindAdd || k == KindReturn }
 
 // TimeFormat is how a record writes its time: RFC 3339 in UTC with microseconds.
 const TimeFormat = "2006-01-02T15:04:05.000000Z"
@@ -73,6 +73,13 @@ type Record struct {
 	// CommitmentID is the record of the commitment that a void voids, or that a shuffle or a shoe
 	// used.
 	CommitmentID uuid.UUID
+
+	// Count is the number of rounds of a book of commitments; 0 without one. Of a shuffle, Round is
+	// the round that it used, from 1, and Path leads from its commitment to the book's. Of a void,
+	// Round is the first that was not used.
+	Count uint64
+	Round uint64
+	Path  []tlog.Hash
 
 	// AuditID is the record whose seed a reveal makes public, the first record of the shoe that a
 	// record changes, or the first record of the shoe that a shoe replaces.
@@ -135,6 +142,20 @@ func (r *Record) UsesCommitment() bool {
 	return (r.Kind == KindShuffle || r.Kind == KindShoe) && r.CommitmentID != uuid.Nil
 }
 
+// EndsCommitment reports whether the record used or voided a commitment so that nothing of it is
+// left: all but the last round of a book leave something.
+func (r *Record) EndsCommitment() bool {
+	return r.Kind == KindVoid || r.UsesCommitment() && r.Round == r.Count
+}
+
+// isOfBook reports whether the record is of a book of commitments.
+func (r *Record) isOfBook() bool {
+	return r.Count > 0 && (r.Kind == KindCommitment || r.Kind == KindVoid || r.Kind == KindShuffle && r.UsesCommitment())
+}
+
+// hasRound reports whether the record names a round of a book.
+func (r *Record) hasRound() bool { return r.isOfBook() && r.Kind != KindCommitment }
+
 // PredecessorSize returns the number of records of the log that a log-begin follows.
 func (r *Record) PredecessorSize() uint64 {
 	size, _ := strconv.ParseUint(strings.Split(r.Checkpoint, "\n")[1], 10, 64) // its form was checked
@@ -149,8 +170,9 @@ type member struct {
 	rule  func(r *Record) bool // of a record that has it; nil if every value of its type is valid
 }
 
-// members are all members, in their order. Whether a record has one, and its rule, depend on
-// earlier ones alone. Only the first ones, head of them, are known of every kind.
+// members are all members, in their order, in which they are read too: whether a record has one, and
+// its rule, may depend on those before it. Cut and Root, which are pointers, are set beforehand if their
+// member is there. Only the first ones, head of them, are known of every kind.
 var members = []member{
 	{"id", always, func(r *Record) any { return &r.ID }, nil},
 	{"time", always, func(r *Record) any { return &r.Time }, nil},
@@ -189,6 +211,11 @@ var members = []member{
 	{"deadline", func(r *Record) bool { return r.Kind == KindCommitment }, func(r *Record) any { return &r.Deadline }, func(r *Record) bool { return r.Deadline.After(r.Time) }},
 	{"commitment_id", func(r *Record) bool { return r.Kind == KindVoid || r.UsesCommitment() }, func(r *Record) any { return &r.CommitmentID }, func(r *Record) bool {
 		return r.Kind == KindVoid || r.ClientSeed != ""
+	}},
+	{"count", (*Record).isOfBook, func(r *Record) any { return &r.Count }, func(r *Record) bool { return r.Count >= 2 }},
+	{"round", (*Record).hasRound, func(r *Record) any { return &r.Round }, func(r *Record) bool { return 1 <= r.Round && r.Round <= r.Count }},
+	{"path", func(r *Record) bool { return r.hasRound() && r.Kind == KindShuffle }, func(r *Record) any { return &r.Path }, func(r *Record) bool {
+		return len(r.Path) > 0
 	}},
 	{"cut", func(r *Record) bool { return r.seals() && r.Cut != nil }, func(r *Record) any { return &r.Cut.At }, func(r *Record) bool {
 		return isOneOf(r.From, "", shoe.Deck, shoe.All) && 1 <= r.Cut.At && r.Cut.At < r.Statement.Size
@@ -265,6 +292,13 @@ func appendValue(b []byte, value any) []byte {
 		return append(v.UTC().AppendFormat(append(b, '"'), TimeFormat), '"')
 	case *[sha256.Size]byte:
 		return append(hex.AppendEncode(append(b, '"'), v[:]), '"')
+	case *[]tlog.Hash:
+		separator := byte('[')
+		for _, hash := range *v {
+			b = append(hex.AppendEncode(append(b, separator, '"'), hash[:]), '"')
+			separator = ','
+		}
+		b = append(b, ']')
 	case *shoe.Cards:
 		return append(v.Append(append(b, '"')), '"')
 	case *string:
@@ -284,13 +318,16 @@ func appendValue(b []byte, value any) []byte {
 	return b
 }
 
-// CheckCommitted checks that the record used the commitment c: it has the same statement and seed,
-// and is before the deadline. The caller must check that c is earlier in the log.
+// CheckCommitted checks that the record used the commitment c, or a round of it if that is a book: it
+// has the same statement and seed, and is before the deadline. The caller must check that c is earlier
+// in the log.
 func (r *Record) CheckCommitted(c *Record) error {
 	return cmp.Or(
 		Rule(c.Kind == KindCommitment, "the record %s is no commitment", c.ID),
 		Rule(r.UsesCommitment() && r.CommitmentID == c.ID, "the record does not say that it used the commitment %s", c.ID),
-		Rule(r.Commitment == c.Commitment, "the record has the commitment %s, and %s was committed to", r.Commitment, c.Commitment),
+		Rule(c.Count > 0 || r.Count == 0, "the record names round %d of a book, and the commitment is none", r.Round),
+		Rule(c.Count == 0 || r.isRoundOf(c), "the path does not lead from the record's commitment, as round %d of %d, to the root of the book of %d", r.Round, r.Count, c.Count),
+		Rule(c.Count > 0 || r.Commitment == c.Commitment, "the record has the commitment %s, and %s was committed to", r.Commitment, c.Commitment),
 		Rule(bytes.Equal(r.Statement.Append(nil), c.Statement.Append(nil)), "the record states something other than the commitment"),
 		Rule(r.Time.Before(c.Deadline), "the record is of %s, and the deadline was %s", r.Time.Format(TimeFormat), c.Deadline.Format(TimeFormat)),
 	)

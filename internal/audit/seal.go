@@ -17,20 +17,48 @@ type Salt [sha256.Size]byte
 // saltMessage begins the message that a salt is the HMAC of.
 const saltMessage = Spec + " salt\n"
 
-// A Sealed order is a Merkle tree as in RFC 6962 over its cards, with the leaf SHA-256(salt +
-// position + card) for each position. Its root commits to every card and reveals none of them.
-type Sealed struct {
-	salts  []Salt
+// A tree is a Merkle tree as in RFC 6962, in memory.
+type tree struct {
+	size   int64
 	hashes []tlog.Hash
 }
 
 // ReadHashes implements [tlog.HashReader].
-func (s *Sealed) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+func (t *tree) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	list := make([]tlog.Hash, len(indexes))
 	for i, at := range indexes {
-		list[i] = s.hashes[at]
+		list[i] = t.hashes[at]
 	}
 	return list, nil
+}
+
+// add appends a leaf by its hash.
+func (t *tree) add(leaf tlog.Hash) {
+	t.hashes = append(t.hashes, inMemory(tlog.StoredHashesForRecordHash(t.size, leaf, t))...)
+	t.size++
+}
+
+// Root returns the root of the tree. Without leaves it is the SHA-256 of nothing.
+func (t *tree) Root() tlog.Hash { return inMemory(tlog.TreeHash(t.size, t)) }
+
+// path returns the siblings on the way from a leaf to the root.
+func (t *tree) path(leaf uint64) []tlog.Hash {
+	return inMemory(tlog.ProveRecord(t.size, int64(leaf), t))
+}
+
+// inMemory returns what was read of a tree in memory, which cannot fail.
+func inMemory[T any](found T, err error) T {
+	if err != nil {
+		panic("audit: a tree in memory cannot be read: " + err.Error())
+	}
+	return found
+}
+
+// A Sealed order is a tree over its cards, with the leaf SHA-256(salt + position + card) for each
+// position. Its root commits to every card and reveals none of them.
+type Sealed struct {
+	tree
+	salts []Salt
 }
 
 // Seal commits to cards in their order. A card is its code or, if it is an item or a number, its
@@ -40,24 +68,16 @@ func (s *Sealed) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 //
 // where the key is all blocks of the seed and C is the commitment.
 func Seal(seed rng.Seed, c Commitment, cards [][]byte) *Sealed {
-	s := &Sealed{salts: make([]Salt, len(cards)), hashes: make([]tlog.Hash, 0, 2*len(cards))}
+	s := &Sealed{tree{hashes: make([]tlog.Hash, 0, 2*len(cards))}, make([]Salt, len(cards))}
 	mac := hmac.New(sha256.New, seed)
 	message := append([]byte(saltMessage), c[:]...)
 	for i, card := range cards {
 		mac.Reset()
 		mac.Write(binary.BigEndian.AppendUint64(message, uint64(i)))
 		mac.Sum(s.salts[i][:0])
-		s.hashes = append(s.hashes, inMemory(tlog.StoredHashesForRecordHash(int64(i), leaf(s.salts[i], uint64(i), card), s))...)
+		s.add(leaf(s.salts[i], uint64(i), card))
 	}
 	return s
-}
-
-// inMemory returns what was read of a tree in memory, which cannot fail.
-func inMemory[T any](found T, err error) T {
-	if err != nil {
-		panic("audit: a tree in memory cannot be read: " + err.Error())
-	}
-	return found
 }
 
 // leaf returns the leaf hash of a sealed card.
@@ -69,11 +89,6 @@ func leaf(salt Salt, position uint64, card []byte) tlog.Hash {
 	return tlog.RecordHash(h.Sum(nil))
 }
 
-// Root returns the root of the tree. Without cards it is the SHA-256 of nothing.
-func (s *Sealed) Root() tlog.Hash {
-	return inMemory(tlog.TreeHash(int64(len(s.salts)), s))
-}
-
 // An Opening proves which card is at a position of a sealed order, and reveals nothing about the
 // others.
 type Opening struct {
@@ -83,7 +98,7 @@ type Opening struct {
 
 // Open returns the opening of a position.
 func (s *Sealed) Open(position uint64) *Opening {
-	return &Opening{Salt: s.salts[position], Path: inMemory(tlog.ProveRecord(int64(len(s.salts)), int64(position), s))}
+	return &Opening{Salt: s.salts[position], Path: s.path(position)}
 }
 
 // Check checks that the card is at the position of the sealed order of size cards with the root.

@@ -1,6 +1,7 @@
 package dealer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/audit"
 	"riffle/internal/journal"
@@ -37,6 +39,8 @@ type Commitment struct {
 	Hash      audit.Commitment
 	Deadline  time.Time
 	Status    Status
+	Count     uint64    // of the rounds of a book; 0 without one
+	Used      uint64    // how many of these were used
 	ClosedBy  uuid.UUID // the record that used or voided it; Nil while there is no such record
 }
 
@@ -50,11 +54,15 @@ func (e *CommitmentClosedError) Error() string {
 	return fmt.Sprintf("the commitment %s is %s", e.ID, e.Status)
 }
 
-// committed is a commitment with its seed.
+// committed is a commitment with its seed, or a round of a book with the seed of that.
 type committed struct {
 	index  uint64
 	record *audit.Record
 	seed   rng.Seed
+
+	holder uint64      // log index of the record that holds the claim
+	round  uint64      // of a book; 0 for none
+	path   []tlog.Hash // from the round to the book
 }
 
 // maxOpen is the capacity of the caches of open commitments, over all logs: a few megabytes. A
@@ -65,7 +73,7 @@ const maxOpen = 1 << 14
 func (c *committed) commitment() *Commitment {
 	return &Commitment{
 		ID: c.record.ID, LogIndex: c.index, Statement: c.record.Statement, Hash: c.record.Commitment,
-		Deadline: c.record.Deadline, Status: StatusOpen,
+		Deadline: c.record.Deadline, Status: StatusOpen, Count: c.record.Count,
 	}
 }
 
@@ -87,8 +95,12 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if err != nil {
 			return nil, err
 		}
+		if rounds := draft.Plan.Request.Count; rounds != nil {
+			record.Count = *rounds
+			record.Commitment = audit.Commitment(audit.NewBook(&record.Statement, record.Count).Root())
+		}
 		record.Statement.Seed = nil
-		record.Deadline = record.Time.Add(d.options.Deadline)
+		record.Deadline = record.Time.Add(cmp.Or(r.Expiry, d.options.Deadline))
 		c := &committed{record: record, seed: draft.Seed}
 		c.index, err = d.Append(ctx, draft, &journal.Entry{
 			Record: record, Sidecar: journal.Sidecar{Key: r.Key},
@@ -97,6 +109,7 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if err != nil {
 			return nil, err
 		}
+		c.holder = c.index
 		d.open.Add(record.ID, c)
 		d.options.Observe(Committed)
 		return c.commitment(), nil
@@ -130,16 +143,16 @@ func (d *Dealer) findStatus(ctx context.Context, c *Commitment, at time.Time) er
 		return fmt.Errorf("%w: no record holds the claim of the commitment %s", ledger.ErrCorrupt, c.ID)
 	case err != nil:
 		return err
-	case holder.ID == c.ID && at.Before(c.Deadline):
-		c.Status = StatusOpen
-	case holder.ID == c.ID:
-		c.Status = StatusLate
-	case holder.CommitmentID != c.ID:
+	case holder.ID != c.ID && holder.CommitmentID != c.ID:
 		return fmt.Errorf("%w: record %d holds the claim of the commitment %s and has not used it", ledger.ErrCorrupt, holder.Index, c.ID)
-	case holder.UsesCommitment():
-		c.Status, c.ClosedBy = StatusUsed, holder.ID
+	case holder.Kind == audit.KindVoid:
+		c.Status, c.ClosedBy, c.Used = StatusVoid, holder.ID, max(holder.Round, 1)-1
+	case holder.EndsCommitment():
+		c.Status, c.ClosedBy, c.Used = StatusUsed, holder.ID, holder.Round
+	case !at.Before(c.Deadline):
+		c.Status, c.Used = StatusLate, holder.Round
 	default:
-		c.Status, c.ClosedBy = StatusVoid, holder.ID
+		c.Status, c.Used = StatusOpen, holder.Round
 	}
 	return nil
 }
@@ -160,11 +173,16 @@ func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, 
 	if err != nil {
 		return nil, err
 	}
-	return &committed{index: stored.Index, record: stored.Record, seed: seed}, nil
+	c := &committed{index: stored.Index, record: stored.Record, seed: seed, holder: stored.Index}
+	if stored.Count > 0 { // whose seed takes long to check
+		d.open.Add(id, c)
+	}
+	return c, nil
 }
 
 // use appends a record that uses a commitment. The error is a [*CommitmentClosedError] if the
-// commitment was used, or if its deadline has passed.
+// commitment was used, or if its deadline has passed, and errRoundTaken if another process used the
+// round of a book and more are left.
 func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index uint64, err error) {
 	id := c.record.ID
 	claim := journal.CommitmentClaim(id)
@@ -181,15 +199,24 @@ func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index
 			return 0, err
 		}
 	}
-	e.Claims = append(e.Claims, ledger.Claim{Name: claim, Taken: true, From: c.index})
+	moved := ledger.Claim{Name: claim, Taken: true, From: c.holder}
+	if !e.Record.EndsCommitment() {
+		moved.Due, moved.Unchanged = c.record.Deadline.UnixMicro(), true
+	}
+	e.Claims = append(e.Claims, moved)
 	index, err = d.journal.Append(ctx, e)
 	if err == nil {
-		d.open.Remove(id)
+		if e.Record.EndsCommitment() {
+			d.open.Remove(id)
+		}
 		d.options.Observe(Used)
 	} else if _, taken := errors.AsType[*ledger.NotUniqueError](err); taken || journal.Conflicts(err, claim) {
 		d.open.Remove(id) // another process may have used it, with the same reference
 		if closed := d.checkOpen(ctx, c, e.Record.Time); closed != nil {
 			return 0, closed
+		}
+		if c.round > 0 && !taken {
+			return 0, errRoundTaken
 		}
 	}
 	return index, err
@@ -279,10 +306,16 @@ func (d *Dealer) void(ctx context.Context, claim *ledger.Claim) error {
 	if err != nil {
 		return err
 	}
+	holder, record := commitment, &audit.Record{Kind: audit.KindVoid, CommitmentID: id, Commitment: commitment.Commitment, Count: commitment.Count}
+	if record.Count > 0 {
+		if holder, err = d.journal.ByClaim(ctx, claim.Name); err != nil {
+			return err
+		}
+		record.Round = holder.Round + 1
+	}
 	err = d.journal.AppendNew(ctx, &journal.Entry{
-		Record:    &audit.Record{Kind: audit.KindVoid, CommitmentID: id, Commitment: commitment.Commitment},
-		Reference: commitment.Reference,
-		Claims:    []ledger.Claim{{Name: claim.Name, Taken: true, From: commitment.Index, Status: string(StatusVoid)}},
+		Record: record, Reference: commitment.Reference,
+		Claims: []ledger.Claim{{Name: claim.Name, Taken: true, From: holder.Index, Status: string(StatusVoid)}},
 	})
 	d.open.Remove(id)
 	if err == nil {

@@ -51,6 +51,7 @@ type Dealer struct {
 	rules   *plan.Rules
 	options Options
 	open    *lru.Cache[uuid.UUID, *committed]
+	books   *lru.Cache[uuid.UUID, *book]
 }
 
 // New returns a dealer that checks requests by rules and appends records to a journal.
@@ -60,13 +61,15 @@ func New(j *journal.Journal, rules *plan.Rules, options Options) *Dealer {
 		options.Observe = func(Event) {}
 	}
 	open, _ := lru.New[uuid.UUID, *committed](max(1, maxOpen/max(1, options.CacheShare))) // it fails for 0
-	return &Dealer{journal: j, rules: rules, options: options, open: open}
+	books, _ := lru.New[uuid.UUID, *book](max(1, maxBooks/max(1, options.CacheShare)))
+	return &Dealer{j, rules, options, open, books}
 }
 
 // A Request asks for a shuffle or a commitment.
 type Request struct {
 	plan.Request
-	Key *journal.Key // identifies retries; nil for a request that cannot be retried
+	Expiry time.Duration // of a commitment: time to use it; 0 for the deadline of the options
+	Key    *journal.Key  // identifies retries; nil for a request that cannot be retried
 
 	// Reserve may be nil. It is called with the statement before the shuffle is drawn or replayed,
 	// and twice for a request that loses a race with its own retry. Its error ends the request.
@@ -89,6 +92,7 @@ type Shuffle struct {
 	Commitment audit.Commitment
 	Deck       *deck.Deck // nil if no deck was shuffled
 	Copies     uint64     // of the deck
+	Round      uint64     // of the book that it used; 0 for none
 	stream     *rng.Stream
 }
 
@@ -105,28 +109,36 @@ func (d *Dealer) Shuffle(ctx context.Context, r *Request) (*Shuffle, error) {
 		if err := r.ReserveFor(&draft.Plan.Statement); err != nil {
 			return nil, err
 		}
-		if err := d.Seed(draft); err != nil {
-			return nil, err
+		if c := draft.committed; c != nil && c.record.Count > 0 {
+			return d.dealRound(ctx, draft, r.Key)
 		}
-		record, err := d.Record(audit.KindShuffle, draft)
-		if err != nil {
-			return nil, err
-		}
-		record.RevealNow = draft.Plan.Request.RevealNow
-		stream, err := Stream(record, draft.Seed)
-		if err != nil {
-			return nil, err
-		}
-		index, err := d.Append(ctx, draft, &journal.Entry{Record: record, Sidecar: journal.Sidecar{Key: r.Key}})
-		if err != nil {
-			stream.Release()
-			return nil, err
-		}
-		return &Shuffle{
-			AuditID: record.ID, LogIndex: index, Statement: record.Statement, Commitment: record.Commitment,
-			Deck: draft.Plan.Deck, Copies: draft.Plan.Copies, stream: stream,
-		}, nil
+		return d.deal(ctx, draft, r.Key)
 	})
+}
+
+// deal makes the shuffle of a draft.
+func (d *Dealer) deal(ctx context.Context, t *Draft, key *journal.Key) (*Shuffle, error) {
+	if err := d.Seed(t); err != nil {
+		return nil, err
+	}
+	record, err := d.Record(audit.KindShuffle, t)
+	if err != nil {
+		return nil, err
+	}
+	record.RevealNow = t.Plan.Request.RevealNow
+	stream, err := Stream(record, t.Seed)
+	if err != nil {
+		return nil, err
+	}
+	index, err := d.Append(ctx, t, &journal.Entry{Record: record, Sidecar: journal.Sidecar{Key: key}})
+	if err != nil {
+		stream.Release()
+		return nil, err
+	}
+	return &Shuffle{
+		AuditID: record.ID, LogIndex: index, Statement: record.Statement, Commitment: record.Commitment,
+		Deck: t.Plan.Deck, Copies: t.Plan.Copies, Round: record.Round, stream: stream,
+	}, nil
 }
 
 // replay returns the shuffle recorded by a request's first attempt.
@@ -141,7 +153,7 @@ func (d *Dealer) replay(ctx context.Context, r *Request, first *journal.Stored) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Shuffle{AuditID: first.ID, LogIndex: first.Index, Statement: first.Statement, Commitment: first.Commitment}
+	s := &Shuffle{AuditID: first.ID, LogIndex: first.Index, Statement: first.Statement, Commitment: first.Commitment, Round: first.Round}
 	s.Statement.Seed = seed
 	if s.Deck, s.Copies, err = d.rules.DeckOf(first.Record); err != nil {
 		return nil, err
@@ -193,10 +205,16 @@ func (d *Dealer) Record(kind audit.Kind, t *Draft) (*audit.Record, error) {
 	record := &audit.Record{
 		Kind: kind, Statement: s, Parameters: t.Plan.Parameters(), ClientSeed: t.Plan.Request.ClientSeed, ItemsDigest: t.Plan.ItemsDigest,
 	}
-	if t.committed != nil {
-		record.CommitmentID, record.Commitment = t.committed.record.ID, t.committed.record.Commitment
-	} else {
+	switch c := t.committed; {
+	case c == nil:
 		record.Commitment = s.Commitment()
+	case c.round > 0:
+		record.Commitment, record.CommitmentID = s.Commitment(), c.record.ID
+		record.Count, record.Round, record.Path = c.record.Count, c.round, c.path
+	case c.record.Count > 0:
+		return nil, plan.Refuse("/commitment_id", "the commitment is a book, whose rounds are shuffles: a shoe needs a commitment without count")
+	default:
+		record.Commitment, record.CommitmentID = c.record.Commitment, c.record.ID
 	}
 	return record, d.journal.Identify(record)
 }

@@ -61,7 +61,7 @@ func (c *Checker) Visit(e *ledger.Stored) (v ledger.Visited, err error) {
 func (s *Stored) claims(sidecar *Sidecar) (claims []ledger.Claim) {
 	add := func(claim ledger.Claim) { claims = append(claims, claim) }
 	if s.UsesCommitment() {
-		add(ledger.Claim{Name: CommitmentClaim(s.CommitmentID), Taken: true})
+		add(ledger.Claim{Name: CommitmentClaim(s.CommitmentID), Taken: true, Unchanged: !s.EndsCommitment()})
 	}
 	switch s.Kind {
 	case audit.KindCommitment:

@@ -138,6 +138,8 @@ func (e *Entry) encode() ledger.Entry {
 func needs(r *audit.Record) ledger.Version {
 	name, _ := r.To.Pile()
 	switch {
+	case r.Count > 0:
+		return ledger.Books
 	case r.Kind == audit.KindLogEnd || r.Kind == audit.KindLogBegin:
 		return ledger.LogEnds
 	case r.Cut != nil:
@@ -355,16 +357,23 @@ func (j *Journal) Seed(ctx context.Context, s *Stored) (rng.Seed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !Opens(sidecar.Seed, s.Record) {
+	seed := sidecar.Seed
+	if s.Round > 0 {
+		seed = audit.RoundSeed(seed, s.Round)
+	}
+	if !Opens(seed, s.Record) {
 		return nil, errNotOpened(s.Index)
 	}
-	return sidecar.Seed, nil
+	return seed, nil
 }
 
 // Opens reports whether a seed matches a record's commitment.
 func Opens(seed rng.Seed, record *audit.Record) bool {
 	statement := record.Statement
 	statement.Seed = seed
+	if record.Kind == audit.KindCommitment && record.Count > 0 {
+		return record.Count <= audit.MaxRounds && audit.Commitment(audit.NewBook(&statement, record.Count).Root()) == record.Commitment
+	}
 	return statement.Commitment() == record.Commitment
 }
 

@@ -306,7 +306,8 @@ const (
 	LongNames    Version = 2026112203 // piles with names of more than 64 characters
 	CutCards     Version = 2026112204 // cut and cut_range
 	LogEnds      Version = 2026112301 // log-end, after which nothing follows, and log-begin
-	KnownVersion         = LogEnds    // the newest that this program knows
+	Books        Version = 2026112701 // count, round and path
+	KnownVersion         = Books      // the newest that this program knows
 
 	Moved Version = 9999123199 // the log goes on in another store
 )

@@ -18,6 +18,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/deck"
+	"riffle/internal/rng"
 	"riffle/internal/shuffle"
 	"riffle/internal/suggest"
 )
@@ -45,6 +46,7 @@ type Request struct {
 	RevealNow  bool
 
 	CommitmentID    uuid.UUID // the commitment to use, or Nil; it fills in omitted members
+	Count           *uint64   // of the rounds of a book of commitments; nil for none
 	UniqueReference bool      // reject if another record already has the reference
 }
 
@@ -162,8 +164,17 @@ func (r *Rules) check(p *Plan, committed *audit.Record) error {
 	if err := checkHands(p); err != nil {
 		return err
 	}
+	if n := p.Request.Count; n != nil {
+		most := min(audit.MaxRounds, maxBlocks/uint64(rng.Blocks(s.Size, s.Draw)))
+		if *n < 2 || *n > most {
+			return Refuse("/count", "count must be from 2 to %d rounds of %d of %d; got %d", most, s.Draw, s.Size, *n)
+		}
+	}
 	return CheckMovable(s.Algorithm, s.Size)
 }
+
+// maxBlocks bounds the blocks of all seeds of a book, which take a few milliseconds to make.
+const maxBlocks = 1 << 14
 
 // Algorithm returns the algorithm with a name; fisher-yates if the name is empty. The error is an
 // [*Invalid].

@@ -54,6 +54,14 @@ class CommitmentRequest(TypedDict):
     """
     reference: NotRequired[Reference]
     unique_reference: NotRequired[UniqueReference]
+    count: NotRequired[int]
+    """Makes a book of this many rounds, each with a seed of its own: at most 1,024, and fewer if a round takes
+    more than 16 blocks of seed.
+    """
+    expires_in: NotRequired[int]
+    """How many seconds the commitment can be used. At most a year and a day; by default as long as the
+    service says by `--deadline`.
+    """
 
 
 class ShuffleResult(TypedDict):
@@ -73,6 +81,8 @@ class ShuffleResult(TypedDict):
     """The shuffles. Each is an array of its items or, with hands, of its hands followed by the rest."""
     commitment: Digest
     """The SHA-256 of the statement of the shuffle, including its seed."""
+    round: NotRequired[int]
+    """The round of the book that the shuffle used, from 1; omitted without a book."""
     seed: Seed
     """**Secret.** Whoever has the seed can compute every card, drawn or not. Never forward it to players before
     the game is over. `POST /audits/{id}/reveal` makes it public.
@@ -163,6 +173,7 @@ class Commitment(TypedDict):
     commitment: CommitmentDigest
     statement: OpenStatement
     deadline: Deadline
+    count: NotRequired[RoundCount]
 
 
 class CommitmentState(TypedDict):
@@ -174,9 +185,14 @@ class CommitmentState(TypedDict):
     commitment: CommitmentDigest
     statement: OpenStatement
     deadline: Deadline
+    count: NotRequired[RoundCount]
     status: CommitmentStatus
+    used: NotRequired[int]
+    """How many rounds of the book were used; omitted without a book."""
     audit_id: Union[str, None]
-    """The record of the shuffle that used it, or the void record; null before there is one."""
+    """The record of the shuffle that used it, of a book of its last round, or the void record; null before there
+    is one.
+    """
 
 
 class CommitmentList(TypedDict):
@@ -451,7 +467,12 @@ class ShuffleRecord(TypedDict):
     reveal: NotRequired[RevealTime]
     """The seed was public from the start."""
     commitment_id: NotRequired[str]
-    """The commitment that the shuffle used, if any. Both records have the same `commitment`."""
+    """The commitment that the shuffle used, if any. Both records have the same `commitment`, unless it is a book."""
+    count: NotRequired[RoundCount]
+    round: NotRequired[int]
+    """The round of the book, from 1; omitted without one."""
+    path: NotRequired[list[Digest]]
+    """The hashes that lead from this `commitment` to the book's, as leaf `round` - 1 of `count`; omitted without a book."""
     commitment: Digest
 
 
@@ -479,7 +500,9 @@ class CommitmentRecord(TypedDict):
     """All parameters of the deck type with their values, if it has any."""
     reference: NotRequired[Reference]
     deadline: Deadline
+    count: NotRequired[RoundCount]
     commitment: Digest
+    """The SHA-256 of the statement, including its seed; of a book, the root over those of its rounds."""
 
 
 class VoidRecord(TypedDict):
@@ -492,6 +515,9 @@ class VoidRecord(TypedDict):
     spec: Spec
     commitment_id: str
     """The commitment that is void."""
+    count: NotRequired[RoundCount]
+    round: NotRequired[int]
+    """The first round of the book that was not used; omitted without one."""
     commitment: Digest
     """The commitment of that record."""
 
@@ -705,6 +731,8 @@ Digest: TypeAlias = "str"
 Seed: TypeAlias = "str"
 
 HeldSeed: TypeAlias = "Union[str, None]"
+
+RoundCount: TypeAlias = "int"
 
 CommitmentStatus: TypeAlias = "Literal['open', 'late', 'used', 'void']"
 

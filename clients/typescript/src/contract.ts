@@ -22,8 +22,8 @@ export interface paths {
          *     **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
          *     over.
          *
-         *     With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-         *     leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+         *     With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Of a book it uses the
+         *     next round, and the answer has its number as `round`. Members that you leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
          *     their `items_salt` if they had one, because the service stored only their digest.
          *
          *     An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
@@ -111,6 +111,9 @@ export interface paths {
          *     1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
          *     2. Let them choose a client seed.
          *     3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
+         *
+         *     With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
+         *     together wait for each other. Players may change the client seed between any two rounds.
          */
         post: operations["createCommitment"];
         delete?: never;
@@ -998,6 +1001,18 @@ export interface components {
             repeat?: components["schemas"]["Repeat"];
             reference?: components["schemas"]["Reference"];
             unique_reference?: components["schemas"]["UniqueReference"];
+            /**
+             * Format: uint64
+             * @description Makes a book of this many rounds, each with a seed of its own: at most 1,024, and fewer if a round takes
+             *     more than 16 blocks of seed.
+             */
+            count?: number;
+            /**
+             * Format: uint64
+             * @description How many seconds the commitment can be used. At most a year and a day; by default as long as the
+             *     service says by `--deadline`.
+             */
+            expires_in?: number;
         } & ({
             items: components["schemas"]["Items"];
         } | {
@@ -1024,6 +1039,11 @@ export interface components {
             shuffles?: components["schemas"]["Item"][][];
             /** @description The SHA-256 of the statement of the shuffle, including its seed. */
             commitment: components["schemas"]["Digest"];
+            /**
+             * Format: uint64
+             * @description The round of the book that the shuffle used, from 1; omitted without a book.
+             */
+            round?: number;
             /**
              * @description **Secret.** Whoever has the seed can compute every card, drawn or not. Never forward it to players before
              *     the game is over. `POST /audits/{id}/reveal` makes it public.
@@ -1219,6 +1239,7 @@ export interface components {
             commitment: components["schemas"]["CommitmentDigest"];
             statement: components["schemas"]["OpenStatement"];
             deadline: components["schemas"]["Deadline"];
+            count?: components["schemas"]["RoundCount"];
         };
         /** @description A commitment and its status. */
         CommitmentState: {
@@ -1231,13 +1252,25 @@ export interface components {
             commitment: components["schemas"]["CommitmentDigest"];
             statement: components["schemas"]["OpenStatement"];
             deadline: components["schemas"]["Deadline"];
+            count?: components["schemas"]["RoundCount"];
             status: components["schemas"]["CommitmentStatus"];
             /**
+             * Format: uint64
+             * @description How many rounds of the book were used; omitted without a book.
+             */
+            used?: number;
+            /**
              * Format: uuid
-             * @description The record of the shuffle that used it, or the void record; null before there is one.
+             * @description The record of the shuffle that used it, of a book of its last round, or the void record; null before there
+             *     is one.
              */
             audit_id: string | null;
         };
+        /**
+         * Format: uint64
+         * @description The number of rounds of a book; omitted without one.
+         */
+        RoundCount: number;
         /**
          * @description `open`: it can be used. `late`: its deadline has passed, and the void record is not written yet. `used`: a
          *     shuffle or a shoe used it. `void`: it was not used in time.
@@ -1688,9 +1721,17 @@ export interface components {
             reveal?: components["schemas"]["RevealTime"];
             /**
              * Format: uuid
-             * @description The commitment that the shuffle used, if any. Both records have the same `commitment`.
+             * @description The commitment that the shuffle used, if any. Both records have the same `commitment`, unless it is a book.
              */
             commitment_id?: string;
+            count?: components["schemas"]["RoundCount"];
+            /**
+             * Format: uint64
+             * @description The round of the book, from 1; omitted without one.
+             */
+            round?: number;
+            /** @description The hashes that lead from this `commitment` to the book's, as leaf `round` - 1 of `count`; omitted without a book. */
+            path?: components["schemas"]["Digest"][];
             commitment: components["schemas"]["Digest"];
         };
         /**
@@ -1729,6 +1770,8 @@ export interface components {
             };
             reference?: components["schemas"]["Reference"];
             deadline: components["schemas"]["Deadline"];
+            count?: components["schemas"]["RoundCount"];
+            /** @description The SHA-256 of the statement, including its seed; of a book, the root over those of its rounds. */
             commitment: components["schemas"]["Digest"];
         };
         /** @description The record that a commitment was not used before its deadline. */
@@ -1750,6 +1793,12 @@ export interface components {
              * @description The commitment that is void.
              */
             commitment_id: string;
+            count?: components["schemas"]["RoundCount"];
+            /**
+             * Format: uint64
+             * @description The first round of the book that was not used; omitted without one.
+             */
+            round?: number;
             /** @description The commitment of that record. */
             commitment: components["schemas"]["Digest"];
         };

@@ -45,7 +45,7 @@ type group struct {
 type sorting struct {
 	inputs []*input
 	proofs []*proofText
-	only   map[Role]*input // the text of each role
+	only   map[Role]*input // the last text of each role: only proofs and lists may have several
 	given  Given           // what has other roles than proof
 	order  *input          // the answer or the list that is compared; nil for none
 	groups []*group

@@ -124,7 +124,8 @@ var likely = map[string][]string{
 	"put": {`"top"`, `"bottom"`}, "cards": {`"1:0"`, `"1:1"`, `"1:4"`, `"1:0-1"`, `"1:1-0"`, `"1:0 1:2"`, `"1:2 1:0"`, `"2:0"`, `"2:0 1:0"`, `"1:0-1 2:0"`}, "cut": {"1", "2", "3", "4"}, "cut_range": {"[1,4]", "[2,3]"},
 	"expires": {`"2026-01-02T03:04:05.000006Z"`, `"2027-01-02T03:04:05.000006Z"`}, "root": {`"` + strings.Repeat("0", 64) + `"`}, "commitment": {`"` + strings.Repeat("0", 64) + `"`},
 	"successor": {logKeyText, `"a+00000000+A` + strings.Repeat("A", 43) + `"`}, "predecessor": {logKeyText, `"a b+00000000+AQ` + strings.Repeat("A", 42) + `"`},
-	"checkpoint":    {`"a\n7\n` + strings.Repeat("A", 43) + `=\n\n— a AAAA\n"`, `"b\n0\n` + strings.Repeat("/", 43) + `=\n\n— a AAAAA=\n— b AAAA==\n"`, `"a\n7\n"`},
+	"checkpoint": {`"a\n7\n` + strings.Repeat("A", 43) + `=\n\n— a AAAA\n"`, `"b\n0\n` + strings.Repeat("/", 43) + `=\n\n— a AAAAA=\n— b AAAA==\n"`, `"a\n7\n"`},
+	"count":      {"2", "3", "13"}, "round": {"1", "2", "3"}, "path": {"[]", `["` + strings.Repeat("0", 64) + `"]`},
 	"commitment_id": {`"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`}, "audit_id": {`"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`}, "id": {`"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`},
 }
 
@@ -145,7 +146,7 @@ var edges = []string{
 
 // names are of members of records, files, answers and cards, and of no member.
 var names = []string{
-	"id", "time", "kind", "spec", "audit_id", "algorithm", "size", "draw", "repeat", "hands", "input", "items_digest", "parameters", "reference", "client_seed", "reveal", "deadline", "commitment_id", "commitment",
+	"id", "time", "kind", "spec", "audit_id", "algorithm", "size", "draw", "repeat", "hands", "input", "items_digest", "parameters", "reference", "client_seed", "reveal", "deadline", "commitment_id", "commitment", "count", "round",
 	"version", "root", "from", "taken", "cards", "to", "put", "cut", "cut_range", "expires", "successor", "predecessor", "checkpoint", "record", "seed", "tlog_proof", "log_key", "items", "rest", "shuffles", "log_index",
 	"position", "sealed_by", "salt", "path", "card", "code", "item", "instance", "x", "", "__proto__", "constructor", "toString", "hasOwnProperty", "length",
 }

@@ -26,7 +26,7 @@ type Order struct {
 }
 
 // answerMembers are the members of an answer. None of them is ignored.
-var answerMembers = []string{"items", "hands", "rest", "shuffles", "audit_id", "log_index", "algorithm", "commitment", "seed"}
+var answerMembers = []string{"items", "hands", "rest", "shuffles", "audit_id", "log_index", "algorithm", "commitment", "round", "seed"}
 
 // ParseOrder parses an answer of POST /shuffle, which is an object with items, hands or shuffles; or
 // an array alone.
@@ -67,17 +67,19 @@ func (o *Order) seedOf(record *audit.Record) rng.Seed {
 	return parseSeed(o.text("seed"))
 }
 
-// names checks that the answer's members agree with the record: id, algorithm, commitment, seed and
-// place in the log.
+// names checks that the answer's members agree with the record: id, algorithm, commitment, round,
+// seed and place in the log.
 func (o *Order) names(r *Result) error {
 	agrees := func(name string, isSame bool) error {
 		return audit.Rule(isSame || o.answer[name] == nil, "the answer has another %s than the record", name)
 	}
 	index, isWhole := wholeNumber(o.answer["log_index"])
+	round, isRound := wholeNumber(o.answer["round"])
 	return cmp.Or(
 		agrees("audit_id", o.text("audit_id") == r.Record.ID.String()),
 		agrees("algorithm", o.text("algorithm") == string(r.Record.Statement.Algorithm)),
 		agrees("commitment", o.text("commitment") == r.Record.Commitment.String()),
+		agrees("round", isRound && round > 0 && round == r.Record.Round),
 		agrees("seed", r.File.Seed == nil || o.text("seed") == hex.EncodeToString(r.File.Seed)),
 		agrees("log_index", isWhole && index == r.File.Inclusion.Index),
 	)

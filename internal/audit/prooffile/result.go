@@ -28,7 +28,10 @@ const (
 
 // MarshalJSON writes true, false or, for a step that was not checked, null.
 func (s State) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[State]any{OK: true, Wrong: false}[s])
+	if s == OK || s == Wrong {
+		return json.Marshal(s == OK)
+	}
+	return json.Marshal(nil)
 }
 
 // The steps of a record, in their order. Between seed and order come commitment and keys, as
@@ -134,7 +137,7 @@ func (s *Steps) check(name string, err error, format string, args ...any) {
 // A Result has the findings of a verifier: the steps of one file, or of several files together.
 type Result struct {
 	Steps
-	File   *File         // the first file; nil if it could not be read
+	File   *File         // the first file, with the seed of the answer if it has none; nil if it could not be read
 	Record *audit.Record // its record; nil if it could not be read, or is of a kind that is not known here
 
 	Changes int         // how often the shoe was changed
@@ -210,7 +213,8 @@ func (r *Result) isOf(other *Result) bool {
 	return r.Record != nil && other.Record != nil && bytes.Equal(r.File.Record, other.File.Record)
 }
 
-// HeldBack reports whether an order follows from a record and its seed, and the file has no seed.
+// HeldBack reports whether an order follows from a record and its seed, and neither the file nor the
+// answer that was compared has the seed.
 func (r *Result) HeldBack() bool {
 	return r.Record != nil && r.Record.Deals() && r.File.Seed == nil
 }

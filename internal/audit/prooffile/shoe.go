@@ -101,8 +101,8 @@ func (r *Result) published() {
 	r.committed()
 }
 
-// inEvery adds a step that the files have in common: a single file's step unchanged, or of several
-// the first one that fails or is unchecked, or else an OK one with the formatted detail.
+// inEvery adds a step that the files have in common, if any has it: a single file's step unchanged, or
+// of several the first one that fails or is unchecked, or else an OK one with the formatted detail.
 func (r *Result) inEvery(name, format string, args ...any) {
 	if len(r.files) == 1 {
 		r.ofFirst(name)

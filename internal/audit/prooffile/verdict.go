@@ -267,11 +267,19 @@ func describe(record *audit.Record) (text, purpose string) {
 		text = "a commitment to " + stated(record) + ", until " + deadline
 		purpose = "It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is used, before " +
 			deadline + ", by a shuffle or a shoe that names it; if none does, a void follows in the log. It has no order of its own."
+		if record.Count > 0 {
+			text = fmt.Sprintf("a book of %d commitments, each to %s, until %s", record.Count, stated(record), deadline)
+			purpose = fmt.Sprintf("It is a book: the seeds of its %d rounds and the statement cannot be exchanged any more. The rounds are used in their order, before %s, "+
+				"each by a shuffle that names the book; if some are left, a void follows in the log. It has no order of its own.", record.Count, deadline)
+		}
 	case audit.KindReveal:
 		text = fmt.Sprintf("the seed of %s was made public", record.AuditID)
 		purpose = "It says that " + text + noOrder + "."
 	case audit.KindVoid:
 		text = fmt.Sprintf("the commitment %s was not used in time", record.CommitmentID)
+		if record.Count > 0 {
+			text = fmt.Sprintf("the book %s was not used up in time: its rounds from %d to %d are void", record.CommitmentID, record.Round, record.Count)
+		}
 		purpose = "It says that " + text + noOrder + "."
 	case audit.KindLogEnd:
 		text, purpose = "the log ended here", "It says that the log ended"+noOrder+"."
@@ -342,6 +350,9 @@ func stated(record *audit.Record) string {
 	}
 	if s.Reference != "" {
 		text += fmt.Sprintf("; reference %q", s.Reference)
+	}
+	if record.Kind == audit.KindShuffle && record.Count > 0 {
+		text += fmt.Sprintf("; round %d of the book of %d", record.Round, record.Count)
 	}
 	return text
 }

@@ -150,8 +150,8 @@ func (s *sorting) checkAll() error {
 	return nil
 }
 
-// candidates returns the groups that the order may be of: those that it names by an audit_id, or
-// else those with an order, or else all.
+// candidates returns the groups that the order may be of: those with a record that deals or cannot be
+// read, if there are any, and of these the one that it names by an audit_id, if that is there.
 func (s *sorting) candidates() []*group {
 	if s.order == nil {
 		return nil
@@ -191,17 +191,23 @@ func (g *group) check() {
 // findings sums up the verdicts on the groups.
 func (s *sorting) findings() *Findings {
 	f := &Findings{Conclusion: Conclusion{Notes: []string{}}}
-	counts, worst := map[Verdict]int{}, VerdictVerified
+	counts := map[Verdict]int{}
 	for _, g := range s.groups {
 		g.noteCompared(s.only[RoleHand])
 		s.noteCommitments(g)
 		f.Proofs = append(f.Proofs, g.Group)
 		f.Steps = append(f.Steps, g.Steps...)
 		counts[g.Verdict]++
-		worst = min(worst, g.Verdict) // the alphabet has them in this order
 	}
 	verified, wrong, open := counts[VerdictVerified], counts[VerdictFalse], counts[VerdictUnchecked]
-	f.say(worst, summary{"id": "several", "verified": verified, "false": wrong, "unchecked": open},
+	verdict := VerdictVerified
+	if open > 0 {
+		verdict = VerdictUnchecked
+	}
+	if wrong > 0 {
+		verdict = VerdictFalse
+	}
+	f.say(verdict, summary{"id": "several", "verified": verified, "false": wrong, "unchecked": open},
 		"%d proofs: %d verified, %d false, %d not checked to the end", len(s.groups), verified, wrong, open)
 	if main := slices.DeleteFunc(slices.Clone(s.groups), s.isBeside); len(main) == 1 {
 		f.Headline, f.Notes, f.Summary = main[0].Headline, slices.Clone(main[0].Notes), main[0].Summary

@@ -1,0 +1,92 @@
+package dealer
+
+import (
+	"context"
+	"errors"
+
+	"riffle/internal/audit"
+	"riffle/internal/journal"
+)
+
+// maxBooks is the capacity of the cache of books, over all logs: 64 KiB each at most.
+const maxBooks = 128
+
+// A book tells which round of a book of commitments is next.
+type book struct {
+	turn chan struct{} // holds the one request that deals a round
+	tree *audit.Book
+
+	isKnown bool   // the other members are as in the log, unless another process dealt a round
+	used    uint64 // rounds
+	holder  uint64 // log index of the record that holds the claim: the book, or its last round
+}
+
+// errRoundTaken is for a round that another process dealt first.
+var errRoundTaken = errors.New("the round of the book was taken")
+
+// dealRound deals the next round of the draft's book, one request after the other, and again if
+// another process took the round.
+func (d *Dealer) dealRound(ctx context.Context, t *Draft, key *journal.Key) (*Shuffle, error) {
+	c := t.committed
+	b := d.findBook(c)
+	select {
+	case b.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-b.turn }()
+	for {
+		if err := d.locate(ctx, b, c); err != nil {
+			return nil, err
+		}
+		if b.used == c.record.Count {
+			return nil, d.checkOpen(ctx, c, d.journal.Now()) // it is not
+		}
+		t.committed = b.next(c)
+		made, err := d.deal(ctx, t, key)
+		if b.isKnown = err == nil; b.isKnown {
+			b.used, b.holder = made.Round, made.LogIndex
+		}
+		if !errors.Is(err, errRoundTaken) {
+			return made, err
+		}
+	}
+}
+
+// findBook returns the book of a commitment.
+func (d *Dealer) findBook(c *committed) *book {
+	if b, ok := d.books.Get(c.record.ID); ok {
+		return b
+	}
+	statement := c.record.Statement
+	statement.Seed = c.seed
+	b := &book{turn: make(chan struct{}, 1), tree: audit.NewBook(&statement, c.record.Count)}
+	if first, found, _ := d.books.PeekOrAdd(c.record.ID, b); found {
+		return first
+	}
+	return b
+}
+
+// locate finds how much of the book was used, unless that is known.
+func (d *Dealer) locate(ctx context.Context, b *book, c *committed) error {
+	if b.isKnown {
+		return nil
+	}
+	holder, err := d.journal.ByClaim(ctx, journal.CommitmentClaim(c.record.ID))
+	switch {
+	case err != nil:
+		return err
+	case holder.EndsCommitment():
+		b.used = c.record.Count
+	default:
+		b.used = holder.Round // the book itself has none
+	}
+	b.holder = holder.Index
+	return nil
+}
+
+// next returns the commitment to the next round.
+func (b *book) next(c *committed) *committed {
+	round := b.used + 1
+	return &committed{c.index, c.record, audit.RoundSeed(c.seed, round), b.holder, round, b.tree.Path(round)}
+}

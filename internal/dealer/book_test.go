@@ -1,0 +1,168 @@
+package dealer
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"riffle/internal/audit"
+	"riffle/internal/disclosure"
+	"riffle/internal/journal"
+	"riffle/internal/journal/journaltest"
+	"riffle/internal/ledger"
+	"riffle/internal/plan"
+)
+
+// open makes a book of commitments to the order of nine numbers.
+func openBook(t *testing.T, d *Dealer, rounds uint64) *Commitment {
+	t.Helper()
+	c, err := d.Commit(t.Context(), ask(plan.Request{Size: ptr(9), Reference: "a player", Count: &rounds}))
+	require.NoError(t, err)
+	return c
+}
+
+func round(c *Commitment, clientSeed string) *Request {
+	return ask(plan.Request{CommitmentID: c.ID, ClientSeed: clientSeed})
+}
+
+// Each round has the next seed, which only it shows, and proves that the book had it.
+func TestBookIsDealtInOrder(t *testing.T) {
+	for _, n := range []uint64{2, 3, 7, 8, audit.MaxRounds} {
+		d, s := newDealer(t, Options{})
+		shown := disclosure.New(d.journal, d.rules)
+		c := openBook(t, d, n)
+		seeds, deal := map[string]bool{}, min(n, 9)
+		for i := range deal {
+			if i == 1 {
+				d = New(s.Journal(t), d.rules, Options{}) // restarted
+			}
+			made := mustShuffle(t, d, round(c, "lucky seven"))
+			require.Equal(t, i+1, made.Round)
+			require.False(t, seeds[string(made.Statement.Seed)], "a seed was used twice")
+			seeds[string(made.Statement.Seed)] = true
+			_, v, err := shown.Verify(t.Context(), made.AuditID, 1000, journaltest.Unlimited{})
+			require.NoError(t, err)
+			assert.True(t, v.OK, "%+v", v.Steps)
+			assert.Equal(t, "committed", v.Steps[len(v.Steps)-1].Name)
+			a, err := shown.Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil)
+			require.NoError(t, err)
+			assert.Equal(t, made.Statement.Seed, a.Seed)
+			got, err := d.Commitment(t.Context(), c.ID)
+			require.NoError(t, err)
+			assert.Equal(t, []any{i + 1, n, i+1 == n}, []any{got.Used, got.Count, got.Status == StatusUsed})
+		}
+		if deal == n {
+			var closed *CommitmentClosedError
+			_, err := d.Shuffle(t.Context(), round(c, "one more"))
+			require.ErrorAs(t, err, &closed)
+			assert.Equal(t, StatusUsed, closed.Status)
+		}
+		s.Check(t, d.journal)
+	}
+}
+
+// Requests wait for their turn, in one process and in two.
+func TestBookIsDealtOnceThroughReplicas(t *testing.T) {
+	d, s := newDealer(t, Options{})
+	c := openBook(t, d, 40)
+	dealers := []*Dealer{d, New(s.Journal(t), d.rules, Options{})}
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	var rounds []uint64
+	refused := 0
+	for i := range 50 {
+		wait.Go(func() {
+			made, err := dealers[i%2].Shuffle(t.Context(), round(c, "x"))
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				rounds = append(rounds, made.Round)
+				return
+			}
+			refused++
+			var closed *CommitmentClosedError
+			assert.ErrorAs(t, err, &closed)
+		})
+	}
+	wait.Wait()
+	slices.Sort(rounds)
+	require.Len(t, rounds, 40)
+	for i, n := range rounds {
+		assert.Equal(t, uint64(i)+1, n)
+	}
+	assert.Equal(t, 10, refused)
+	s.Check(t, d.journal)
+}
+
+// What is left of a book at its deadline is void from a round on.
+func TestRestOfABookIsVoid(t *testing.T) {
+	d, s := newDealer(t, Options{Deadline: time.Minute})
+	now := time.Now()
+	s.Now = func() time.Time { return now }
+	unused, begun := openBook(t, d, 5), openBook(t, d, 5)
+	mustShuffle(t, d, round(begun, "x"))
+	mustShuffle(t, d, round(begun, "y"))
+	now = begun.Deadline
+	var closed *CommitmentClosedError
+	_, err := d.Shuffle(t.Context(), round(begun, "z"))
+	require.ErrorAs(t, err, &closed)
+	assert.Equal(t, StatusLate, closed.Status)
+	n, err := d.ExpireCommitments(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, 2, n)
+	for c, want := range map[*Commitment]uint64{unused: 0, begun: 2} {
+		got, err := d.Commitment(t.Context(), c.ID)
+		require.NoError(t, err)
+		assert.Equal(t, []any{StatusVoid, want}, []any{got.Status, got.Used})
+		void, err := d.journal.ByID(t.Context(), got.ClosedBy)
+		require.NoError(t, err)
+		assert.Equal(t, []uint64{5, want + 1}, []uint64{void.Count, void.Round})
+	}
+	now = begun.Deadline.Add(-time.Second) // setting the clock back does not reopen it
+	for _, d := range []*Dealer{d, New(s.Journal(t), d.rules, Options{})} {
+		_, err := d.Shuffle(t.Context(), round(begun, "z"))
+		require.ErrorAs(t, err, &closed)
+		assert.Equal(t, StatusVoid, closed.Status)
+	}
+	s.Check(t, d.journal)
+}
+
+// A retry is answered with the round of the first attempt; a refused request takes none.
+func TestRoundOfABookIsReplayed(t *testing.T) {
+	d, s := newDealer(t, Options{})
+	c := openBook(t, d, 3)
+	request := keyed("k", plan.Request{CommitmentID: c.ID, ClientSeed: "x"})
+	first := mustShuffle(t, d, request)
+	again := mustShuffle(t, d, request)
+	assert.Equal(t, []any{first.AuditID, uint64(1)}, []any{again.AuditID, again.Round})
+	busy := round(c, "x")
+	busy.Reserve = func(*audit.Statement) error { return ledger.ErrOverloaded }
+	_, err := d.Shuffle(t.Context(), busy)
+	require.ErrorIs(t, err, ledger.ErrOverloaded)
+	done, err := d.journal.Begin(journal.CommitmentClaim(c.ID))
+	require.NoError(t, err)
+	_, err = d.Shuffle(t.Context(), round(c, "x"))
+	require.ErrorIs(t, err, journal.ErrInFlight)
+	done()
+	assert.Equal(t, uint64(2), mustShuffle(t, d, round(c, "y")).Round)
+	s.Check(t, d.journal)
+}
+
+func TestBooksAreBounded(t *testing.T) {
+	d, _ := newDealer(t, Options{})
+	for n, request := range map[uint64]plan.Request{
+		0: {Size: ptr(9)}, 1: {Size: ptr(9)}, audit.MaxRounds + 1: {Size: ptr(9)}, 1<<53 - 1: {Size: ptr(9)},
+		1000: {Size: ptr(audit.MaxSize), Draw: ptr(1024)},
+	} {
+		request.Count = ptr(n)
+		_, err := d.Commit(t.Context(), ask(request))
+		var invalid *plan.Invalid
+		require.True(t, errors.As(err, &invalid), "%d: %v", n, err)
+		assert.Equal(t, "/count", invalid.Fields[0].Pointer)
+	}
+}
