@@ -19,6 +19,7 @@ import (
 
 	"riffle/internal/access"
 	"riffle/internal/api"
+	"riffle/internal/audit"
 	"riffle/internal/budget"
 	"riffle/internal/dealer"
 	"riffle/internal/journal/journaltest"
@@ -372,6 +373,21 @@ func TestUnnamedLogs(t *testing.T) {
 	if _, err := f.start(folder, access.MainLog); err == nil || !strings.Contains(err.Error(), "counting its open shoes failed") {
 		t.Errorf("a log that cannot be read: %v", err)
 	}
+}
+
+// The clock of the process that ends a log is ahead of the one that begins the next.
+func TestLogBeginsAfterTheOtherEnded(t *testing.T) {
+	first, next := journaltest.New(t), journaltest.New(t)
+	ahead := time.Now().Add(time.Hour)
+	first.Now = func() time.Time { return ahead }
+	before, log := first.Journal(t), next.Journal(t).Log
+	require.NoError(t, before.EndLog(t.Context(), ""))
+	require.Eventually(t, func() bool { return follow(t.Context(), log, before.Log) == nil }, time.Minute, time.Millisecond)
+	begin, err := log.At(t.Context(), 0)
+	require.NoError(t, err)
+	record, err := audit.ParseRecord(begin.Record)
+	require.NoError(t, err)
+	assert.Equal(t, ahead.UTC().Truncate(time.Microsecond), record.Time)
 }
 
 func TestRotationIsDue(t *testing.T) {

@@ -298,11 +298,17 @@ func follow(ctx context.Context, log, before *ledger.Log) error {
 	if err != nil {
 		return err
 	}
+	ended, err := audit.ParseRecord(end.Record)
+	if err != nil {
+		return err
+	}
 	last := before.Checkpoint(ctx)
 	if _, published := before.Sizes(); published <= end.Index {
 		return ledger.ErrNotPublished
 	}
-	err = journal.New(log, rand.Reader, time.Now).BeginLog(ctx, before.Verifier(), string(last))
+	// It begins no earlier than the other ended, by whichever process: else it would be due again.
+	now := func() time.Time { return time.UnixMicro(max(time.Now().UnixMicro(), ended.Time.UnixMicro())) }
+	err = journal.New(log, rand.Reader, now).BeginLog(ctx, before.Verifier(), string(last))
 	if errors.Is(err, ledger.ErrClaimed) {
 		return nil
 	}
