@@ -1846,7 +1846,8 @@ export async function traceText(text, {commitment, key, items, itemsSalt, order}
 const lacks = ({proofs: [{record}], given}) => usesCommitment(record) && !given.commitment;
 const isOfKind = ({proofs}, kind) => proofs.length === 1 && proofs[0].record?.kind === kind;
 const recordOf = ({proofs: [{record}]}) => record;
-const isVoidOf = (part, other) => isOfKind(part, 'void') && isOfKind(other, 'commitment') && recordOf(part).commitment_id === recordOf(other).id;
+const isVoidOf = (part, other) => isOfKind(part, 'void') && isOfKind(other, 'commitment') && recordOf(part).commitment_id === recordOf(other).id &&
+  recordOf(part).count === recordOf(other).count && recordOf(part).commitment === recordOf(other).commitment;
 function addNotes(groups, inputs) { // what was compared with what, and of commitments that they are others
   for (const part of groups) {
     const {found: {notes}, match, order, items, given} = part, list = [];
@@ -1862,10 +1863,13 @@ function addNotes(groups, inputs) { // what was compared with what, and of commi
     for (const other of groups) {
       if (lacks(part) && isOfKind(other, 'commitment')) sayOfOtherCommitment(part.found, recordOf(other).id);
       else if (isVoidOf(other, part) && other.found.verdict === 'verified')
-        notes.push(`It is void since ${recordOf(other).time}: nothing used it before its deadline, nothing can use it any more, and its seed stays secret.`);
+        notes.push(sayOfVoid(recordOf(other)));
     }
   }
 }
+const sayOfVoid = ({time, count, round}) => count ? `Its rounds from ${round} on are void since ${time}: nothing used them before the ` +
+  'deadline, nothing can use them any more, and their seeds stay secret.' :
+  `It is void since ${time}: nothing used it before its deadline, nothing can use it any more, and its seed stays secret.`;
 function sayOfOtherCommitment(found, id) {
   const what = `ommitment that was given, ${id}, is not the one that the record names.`;
   if (found.verdict !== 'verified') found.notes.push(`The c${what}`);

@@ -2180,7 +2180,10 @@ class Group:
         return len(self.proofs) == 1 and self.proofs[0].record is not None and self.proofs[0].record["kind"] == kind
 
     def is_void_of(self, other):
-        return self.is_kind("void") and other.is_kind("commitment") and self.proofs[0].record["commitment_id"] == other.proofs[0].record["id"]
+        if not (self.is_kind("void") and other.is_kind("commitment")):
+            return False
+        void, made = self.proofs[0].record, other.proofs[0].record
+        return (void["commitment_id"], void.get("count"), void["commitment"]) == (made["id"], made.get("count"), made["commitment"])
 
     def lacks(self):
         return uses_commitment(self.proofs[0].record) and self.given.get("commitment") is None
@@ -2348,8 +2351,12 @@ class Verification:
                 if group.lacks() and other.is_kind("commitment"):
                     group.found.other_commitment(record["id"])
                 elif other.is_void_of(group) and other.found.verdict == "verified":
-                    group.found.notes.append(f"It is void since {record['time']}: nothing used it before its deadline, nothing can use it "
-                                             "any more, and its seed stays secret.")
+                    text = (f"It is void since {record['time']}: nothing used it before its deadline, nothing can use it any more, and "
+                            "its seed stays secret.")
+                    if "count" in record:
+                        text = (f"Its rounds from {record['round']} on are void since {record['time']}: nothing used them before the "
+                                "deadline, nothing can use them any more, and their seeds stay secret.")
+                    group.found.notes.append(text)
 
     def result(self):
         proofs = [group.found.as_dict(list(dict.fromkeys(proof.source.name for proof in group.proofs))) for group in self.groups]

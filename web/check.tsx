@@ -107,6 +107,7 @@ export interface Shown {
   draw?: number;
   audit_id?: string;
   commitment_id?: string;
+  count?: number;
   hands?: number[];
   input?: string;
 }

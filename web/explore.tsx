@@ -7,6 +7,7 @@ import {counted, idIn, named, language, path, prefix, Problem, send, shortTime, 
 import {Refused} from './refused';
 import {Share} from './share';
 import {
+  cosigners,
   join,
   leafHash,
   openCheckpoint,
@@ -202,6 +203,7 @@ function Explore() {
                 <dd>{view.checkpoint.root}</dd>
                 <dt>{text('explore.key')}</dt>
                 <dd>{view.key.trim()}</dd>
+                <Cosigned checkpoint={view.checkpoint} />
               </dl>
               <div class="actions">
                 <button type="button" onClick={again}>
@@ -275,6 +277,21 @@ function Grown({view: {checkpoint, key, seen}, onForget}: {view: View; onForget:
         </button>
       </div>
     </div>
+  );
+}
+
+/** Cosigned lists the witnesses in the checkpoint, if there are any. */
+function Cosigned({checkpoint}: {checkpoint: Checkpoint}) {
+  const list = cosigners(checkpoint);
+  if (list.length === 0) return null;
+  return (
+    <>
+      <dt>{text('explore.cosigned')}</dt>
+      {list.map(({name, time}) => (
+        <dd key={name}>{text('explore.cosigner', name, new Date(time).toLocaleString(language))}</dd>
+      ))}
+      <dd class="quiet">{text('explore.cosigned.note')}</dd>
+    </>
   );
 }
 

@@ -29,7 +29,7 @@ export function counted(name: Counted, n: number, ...values: (string | number)[]
 export const hasText = (name: string): name is Name => name in texts.en;
 
 /** named returns the text for something that the service names. A later service may have more of them. */
-export const named = (group: 'kind' | 'preset' | 'part' | 'next', name: string): string => {
+export const named = (group: 'kind' | 'preset' | 'part' | 'next' | 'next.book', name: string): string => {
   const id = `${group}.${name}`;
   return hasText(id) ? text(id) : name;
 };

@@ -52,6 +52,17 @@ export async function openCheckpoint(text: string, key: string): Promise<Checkpo
   throw new Error('the key has not signed this checkpoint');
 }
 
+/**
+ * cosigners returns who cosigned a checkpoint and when, in milliseconds since 1970, as its lines say (C2SP
+ * tlog-cosignature, Ed25519 or ML-DSA-44). They are not verified: which witnesses count is for a policy.
+ */
+export const cosigners = ({text}: Checkpoint): {name: string; time: number}[] =>
+  [...text.matchAll(/^— (\S+) (\S+)$/gm)].flatMap(([, name, signature]) => {
+    const bytes = base64(signature!);
+    if (bytes.length !== 4 + 8 + 64 && bytes.length !== 4 + 8 + 2420) return []; // the log's own has no time
+    return [{name: name!, time: 1000 * Number(new DataView(bytes.buffer).getBigUint64(4))}];
+  });
+
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A Reader fetches the bytes of a tile, such as tile/0/x001/234. */

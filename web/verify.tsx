@@ -379,7 +379,7 @@ function Report({
 
 /** Next leads from a record that deals nothing to the one that it is about. */
 function Next({record}: {record: Shown}) {
-  const {id, kind, commitment_id: made, audit_id: revealed} = record;
+  const {id, kind, commitment_id: made, audit_id: revealed, count} = record;
   const [next, setNext] = useState<{state: string; to?: string}>();
   useEffect(() => {
     if (kind === 'void') setNext({state: 'ran-out', to: made});
@@ -391,7 +391,7 @@ function Next({record}: {record: Shown}) {
         .catch(() => {}); // the verdict stands without it
   }, []);
   if (!next) return null;
-  const said = named('next', next.state);
+  const said = named(count ? 'next.book' : 'next', next.state);
   return <p>{next.to ? <a href={verifyLink(next.to)}>{said}</a> : said}</p>;
 }
 

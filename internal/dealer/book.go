@@ -42,7 +42,8 @@ func (d *Dealer) dealRound(ctx context.Context, t *Draft, key *journal.Key) (*Sh
 		if b.used == c.record.Count {
 			return nil, d.checkOpen(ctx, c, d.journal.Now()) // it is not
 		}
-		t.committed = b.next(c)
+		round := b.used + 1
+		t.committed = &committed{c.index, c.record, audit.RoundSeed(c.seed, round), b.holder, round, b.tree.Path(round)}
 		made, err := d.deal(ctx, t, key)
 		if b.isKnown = err == nil; b.isKnown {
 			b.used, b.holder = made.Round, made.LogIndex
@@ -73,20 +74,12 @@ func (d *Dealer) locate(ctx context.Context, b *book, c *committed) error {
 		return nil
 	}
 	holder, err := d.journal.ByClaim(ctx, journal.CommitmentClaim(c.record.ID))
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case holder.EndsCommitment():
-		b.used = c.record.Count
-	default:
-		b.used = holder.Round // the book itself has none
 	}
-	b.holder = holder.Index
+	b.used, b.holder = holder.Round, holder.Index // the book itself has no round
+	if holder.EndsCommitment() || d.journal.IsEarlier(holder) {
+		b.used = c.record.Count
+	}
 	return nil
-}
-
-// next returns the commitment to the next round.
-func (b *book) next(c *committed) *committed {
-	round := b.used + 1
-	return &committed{c.index, c.record, audit.RoundSeed(c.seed, round), b.holder, round, b.tree.Path(round)}
 }

@@ -60,7 +60,7 @@ type committed struct {
 	record *audit.Record
 	seed   rng.Seed
 
-	holder uint64      // log index of the record that holds the claim
+	holder uint64      // log index of the last round of the book, which holds the claim; 0 for none
 	round  uint64      // of a book; 0 for none
 	path   []tlog.Hash // from the round to the book
 }
@@ -109,7 +109,6 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.holder = c.index
 		d.open.Add(record.ID, c)
 		d.options.Observe(Committed)
 		return c.commitment(), nil
@@ -149,6 +148,8 @@ func (d *Dealer) findStatus(ctx context.Context, c *Commitment, at time.Time) er
 		c.Status, c.ClosedBy, c.Used = StatusVoid, holder.ID, max(holder.Round, 1)-1
 	case holder.EndsCommitment():
 		c.Status, c.ClosedBy, c.Used = StatusUsed, holder.ID, holder.Round
+	case c.Count > 0 && d.journal.IsEarlier(holder): // it ended with its log
+		c.Status, c.Used = StatusVoid, holder.Round
 	case !at.Before(c.Deadline):
 		c.Status, c.Used = StatusLate, holder.Round
 	default:
@@ -173,7 +174,7 @@ func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, 
 	if err != nil {
 		return nil, err
 	}
-	c := &committed{index: stored.Index, record: stored.Record, seed: seed, holder: stored.Index}
+	c := &committed{index: stored.Index, record: stored.Record, seed: seed}
 	if stored.Count > 0 { // whose seed takes long to check
 		d.open.Add(id, c)
 	}
@@ -199,7 +200,7 @@ func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index
 			return 0, err
 		}
 	}
-	moved := ledger.Claim{Name: claim, Taken: true, From: c.holder}
+	moved := ledger.Claim{Name: claim, Taken: true, From: cmp.Or(c.holder, c.index)}
 	if !e.Record.EndsCommitment() {
 		moved.Due, moved.Unchanged = c.record.Deadline.UnixMicro(), true
 	}

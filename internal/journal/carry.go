@@ -65,7 +65,7 @@ func (j *Journal) CarryCommitment(ctx context.Context, s *Stored) (*Stored, erro
 		return s, nil
 	}
 	holder, err := j.ByClaim(ctx, CommitmentClaim(s.ID))
-	if err != nil || holder.EndsCommitment() {
+	if err != nil || holder.ID != s.ID {
 		return s, err
 	}
 	if err := j.carry(ctx, holder); err != nil {
@@ -84,10 +84,10 @@ func (j *Journal) CarryShoe(ctx context.Context, id uuid.UUID) error {
 	return j.carry(ctx, last)
 }
 
-// carry copies a commitment, with the last round of a book, or all records of a shoe, given the
-// record that holds its claim.
+// carry copies a commitment or all records of a shoe, given the record that holds its claim. A book
+// ends with its log, so that each of its rounds is proven from the log that has the book.
 func (j *Journal) carry(ctx context.Context, holder *Stored) error {
-	if holder.log == j.Log {
+	if holder.log == j.Log || holder.Count > 0 {
 		return nil
 	}
 	records, err := j.recordsUpTo(ctx, holder)
@@ -113,9 +113,6 @@ func (j *Journal) carry(ctx context.Context, holder *Stored) error {
 		entries[i] = (&Entry{Record: s.Record, Reference: s.Reference, Sidecar: *sidecar}).encode()
 		entries[i].Copied = true
 		for _, c := range s.claims(sidecar) { // later ones win
-			if c.Unchanged {
-				c = claims[c.Name]
-			}
 			c.Taken = false
 			claims[c.Name], holders[c.Name] = c, &entries[i]
 		}
@@ -131,8 +128,8 @@ func (j *Journal) carry(ctx context.Context, holder *Stored) error {
 	return err
 }
 
-// recordsUpTo returns a commitment's record; that and the last round of a book, given the latter; or all
-// records of a shoe in their order, given the last one, after the commitment that it used.
+// recordsUpTo returns a commitment's record; or all records of a shoe in their order, given the last one,
+// after the commitment that it used.
 func (j *Journal) recordsUpTo(ctx context.Context, last *Stored) (list []*Stored, err error) {
 	for s := last; ; {
 		list = append(list, s)

@@ -327,6 +327,39 @@ test('/explore tells commitments that ran out from those that can be used', asyn
   await service.stop();
 });
 
+test('/explore says who cosigned the checkpoint, and how much of a book was used', async () => {
+  const service = await start(),
+    post = async (path, body) =>
+      (
+        await fetch(service.base + path, {
+          method: 'POST',
+          body: JSON.stringify(body),
+          headers: {'Content-Type': 'application/json'},
+        })
+      ).json(),
+    {commitment_id} = await post('/commitments', {size: 6, draw: 1, count: 9});
+  assert.equal((await post('/shuffle', {commitment_id, client_seed: 'lucky'})).round, 1);
+  const {page, close} = await open(browser, `${service.base}/explore`),
+    line = (name, bytes) => `— ${name} ${Buffer.concat([Buffer.from('idid'), bytes]).toString('base64')}\n`,
+    time = Buffer.from([0, 0, 0, 0, 0x6b, 0x06, 0xae, 0x80]);
+  await page.route('**/log/checkpoint', async (route) => {
+    const answer = await route.fetch();
+    const witnesses =
+      line('one.example/w', Buffer.concat([time, Buffer.alloc(64)])) +
+      line('two.example/w', Buffer.concat([time, Buffer.alloc(2420)])) +
+      line('three.example', Buffer.alloc(64));
+    await route.fulfill({response: answer, body: (await answer.text()) + witnesses});
+  });
+  await page.reload();
+  await page.getByText('one.example/w, 11/25/2026').waitFor();
+  await page.getByText('two.example/w, 11/25/2026').waitFor();
+  assert.equal(await page.getByText('three.example').count(), 0);
+  await page.getByText('Can still be used: 1').click();
+  await page.getByText('1 of 9 rounds used').waitFor();
+  await close();
+  await service.stop();
+});
+
 // What the log was when the browser saw it, what it is now, and the alarm: in numbers of records
 // that were added to a common beginning.
 for (const [name, was, is, alarm] of [

@@ -28,10 +28,10 @@ const (
 
 // MarshalJSON writes true, false or, for a step that was not checked, null.
 func (s State) MarshalJSON() ([]byte, error) {
-	if s == OK || s == Wrong {
-		return json.Marshal(s == OK)
+	if s != OK && s != Wrong {
+		return []byte("null"), nil
 	}
-	return json.Marshal(nil)
+	return json.Marshal(s == OK)
 }
 
 // The steps of a record, in their order. Between seed and order come commitment and keys, as

@@ -201,11 +201,11 @@ func (s *sorting) findings() *Findings {
 	}
 	verified, wrong, open := counts[VerdictVerified], counts[VerdictFalse], counts[VerdictUnchecked]
 	verdict := VerdictVerified
-	if open > 0 {
-		verdict = VerdictUnchecked
-	}
-	if wrong > 0 {
+	switch {
+	case wrong > 0:
 		verdict = VerdictFalse
+	case open > 0:
+		verdict = VerdictUnchecked
 	}
 	f.say(verdict, summary{"id": "several", "verified": verified, "false": wrong, "unchecked": open},
 		"%d proofs: %d verified, %d false, %d not checked to the end", len(s.groups), verified, wrong, open)
@@ -232,7 +232,8 @@ func (g *group) isKind(kind audit.Kind) bool { return len(g.proofs) == 1 && g.fi
 
 // isVoidOf reports whether the group is the void record of the other, which is a commitment.
 func (g *group) isVoidOf(other *group) bool {
-	return g.isKind(audit.KindVoid) && other.isKind(audit.KindCommitment) && g.first().CommitmentID == other.first().ID
+	void, made := g.first(), other.first()
+	return g.isKind(audit.KindVoid) && other.isKind(audit.KindCommitment) && void.CommitmentID == made.ID && void.Count == made.Count && void.Commitment == made.Commitment
 }
 
 // lacks reports whether a record names a commitment that was not given.
@@ -266,12 +267,14 @@ func (g *group) noteCompared(hand *input) {
 // void.
 func (s *sorting) noteCommitments(g *group) {
 	for _, other := range s.groups {
+		isVoid, since := other.isVoidOf(g) && other.Verdict == VerdictVerified, other.first().Time.Format(audit.TimeFormat)
 		switch {
 		case g.lacks() && other.isKind(audit.KindCommitment):
 			g.otherCommitment(other.first().ID)
-		case other.isVoidOf(g) && other.Verdict == VerdictVerified:
-			g.note("It is void since %s: nothing used it before its deadline, nothing can use it any more, and its seed stays secret.",
-				other.first().Time.Format(audit.TimeFormat))
+		case isVoid && other.first().Round > 0:
+			g.note("Its rounds from %d on are void since %s: nothing used them before the deadline, nothing can use them any more, and their seeds stay secret.", other.first().Round, since)
+		case isVoid:
+			g.note("It is void since %s: nothing used it before its deadline, nothing can use it any more, and its seed stays secret.", since)
 		}
 	}
 }
