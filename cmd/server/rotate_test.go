@@ -119,7 +119,7 @@ func (s *server) bookEnded(book commitment, round string) {
 	s.t.Helper()
 	refused := s.useCommitment(book.ID)
 	assert.Equal(s.t, http.StatusConflict, refused.status)
-	assert.Contains(s.t, string(refused.body), "The book ended with its log, after 1 rounds.")
+	assert.Contains(s.t, string(refused.body), "The book is over after 1 of 100 rounds")
 	assert.Equal(s.t, "void", s.commitment(book.ID).Status)
 	files := make([]string, 2)
 	for i, id := range []string{book.ID, round} {

@@ -258,10 +258,8 @@ func detailed(r *http.Request, err error) *problem {
 		return newProblem(http.StatusTooManyRequests, "The caller's limit is reached. Nothing was done; retry after the seconds in Retry-After.").retry(max(1, seconds(limit.Wait)))
 	case errors.As(err, &invalid):
 		return problemOfFields(r, invalid)
-	case errors.As(err, &used) && used.Status == dealer.StatusUsed && used.Count > 0:
-		return conflict("All %d rounds of the book were used. Make another one.", used.Count).at("/commitment_id").because(used.ClosedBy)
-	case errors.As(err, &used) && used.Status == dealer.StatusVoid && used.ClosedBy == uuid.Nil:
-		return conflict("The book ended with its log, after %d rounds. Make another one.", used.Used).at("/commitment_id")
+	case errors.As(err, &used) && used.Count > 0:
+		return conflict("The book is over after %d of %d rounds: they are used up, its deadline has passed, or its log has ended. Make another one.", used.Used, used.Count).at("/commitment_id").because(used.ClosedBy)
 	case errors.As(err, &used) && used.Status == dealer.StatusUsed:
 		return conflict("The commitment was already used by record %s. Make a new commitment for another shuffle.", used.ClosedBy).at("/commitment_id").because(used.ClosedBy)
 	case errors.As(err, &used):
