@@ -294,11 +294,7 @@ func (l *served) openOne(ctx context.Context, chain []*ledger.Log, anchors []led
 
 // follow begins a log that follows one that has ended, unless another process does.
 func follow(ctx context.Context, log, before *ledger.Log) error {
-	end, err := before.ByClaim(ctx, ledger.EndClaim) // waits until it is durable, if another process appended it
-	if err != nil {
-		return err
-	}
-	ended, err := audit.ParseRecord(end.Record)
+	end, err := journal.New(before, rand.Reader, time.Now).ByClaim(ctx, ledger.EndClaim) // durable, whoever appended it
 	if err != nil {
 		return err
 	}
@@ -307,7 +303,7 @@ func follow(ctx context.Context, log, before *ledger.Log) error {
 		return ledger.ErrNotPublished
 	}
 	// It begins no earlier than the other ended, by whichever process: else it would be due again.
-	now := func() time.Time { return time.UnixMicro(max(time.Now().UnixMicro(), ended.Time.UnixMicro())) }
+	now := func() time.Time { return time.UnixMicro(max(time.Now().UnixMicro(), end.Time.UnixMicro())) }
 	err = journal.New(log, rand.Reader, now).BeginLog(ctx, before.Verifier(), string(last))
 	if errors.Is(err, ledger.ErrClaimed) {
 		return nil
