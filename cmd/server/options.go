@@ -279,7 +279,8 @@ func variable(flag string) string {
 	return "RIFFLE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// isAddress reports whether text has a port that can be listened on. A host that is a name is looked up later.
+// isAddress reports whether text has a port that can be listened on. A host that is a name is
+// looked up later.
 func isAddress(text string) bool {
 	host, port, err := net.SplitHostPort(text)
 	_, errPort := net.DefaultResolver.LookupPort(context.Background(), "tcp", port)

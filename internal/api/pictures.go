@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"net/http"
@@ -44,7 +43,10 @@ func (a *logAPI) drawCard(x *exchange, kind *deck.Type) error {
 
 // drawDeck answers GET /cards/{type}: browsers get a page, programs and images a picture.
 func (a *logAPI) drawDeck(x *exchange, kind *deck.Type) error {
-	if err := cmp.Or(x.onlyParameters(), x.lease.Grow(int64(picture.MaxDeckSize(kind)))); err != nil {
+	if err := x.onlyParameters(); err != nil {
+		return err
+	}
+	if err := x.lease.Grow(int64(picture.MaxDeckSize(kind))); err != nil {
 		return err
 	}
 	x.Header().Add("Vary", "Accept")

@@ -60,8 +60,8 @@ func (f *File) readKeys(list *yaml.Node) {
 	}
 }
 
-// name reads the name of a key or a log, which is not in lines yet: these have the lines of the other names. It
-// returns "" with a mistake.
+// name reads the name of a key or a log, which is not in lines yet: these have the lines of the
+// other names. It returns "" with a mistake.
 func (f *File) name(value *yaml.Node, owner string, lines map[string]int) string {
 	name, ok := f.scalar("name", value)
 	if !ok {
@@ -78,8 +78,8 @@ func (f *File) name(value *yaml.Node, owner string, lines map[string]int) string
 	return name
 }
 
-// once reports whether a value was in no earlier line, which is 0 then, or adds a mistake. what names the
-// value and what has it.
+// once reports whether a value was in no earlier line, which is 0 then, or adds a mistake. what
+// names the value and what has it.
 func (f *File) once(value *yaml.Node, what string, line int) bool {
 	if line > 0 {
 		f.mistake(at(value), "duplicate %s in line %d has it already", what, line)

@@ -79,8 +79,8 @@ func (j *Job) Wait(ctx context.Context) error {
 	}
 }
 
-// queue queues the job for its next place, which it gets immediately if one is free. It returns false if the job
-// keeps the one that it has.
+// queue queues the job for its next place, which it gets immediately if one is free. It returns
+// false if the job keeps the one that it has.
 func (j *Job) queue() bool {
 	s := j.scheduler
 	s.mu.Lock()

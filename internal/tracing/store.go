@@ -131,8 +131,8 @@ func (s *tracedStore) start(ctx context.Context, operation string) (context.Cont
 // sampled reports whether ctx belongs to a sampled request.
 func sampled(ctx context.Context) bool { return oteltrace.SpanFromContext(ctx).IsRecording() }
 
-// finish ends a span. It does not export the error's text, which may have secrets. That a record is not found is
-// no error.
+// finish ends a span. It does not export the error's text, which may have secrets. That a record is
+// not found is no error.
 func finish(span oteltrace.Span, err error) {
 	if err != nil && !errors.Is(err, ledger.ErrNotFound) {
 		span.SetStatus(codes.Error, "")

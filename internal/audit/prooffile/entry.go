@@ -17,7 +17,7 @@ import (
 
 // Given holds the texts that a proof is checked against. A missing one is not checked.
 type Given struct {
-	Key        string          // the verifier key of the log; empty for that in the file, if the policy has no logs
+	Key        string          // the verifier key of the log; if empty, the policy says it, or the file
 	Policy     *proof.Policy   // the logs and witnesses that are trusted
 	Items      *Items          // what was shuffled
 	ItemsSalt  string          // the salt of the items; empty for none

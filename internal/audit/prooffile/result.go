@@ -137,7 +137,7 @@ func (s *Steps) check(name string, err error, format string, args ...any) {
 // A Result has the findings of a verifier: the steps of one file, or of several files together.
 type Result struct {
 	Steps
-	File   *File         // the first file, with the seed of the answer if it has none; nil if it could not be read
+	File   *File         // the first file, perhaps with the seed of the answer; nil if it is unread
 	Record *audit.Record // its record; nil if it could not be read, or is of a kind that is not known here
 
 	Changes int         // how often the shoe was changed

@@ -112,8 +112,8 @@ ON s.name = w.name WHERE s.source = 'default'`
 const writerSettings = `SELECT set_config(s.name, w.value, false) FROM pg_settings s JOIN (VALUES
 ('statement_timeout', '0'), ('transaction_timeout', '0'), ('lock_timeout', '8s')) w (name, value) ON s.name = w.name`
 
-// openLock names an advisory lock of the log, by its table head. All sessions of open stores share it, so
-// that [Store.Remove] notices them.
+// openLock names an advisory lock of the log, by its table head. All sessions of open stores share
+// it, so that [Store.Remove] notices them.
 const openLock = "(hashtext('riffle log'), hashtext('head'::regclass::oid::text))"
 
 // durableOrFail is an SQL expression that is 0, or fails with an invalid text if the server would lose
@@ -147,7 +147,8 @@ func setUpSession(ctx context.Context, conn *pgconn.PgConn) error {
 	return err
 }
 
-// setUpOpen sets up a session of an open store, whose tables are there. An engine may have no advisory locks.
+// setUpOpen sets up a session of an open store, whose tables are there. An engine may have no
+// advisory locks.
 func setUpOpen(ctx context.Context, conn *pgconn.PgConn) error {
 	if err := setUpSession(ctx, conn); err != nil {
 		return err
