@@ -101,7 +101,7 @@ func tableOf(rules *plan.Rules, v *audit.Verification) *picture.Table {
 		}
 		return &deck.Card{Code: strconv.FormatUint(position, 10), Name: deck.Text{English: fmt.Sprintf("of %d", s.Size)}}
 	}
-	if cards, _, err := rules.DeckOf(v.Record); err == nil && cards != nil {
+	if cards, err := rules.DeckOf(v.Record); err == nil && cards != nil {
 		t.Family, t.Title = cards.Type().Family, cards.Type().Title.English
 		card = func(position uint64) *deck.Card { return &cards.Cards()[position%uint64(cards.Size())] }
 	}

@@ -257,7 +257,7 @@ func detailed(r *http.Request, err error) *problem {
 	case errors.As(err, &limit):
 		return newProblem(http.StatusTooManyRequests, "The caller's limit is reached. Nothing was done; retry after the seconds in Retry-After.").retry(max(1, seconds(limit.Wait)))
 	case errors.As(err, &invalid):
-		return problemOfFields(r, invalid)
+		return problemOfField(r, invalid)
 	case errors.As(err, &used) && used.Count > 0:
 		return conflict("The book is over after %d of %d rounds: they are used up, its deadline has passed, or its log has ended. Make another one.", used.Used, used.Count).at("/commitment_id").because(used.ClosedBy)
 	case errors.As(err, &used) && used.Status == dealer.StatusUsed:
@@ -272,15 +272,14 @@ func detailed(r *http.Request, err error) *problem {
 	return nil
 }
 
-// problemOfFields is for a request that the rules reject. It points at the field as the request
+// problemOfField is for a request that the rules reject. It points at the field as the request
 // named it: a member of the body or a parameter of the query.
-func problemOfFields(r *http.Request, e *plan.Invalid) *problem {
-	field := e.Fields[0]
-	p := unprocessable("%s", sentence(field.Pointer, field.Detail))
+func problemOfField(r *http.Request, e *plan.Invalid) *problem {
+	p := unprocessable("%s", sentence(e.Pointer, e.Detail))
 	if r.Method != http.MethodGet {
-		return p.at(field.Pointer)
+		return p.at(e.Pointer)
 	}
-	name := strings.TrimPrefix(shortPointer(field.Pointer), "/parameters")
+	name := strings.TrimPrefix(shortPointer(e.Pointer), "/parameters")
 	name, _, _ = strings.Cut(strings.TrimPrefix(name, "/"), "/")
 	return p.in(name)
 }

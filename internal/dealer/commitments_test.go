@@ -261,7 +261,7 @@ func TestRefusedUseLeavesTheCommitmentOpen(t *testing.T) {
 		_, err := d.Shuffle(t.Context(), ask(r))
 		var invalid *plan.Invalid
 		assert.Truef(t, errors.As(err, &invalid), "%+v: %v, want an error at", r, err)
-		assert.Equalf(t, pointer, invalid.Fields[0].Pointer, "%+v: %v, want an error at", r, err)
+		assert.Equalf(t, pointer, invalid.Pointer, "%+v: %v, want an error at", r, err)
 		if got, err := d.Commitment(t.Context(), made.ID); err != nil || got.Status != StatusOpen || s.Size(t) != before {
 			t.Errorf("%s: the commitment is %+v, %v", pointer, got, err)
 		}

@@ -91,7 +91,6 @@ type Shuffle struct {
 	Statement  audit.Statement // with its seed
 	Commitment audit.Commitment
 	Deck       *deck.Deck // nil if no deck was shuffled
-	Copies     uint64     // of the deck
 	Round      uint64     // of the book that it used; 0 for none
 	stream     *rng.Stream
 }
@@ -137,7 +136,7 @@ func (d *Dealer) deal(ctx context.Context, t *Draft, key *journal.Key) (*Shuffle
 	}
 	return &Shuffle{
 		AuditID: record.ID, LogIndex: index, Statement: record.Statement, Commitment: record.Commitment,
-		Deck: t.Plan.Deck, Copies: t.Plan.Copies, Round: record.Round, stream: stream,
+		Deck: t.Plan.Deck, Round: record.Round, stream: stream,
 	}, nil
 }
 
@@ -155,7 +154,7 @@ func (d *Dealer) replay(ctx context.Context, r *Request, first *journal.Stored) 
 	}
 	s := &Shuffle{AuditID: first.ID, LogIndex: first.Index, Statement: first.Statement, Commitment: first.Commitment, Round: first.Round}
 	s.Statement.Seed = seed
-	if s.Deck, s.Copies, err = d.rules.DeckOf(first.Record); err != nil {
+	if s.Deck, err = d.rules.DeckOf(first.Record); err != nil {
 		return nil, err
 	}
 	s.stream, err = Stream(first.Record, seed)

@@ -108,7 +108,7 @@ func TestRefusedRequestsAreNotWritten(t *testing.T) {
 		for _, err := range []error{shuffleErr, commitErr} {
 			var invalid *plan.Invalid
 			assert.Truef(t, errors.As(err, &invalid), "%+v: %v, want an error at", r, err)
-			assert.Equalf(t, pointer, invalid.Fields[0].Pointer, "%+v: %v, want an error at", r, err)
+			assert.Equalf(t, pointer, invalid.Pointer, "%+v: %v, want an error at", r, err)
 		}
 	}
 	assert.EqualValues(t, 0, s.Size(t))
@@ -225,7 +225,7 @@ func checkSame(t *testing.T, name string, again, first *Shuffle) {
 		}
 		return s.Deck.Codes()
 	}
-	if again.AuditID != first.AuditID || again.LogIndex != first.LogIndex || again.Copies != first.Copies || !slices.Equal(codes(again), codes(first)) ||
+	if again.AuditID != first.AuditID || again.LogIndex != first.LogIndex || !slices.Equal(codes(again), codes(first)) ||
 		fmt.Sprintf("%+v %s", again.Statement, again.Commitment) != fmt.Sprintf("%+v %s", first.Statement, first.Commitment) {
 		t.Errorf("%s: replayed as %+v, first was %+v", name, again, first)
 	}
@@ -262,7 +262,7 @@ func TestDeckThatHasChangedIsNotReplayed(t *testing.T) {
 			t.Errorf("a retry with %s: %v", name, err)
 		}
 		var invalid *plan.Invalid
-		if _, err := other.Shuffle(t.Context(), ask(plan.Request{CommitmentID: c.ID, ClientSeed: "x"})); !errors.As(err, &invalid) || invalid.Fields[0].Pointer != "/deck" {
+		if _, err := other.Shuffle(t.Context(), ask(plan.Request{CommitmentID: c.ID, ClientSeed: "x"})); !errors.As(err, &invalid) || invalid.Pointer != "/deck" {
 			t.Errorf("a commitment with %s: %v", name, err)
 		}
 	}

@@ -187,7 +187,7 @@ func refusalOf(err error) *refusal {
 	case errors.Is(err, journal.ErrNoShoe) || errors.As(err, &closed):
 		return refuse(http.StatusNotFound, "Deck ID does not exist.") // the original service's text
 	case errors.As(err, &invalid):
-		return refuse(http.StatusBadRequest, "This cannot be done: %s.", invalid.Fields[0].Detail)
+		return refuse(http.StatusBadRequest, "This cannot be done: %s.", invalid.Detail)
 	}
 	if shared, ok := httperror.Find(err); ok {
 		return &refusal{status: shared.Status, text: shared.Text, retryAfter: shared.RetryAfter}

@@ -106,7 +106,7 @@ func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) (fir
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, _, err := s.rules.DeckOf(first.Record); err != nil {
+	if _, err := s.rules.DeckOf(first.Record); err != nil {
 		return nil, nil, err
 	}
 	if err := limits.Begin(ctx, ofShoe(max(1, stored.Version))); err != nil {
@@ -219,7 +219,7 @@ func (s *Service) checkRoot(ctx context.Context, stored *journal.Stored, seed rn
 	if begun.Shoe == nil || sealed.Shoe == nil {
 		return errors.New("the record is not of a shoe")
 	}
-	cards, _, err := s.rules.DeckOf(first.Record)
+	cards, err := s.rules.DeckOf(first.Record)
 	if err != nil {
 		return err
 	}

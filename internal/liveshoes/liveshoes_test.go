@@ -260,7 +260,7 @@ func TestApplyRefuses(t *testing.T) {
 	var version *VersionError
 	var unfit *plan.Invalid
 	at := func(pointer string) func(error) bool {
-		return func(err error) bool { return errors.As(err, &unfit) && unfit.Fields[0].Pointer == pointer }
+		return func(err error) bool { return errors.As(err, &unfit) && unfit.Pointer == pointer }
 	}
 	undrawn := uint64(0)
 	for slices.Contains(drawn, undrawn) {
@@ -330,7 +330,7 @@ func TestCreateRefuses(t *testing.T) {
 		_, replaceErr := p.Replace(t.Context(), made.Shoe.ID, v.r)
 		for _, err := range []error{createErr, replaceErr} {
 			assert.Truef(t, errors.As(err, &unfit), "%s: %v, want an error at", name, err)
-			assert.Equalf(t, v.pointer, unfit.Fields[0].Pointer, "%s: %v, want an error at", name, err)
+			assert.Equalf(t, v.pointer, unfit.Pointer, "%s: %v, want an error at", name, err)
 		}
 	}
 	assert.Equal(t, before, p.store.Size(t), "something was recorded")

@@ -158,7 +158,7 @@ func (s *Service) stateAfter(b *base, last *journal.Stored) (*state, error) {
 
 // newBase returns the base of a shoe with its first record and initial state.
 func (s *Service) newBase(first *journal.Stored, saved *journal.ShoeState) (*base, error) {
-	cards, _, err := s.rules.DeckOf(first.Record)
+	cards, err := s.rules.DeckOf(first.Record)
 	if err != nil {
 		return nil, err
 	}

@@ -65,23 +65,23 @@ func (e *DeckChangedError) Error() string {
 	return fmt.Sprintf("the deck type %s has changed since the record %s", e.Type, e.AuditID)
 }
 
-// DeckOf returns the deck of a record and its number of copies; nil if the record is not of a deck.
-// The error is a [*DeckChangedError].
-func (r *Rules) DeckOf(record *audit.Record) (*deck.Deck, uint64, error) {
+// DeckOf returns the deck of a record; nil if the record is not of a deck. The error is a
+// [*DeckChangedError].
+func (r *Rules) DeckOf(record *audit.Record) (*deck.Deck, error) {
 	name, copies, ok := audit.DeckOf(record.Statement.Input)
 	if !ok {
-		return nil, 0, nil
+		return nil, nil
 	}
 	changed := &DeckChangedError{record.ID, name}
 	kind, ok := r.Decks.Type(name)
 	if !ok {
-		return nil, 0, changed
+		return nil, changed
 	}
 	cards, err := kind.Deck(record.Parameters)
 	if err != nil || r.inputLine(cards, copies) != record.Statement.Input {
-		return nil, 0, changed
+		return nil, changed
 	}
-	return cards, copies, nil
+	return cards, nil
 }
 
 // inputLine returns a statement's input line for copies of a deck. It caches the lines of single

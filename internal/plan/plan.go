@@ -82,23 +82,20 @@ func Elements(s *audit.Statement) uint64 {
 	return s.Size
 }
 
-// A FieldError says what is wrong with one member of a request.
-type FieldError struct {
+// An Invalid is the error for a well-formed request that the rules reject. It says what is wrong
+// with the first member that is.
+type Invalid struct {
 	Pointer string // JSON pointer (RFC 6901) into the request
 	// Detail says what is wrong and what is accepted, without a final full stop. If it blames a
 	// value it begins with the member's name: "draw must be from 0 to 52; got 60".
 	Detail string
 }
 
-// An Invalid is the error for a well-formed request that the rules reject. It has one field: the
-// first that is wrong.
-type Invalid struct{ Fields []FieldError }
-
-func (e *Invalid) Error() string { return e.Fields[0].Pointer + ": " + e.Fields[0].Detail }
+func (e *Invalid) Error() string { return e.Pointer + ": " + e.Detail }
 
 // Refuse returns an [Invalid] for the member at a JSON pointer.
 func Refuse(pointer, format string, args ...any) error {
-	return &Invalid{Fields: []FieldError{{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}}}
+	return &Invalid{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
 }
 
 // Limits bound what one request may ask for.
