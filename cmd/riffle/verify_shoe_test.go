@@ -15,7 +15,6 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/dealer"
-	"riffle/internal/disclosure"
 	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
 	"riffle/internal/liveshoes"
@@ -35,16 +34,12 @@ func TestVerifyCommittedShoe(t *testing.T) {
 		Request: dealer.Request{Request: plan.Request{CommitmentID: commitment, ClientSeed: "late"}},
 	})
 	require.NoError(t, err)
-	text := func(p *disclosure.Proof) string {
-		file := prooffile.File{Record: p.Record, Seed: p.Seed, ClientSeed: p.ClientSeed, Inclusion: p.Inclusion, LogKey: p.LogKey}
-		return string(file.Text())
-	}
 	proofs := func() (lines []string) {
 		t.Helper()
 		for err = ledger.ErrNotPublished; errors.Is(err, ledger.ErrNotPublished); time.Sleep(10 * time.Millisecond) { // polls for a checkpoint
 			lines = nil
-			err = d.Disclosure.ProveShoe(t.Context(), made.Shoe.ID, false, journaltest.Unlimited{}, func(p *disclosure.Proof) error {
-				lines = append(lines, text(p))
+			err = d.Disclosure.ProveShoe(t.Context(), made.Shoe.ID, false, journaltest.Unlimited{}, func(p *prooffile.File) error {
+				lines = append(lines, string(p.Text()))
 				return nil
 			})
 		}
@@ -63,8 +58,8 @@ func TestVerifyCommittedShoe(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{[]string{whole, text(p)}, 0, "\nThe commitment " + commitment.String() + " fixed the order"},
-		{[]string{text(p), whole}, 0, "\ncommitted    ok: "},
+		{[]string{whole, string(p.Text())}, 0, "\nThe commitment " + commitment.String() + " fixed the order"},
+		{[]string{string(p.Text()), whole}, 0, "\ncommitted    ok: "},
 		{[]string{whole}, 0, "\nIt names the commitment " + commitment.String()},
 		{[]string{open[0]}, exitUnchecked, "the seed is still secret, because the shoe is still open"},
 		{[]string{open[0], closed[1]}, exitUnchecked, "1 seed held back in these files, and public since"},

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
-	"riffle/internal/disclosure"
+	"riffle/internal/audit/prooffile"
 	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/liveshoes"
@@ -123,7 +123,7 @@ func (a *logAPI) proveShoe(x *exchange) error {
 	defer long.Done()
 	out := newStream(x)
 	out.media, out.ctx = []string{typeOfLines(x.r)}, long.Context
-	err = a.Disclosure.ProveShoe(long.Context, x.id, witnessed, replay{long, a.Budget.Size(), 0}, func(p *disclosure.Proof) error {
+	err = a.Disclosure.ProveShoe(long.Context, x.id, witnessed, replay{long, a.Budget.Size(), 0}, func(p *prooffile.File) error {
 		out.job = long.Job()
 		out.buf = append(out.buf, p.Text()...)
 		if out.flush(); out.sent {

@@ -13,20 +13,14 @@ import (
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
+	"riffle/internal/plan"
 	"riffle/internal/rng"
 	"riffle/internal/shoe"
 )
 
-// A Proof is the file with which a record is checked offline.
-type Proof struct {
-	prooffile.File
-	ID       uuid.UUID // of the record
-	LogIndex uint64
-}
-
-// Prove proves that a record is in the log. The error is the ledger's;
+// Prove returns the file that proves offline that a record is in the log. The error is the ledger's;
 // [ledger.ErrNotPublished] is temporary. A witnessed proof waits for the witnesses.
-func (s *Service) Prove(ctx context.Context, id uuid.UUID, witnessed bool) (*Proof, error) {
+func (s *Service) Prove(ctx context.Context, id uuid.UUID, witnessed bool) (*prooffile.File, error) {
 	stored, err := s.journal.ByID(ctx, id)
 	if err == nil && witnessed {
 		err = stored.Log().AwaitWitnessed(ctx, stored.Index)
@@ -37,7 +31,7 @@ func (s *Service) Prove(ctx context.Context, id uuid.UUID, witnessed bool) (*Pro
 	return s.prove(ctx, stored)
 }
 
-func (s *Service) prove(ctx context.Context, stored *journal.Stored) (*Proof, error) {
+func (s *Service) prove(ctx context.Context, stored *journal.Stored) (*prooffile.File, error) {
 	log := stored.Log()
 	inclusion, err := log.Prove(ctx, stored.Index)
 	if err != nil {
@@ -56,14 +50,43 @@ func (s *Service) prove(ctx context.Context, stored *journal.Stored) (*Proof, er
 	if err != nil {
 		return nil, err
 	}
-	file := prooffile.File{Record: a.Record, Seed: a.Seed, ClientSeed: stored.ClientSeed, Inclusion: inclusion, LogKey: key}
-	return &Proof{File: file, ID: a.ID, LogIndex: a.LogIndex}, nil
+	return &prooffile.File{Record: a.Record, Seed: a.Seed, ClientSeed: stored.ClientSeed, Inclusion: inclusion, LogKey: key}, nil
+}
+
+// Work is the cost of a replay or of a shoe's proof, known before it begins.
+type Work struct {
+	Steps uint64 // of about 12 ns each; see [audit.Statement.Cost]
+	Most  uint64 // limit of Steps
+	Bytes uint64 // of memory
+}
+
+// Limits admit work and pace it.
+type Limits interface {
+	// Begin is called once, before the work. Its error cancels the work.
+	Begin(ctx context.Context, work Work) error
+	// Wait is called between units of work of usually at most 1 ms. Its error cancels the work.
+	Wait(ctx context.Context) error
+}
+
+// ofReplay returns the cost of a replay. Each element takes a position, a copy of it in a slice or
+// map, a tree node, and up to 20 bytes of text with half as much unused capacity.
+func ofReplay(s *audit.Statement) Work {
+	const element = 64
+	return Work{Steps: s.Cost(), Most: audit.MaxCost, Bytes: element * plan.Elements(s)}
+}
+
+// ofShoe returns the cost of proving a shoe with a number of versions, up to the first part sent:
+// each record is read, and its log index stored. The items of the first record take a mebibyte. The
+// caller paces the rest.
+func ofShoe(versions uint64) Work {
+	const steps, most, index = 20_000, 10_000_000_000, 16
+	return Work{Steps: steps * versions, Most: most, Bytes: max(index*versions, 1<<20)}
 }
 
 // ProveShoe calls each with the proof of every record of the shoe with a secret id, in order. It
 // begins once all records can be proven, witnessed if that is asked for. The error is
 // [journal.ErrNoShoe], a ledger error, or an error of limits or each.
-func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, witnessed bool, limits Limits, each func(*Proof) error) error {
+func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, witnessed bool, limits Limits, each func(*prooffile.File) error) error {
 	first, indexes, err := s.history(ctx, id, limits)
 	if err != nil {
 		return err
@@ -74,7 +97,7 @@ func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, witnessed bool, l
 			return err
 		}
 	}
-	prove := func(index uint64) (*Proof, error) {
+	prove := func(index uint64) (*prooffile.File, error) {
 		if err := limits.Wait(ctx); err != nil {
 			return nil, err
 		}

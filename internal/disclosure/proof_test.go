@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
 	"riffle/internal/dealer"
 	"riffle/internal/disclosure"
 	"riffle/internal/journal"
@@ -41,7 +42,7 @@ func TestProve(t *testing.T) {
 	}{{made.AuditID, 0, made.Statement.Seed, ""}, {reveal, 1, nil, ""}, {secret.AuditID, 2, nil, "the players"}} {
 		p, err := s.Prove(t.Context(), v.id, false)
 		require.NoError(t, err)
-		if p.ID != v.id || p.LogIndex != v.index || p.Inclusion.Index != v.index || !bytes.Equal(p.Seed, v.seed) || p.ClientSeed != v.clientSeed ||
+		if recordOf(t, p).ID != v.id || p.Inclusion.Index != v.index || !bytes.Equal(p.Seed, v.seed) || p.ClientSeed != v.clientSeed ||
 			p.LogKey != s.journal.Log.Verifier() {
 			t.Errorf("record %d: %+v", v.index, p)
 		}
@@ -200,11 +201,19 @@ func TestVerifyFindsCardsThatWereNotSealed(t *testing.T) {
 	}
 }
 
+// recordOf returns the record of a proof.
+func recordOf(t *testing.T, p *prooffile.File) *audit.Record {
+	t.Helper()
+	record, err := audit.ParseRecord(p.Record)
+	require.NoError(t, err)
+	return record
+}
+
 // provenOf returns the ids of a shoe's proofs, in their order.
 func (s *service) provenOf(t *testing.T, id uuid.UUID) (list []uuid.UUID, err error) {
 	t.Helper()
-	err = s.ProveShoe(t.Context(), id, false, journaltest.Unlimited{}, func(p *disclosure.Proof) error {
-		list = append(list, p.ID)
+	err = s.ProveShoe(t.Context(), id, false, journaltest.Unlimited{}, func(p *prooffile.File) error {
+		list = append(list, recordOf(t, p).ID)
 		return nil
 	})
 	return list, err
@@ -243,7 +252,7 @@ func TestProveShoeGoesThroughItsRecords(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	calls := 0
-	if err := s.ProveShoe(t.Context(), id, false, journaltest.Unlimited{}, func(*disclosure.Proof) error { calls++; return stop }); !errors.Is(err, stop) || calls != 1 {
+	if err := s.ProveShoe(t.Context(), id, false, journaltest.Unlimited{}, func(*prooffile.File) error { calls++; return stop }); !errors.Is(err, stop) || calls != 1 {
 		t.Errorf("stopped after %d proofs: %v", calls, err)
 	}
 	if got, err := s.provenOf(t, made.AuditID); !errors.Is(err, journal.ErrNoShoe) || got != nil {
@@ -289,6 +298,6 @@ func TestProveShoeNeedsRecordsThatLeadBack(t *testing.T) {
 	s.forge(t, drawn.AuditID, claim, func(sidecar *journal.Sidecar) { sidecar.Shoe.Previous = s.store.Size(t) }) // its own index
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	err := s.ProveShoe(ctx, made.Shoe.ID, false, journaltest.Unlimited{}, func(*disclosure.Proof) error { return nil })
+	err := s.ProveShoe(ctx, made.Shoe.ID, false, journaltest.Unlimited{}, func(*prooffile.File) error { return nil })
 	assert.ErrorIs(t, err, ledger.ErrCorrupt)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
-	"riffle/internal/disclosure"
+	"riffle/internal/audit/prooffile"
 	"riffle/internal/journal/journaltest"
 	"riffle/internal/plan"
 	"riffle/internal/shoe"
@@ -161,13 +161,13 @@ func TestShoesLoseNoCard(t *testing.T) {
 			w.compare(other)
 		}
 		apply(t, p, w.id, Change{Kind: audit.KindClose})
-		err := p.disclosed.ProveShoe(t.Context(), w.id, false, journaltest.Unlimited{}, func(proof *disclosure.Proof) error {
+		err := p.disclosed.ProveShoe(t.Context(), w.id, false, journaltest.Unlimited{}, func(proof *prooffile.File) error {
 			record, err := audit.ParseRecord(proof.Record)
 			if err != nil || record.Deals() != (proof.Seed != nil) {
 				return fmt.Errorf("%s, %w", proof.Record, err)
 			}
 			if record.Deals() {
-				if _, v, err := p.disclosed.Verify(t.Context(), proof.ID, 0, journaltest.Unlimited{}); err != nil || !v.OK {
+				if _, v, err := p.disclosed.Verify(t.Context(), record.ID, 0, journaltest.Unlimited{}); err != nil || !v.OK {
 					return fmt.Errorf("%s does not verify: %+v, %w", proof.Record, v, err)
 				}
 			}
