@@ -113,8 +113,8 @@ func newHandler(o *options, settings api.Options) (*api.API, error) {
 	if o.deckOfCards {
 		facade := &deckofcards.API{Logger: settings.Logger, Budget: memory}
 		settings.More = []api.More{
-			{Scope: access.Deal, Routes: ofDecks(facade.Routes()), Fail: facade.Fail},
-			{Scope: access.Read, Routes: ofDecks(facade.Pictures()), Fail: facade.Fail},
+			{Scope: access.Deal, Routes: facade.Routes(), Fail: facade.Fail},
+			{Scope: access.Read, Routes: facade.Pictures(), Fail: facade.Fail},
 		}
 	}
 	if o.pages {
@@ -127,17 +127,6 @@ func newHandler(o *options, settings api.Options) (*api.API, error) {
 	settings.Logs, settings.Contract, settings.Admin = o.logNames(), riffle.Contract, o.adminAddr != ""
 	settings.Budget, settings.WriteTimeout, settings.Policy = memory, o.timeouts.Write, o.callers.policy()
 	return api.New(settings), nil
-}
-
-// ofDecks returns routes of deckofcards as the API takes them.
-func ofDecks(routes map[string]deckofcards.Handler) map[string]func(http.ResponseWriter, *api.Request) error {
-	more := map[string]func(http.ResponseWriter, *api.Request) error{}
-	for pattern, answer := range routes {
-		more[pattern] = func(w http.ResponseWriter, r *api.Request) error {
-			return answer(w, r.Request, deckofcards.Log{Shoes: r.Shoes, Decks: r.Rules.Decks, Prefix: r.Prefix, Caller: r.Caller, Cache: r.Cache})
-		}
-	}
-	return more
 }
 
 // cacheSize is the cache of each SQLite connection to a log besides the main one, and in a small

@@ -16,13 +16,14 @@ import (
 	"riffle/internal/access"
 	"riffle/internal/httperror"
 	"riffle/internal/httpserver"
+	"riffle/internal/services"
 )
 
 // serveMore returns the handler of a route of [More].
-func (a *API) serveMore(m More, answer func(http.ResponseWriter, *Request) error) http.HandlerFunc {
+func (a *API) serveMore(m More, answer func(http.ResponseWriter, *http.Request, services.Call) error) http.HandlerFunc {
 	serve := withLog(func(open *logAPI, x *exchange) error {
 		x.r = x.r.WithContext(x.committing())
-		return answer(x, &Request{x.r, open.Services, x.log.prefix, x.caller.Key, x.cache})
+		return answer(x, x.r, services.Call{Services: open.Services, Prefix: x.log.prefix, Caller: x.caller.Key, Cache: x.cache})
 	})
 	return a.handle(func(x *exchange) error {
 		if x.r.Method != http.MethodOptions { // browsers send preflights without a token

@@ -55,18 +55,8 @@ type Page = func(w http.ResponseWriter, r *http.Request, prefix string)
 // More are routes beyond the contract, by pattern, for callers with a scope.
 type More struct {
 	Scope  access.Scope
-	Routes map[string]func(http.ResponseWriter, *Request) error
+	Routes map[string]func(http.ResponseWriter, *http.Request, services.Call) error
 	Fail   func(http.ResponseWriter, *http.Request, error) // answers an error of the routes
-}
-
-// A Request is one for a route of [More].
-type Request struct {
-	*http.Request
-	*services.Services        // of its log, which is open until the route returns
-	Prefix             string // of the log's paths; empty for the main log
-	Caller             string // name of the caller's key; empty for none
-
-	Cache func(lifetime string) // makes the answer cacheable
 }
 
 // An API answers requests.

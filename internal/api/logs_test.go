@@ -253,8 +253,8 @@ func TestRetiredLog(t *testing.T) {
 func TestRoutesBeyondTheContract(t *testing.T) {
 	var s *service
 	var asked []*services.Services
-	answer := func(w http.ResponseWriter, r *api.Request) error {
-		if asked = append(asked, r.Services); len(asked) == 2 {
+	answer := func(w http.ResponseWriter, _ *http.Request, log services.Call) error {
+		if asked = append(asked, log.Services); len(asked) == 2 {
 			_, err := io.WriteString(w, "answered")
 			return err
 		}
@@ -263,8 +263,8 @@ func TestRoutesBeyondTheContract(t *testing.T) {
 	}
 	s = start(t, setup{more: []api.More{{
 		Scope: access.Deal, Fail: func(w http.ResponseWriter, _ *http.Request, err error) { http.Error(w, err.Error(), http.StatusTeapot) },
-		Routes: map[string]func(http.ResponseWriter, *api.Request) error{
-			"/answer": answer, "/fail": func(http.ResponseWriter, *api.Request) error { return ledger.ErrBusy },
+		Routes: map[string]func(http.ResponseWriter, *http.Request, services.Call) error{
+			"/answer": answer, "/fail": func(http.ResponseWriter, *http.Request, services.Call) error { return ledger.ErrBusy },
 		},
 	}}})
 	assert.Equal(t, "answered", s.send(t, get(t, "/answer")).body)

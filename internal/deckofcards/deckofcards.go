@@ -6,7 +6,7 @@
 // the shoe's secret id, each change is a record, and the additional field audit_id names the
 // record.
 //
-// A handler reads a [request], acts through [API.update] and returns an answer.
+// A handler reads a [request], acts through its update and returns an answer.
 package deckofcards
 
 import (
@@ -15,9 +15,8 @@ import (
 	"time"
 
 	"riffle/internal/budget"
-	"riffle/internal/deck"
-	"riffle/internal/liveshoes"
 	"riffle/internal/quota"
+	"riffle/internal/services"
 )
 
 // lifetime is a deck's time to live after its last change.
@@ -29,17 +28,8 @@ type API struct {
 	Budget *budget.Budget // the memory of all requests in flight
 }
 
-// A Log holds the decks of a request.
-type Log struct {
-	Shoes  *liveshoes.Service
-	Decks  *deck.Catalogue       // for pictures
-	Prefix string                // of the log's paths; empty for the default log
-	Caller string                // name of the request's key; empty for none
-	Cache  func(lifetime string) // makes the answer cacheable
-}
-
 // A Handler answers a request about a log, or returns an error for [API.Fail].
-type Handler func(w http.ResponseWriter, r *http.Request, log Log) error
+type Handler = func(w http.ResponseWriter, r *http.Request, log services.Call) error
 
 // Pictures returns the route of the card pictures.
 func (a *API) Pictures() map[string]Handler {
@@ -51,24 +41,24 @@ func (a *API) Pictures() map[string]Handler {
 func (a *API) Routes() map[string]Handler {
 	routes := map[string]Handler{"/api/*": a.handle(handler{nowhere, false})}
 	for pattern, h := range map[string]handler{
-		"/api/new":                                        {a.newDeck, true},
-		"/api/shuffle":                                    {a.newShuffled, true},
-		"/api/shuffle/{deck_id}":                          {a.shuffle, true},
-		"/api/draw/{deck_id}":                             {a.draw, true},
-		"/api/deck/new":                                   {a.newDeck, true},
-		"/api/deck/new/shuffle":                           {a.newShuffled, true},
-		"/api/deck/new/draw":                              {a.newDraw, true},
-		"/api/deck/{deck_id}":                             {a.info, false},
-		"/api/deck/{deck_id}/shuffle":                     {a.shuffle, true},
-		"/api/deck/{deck_id}/draw":                        {a.draw, true},
-		"/api/deck/{deck_id}/draw/{location}":             {a.draw, true},
-		"/api/deck/{deck_id}/return":                      {a.returnToDeck, true},
-		"/api/deck/{deck_id}/pile/{pile}/add":             {onPile(a.addToPile), true},
-		"/api/deck/{deck_id}/pile/{pile}/list":            {onPile(a.listPile), false},
-		"/api/deck/{deck_id}/pile/{pile}/shuffle":         {onPile(a.shufflePile), true},
-		"/api/deck/{deck_id}/pile/{pile}/draw":            {onPile(a.drawFromPile), true},
-		"/api/deck/{deck_id}/pile/{pile}/draw/{location}": {onPile(a.drawFromPile), true},
-		"/api/deck/{deck_id}/pile/{pile}/return":          {onPile(a.returnPile), true},
+		"/api/new":                                        {(*request).newDeck, true},
+		"/api/shuffle":                                    {(*request).newShuffled, true},
+		"/api/shuffle/{deck_id}":                          {(*request).shuffle, true},
+		"/api/draw/{deck_id}":                             {(*request).draw, true},
+		"/api/deck/new":                                   {(*request).newDeck, true},
+		"/api/deck/new/shuffle":                           {(*request).newShuffled, true},
+		"/api/deck/new/draw":                              {(*request).newDraw, true},
+		"/api/deck/{deck_id}":                             {(*request).info, false},
+		"/api/deck/{deck_id}/shuffle":                     {(*request).shuffle, true},
+		"/api/deck/{deck_id}/draw":                        {(*request).draw, true},
+		"/api/deck/{deck_id}/draw/{location}":             {(*request).draw, true},
+		"/api/deck/{deck_id}/return":                      {(*request).returnToDeck, true},
+		"/api/deck/{deck_id}/pile/{pile}/add":             {(*request).addToPile, true},
+		"/api/deck/{deck_id}/pile/{pile}/list":            {(*request).listPile, false},
+		"/api/deck/{deck_id}/pile/{pile}/shuffle":         {(*request).shufflePile, true},
+		"/api/deck/{deck_id}/pile/{pile}/draw":            {(*request).drawFromPile, true},
+		"/api/deck/{deck_id}/pile/{pile}/draw/{location}": {(*request).drawFromPile, true},
+		"/api/deck/{deck_id}/pile/{pile}/return":          {(*request).returnPile, true},
 	} {
 		routes[pattern] = a.handle(h)
 		routes[pattern+"/"] = routes[pattern]
@@ -89,7 +79,7 @@ type handler struct {
 
 // handle adapts a handler to HTTP. A request and its answer have memory of the budget.
 func (a *API) handle(h handler) Handler {
-	return cors(func(w http.ResponseWriter, r *http.Request, log Log) error {
+	return cors(func(w http.ResponseWriter, r *http.Request, log services.Call) error {
 		if r.Method == http.MethodHead && h.changes {
 			w.Header().Set("Allow", "GET, POST, PUT, PATCH, DELETE, OPTIONS")
 			return refuse(http.StatusMethodNotAllowed, "HEAD does not change a deck. Use GET or POST.")
@@ -117,7 +107,7 @@ func (a *API) handle(h handler) Handler {
 
 // cors lets pages of any origin read the responses of a handler, and answers preflight requests.
 func cors(next Handler) Handler {
-	return func(w http.ResponseWriter, r *http.Request, log Log) error {
+	return func(w http.ResponseWriter, r *http.Request, log services.Call) error {
 		h := w.Header()
 		h.Set("Access-Control-Allow-Origin", "*")
 		if r.Method != http.MethodOptions {

@@ -28,6 +28,7 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/liveshoes"
 	"riffle/internal/plan"
+	"riffle/internal/services"
 )
 
 // A site is the API as one of several processes over a store serves it.
@@ -46,7 +47,7 @@ func newSiteOn(t *testing.T, store *journaltest.Store) *site {
 	j, rules := store.Journal(t), journaltest.Rules(t)
 	s := &site{store: store, log: j.Log, shoes: liveshoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, liveshoes.Options{})}
 	s.API = &API{Budget: budget.New(512 << 20), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
-	log := Log{Shoes: s.shoes, Decks: rules.Decks, Cache: func(string) {}}
+	log := services.Call{Services: &services.Services{Shoes: s.shoes, Rules: rules}, Cache: func(string) {}}
 	router := chi.NewRouter()
 	for _, routes := range []map[string]Handler{s.Routes(), s.Pictures()} {
 		for pattern, answer := range routes {

@@ -19,7 +19,7 @@ const maxDecks = 20
 
 // update changes the request's deck. decide returns the change for the current deck, or nil for
 // none, and is called again if the deck changed concurrently.
-func (a *API) update(q *request, decide func(*liveshoes.Shoe) (*liveshoes.Change, error)) (*liveshoes.Result, error) {
+func (q *request) update(decide func(*liveshoes.Shoe) (*liveshoes.Change, error)) (*liveshoes.Result, error) {
 	if q.id == uuid.Nil {
 		return nil, journal.ErrNoShoe
 	}
@@ -39,18 +39,18 @@ func (a *API) update(q *request, decide func(*liveshoes.Shoe) (*liveshoes.Change
 }
 
 // look returns the request's deck unchanged.
-func (a *API) look(q *request) (*liveshoes.Result, error) {
+func (q *request) look() (*liveshoes.Result, error) {
 	q.key = nil // a read has nothing to replay
-	return a.update(q, func(*liveshoes.Shoe) (*liveshoes.Change, error) { return nil, nil })
+	return q.update(func(*liveshoes.Shoe) (*liveshoes.Change, error) { return nil, nil })
 }
 
 // newDeck handles /api/deck/new/: a deck in the order of a new one.
-func (a *API) newDeck(q *request) (*answer, error) { return a.create(q, false) }
+func (q *request) newDeck() (*answer, error) { return q.create(false) }
 
 // newShuffled handles /api/deck/new/shuffle/.
-func (a *API) newShuffled(q *request) (*answer, error) { return a.create(q, true) }
+func (q *request) newShuffled() (*answer, error) { return q.create(true) }
 
-func (a *API) create(q *request, shuffled bool) (*answer, error) {
+func (q *request) create(shuffled bool) (*answer, error) {
 	copies, err := q.decks(maxDecks)
 	if err != nil {
 		return nil, err
@@ -105,15 +105,15 @@ func partial(named []string, withJokers bool, copies uint64, shuffled bool) (*li
 }
 
 // info handles /api/deck/{deck_id}/.
-func (a *API) info(q *request) (*answer, error) { return deckState(a.look(q)) }
+func (q *request) info() (*answer, error) { return deckState(q.look()) }
 
 // shuffle handles /api/deck/{deck_id}/shuffle/: it shuffles the remaining cards, or returns all
 // cards and shuffles them.
-func (a *API) shuffle(q *request) (*answer, error) {
+func (q *request) shuffle() (*answer, error) {
 	if remaining, _ := q.flag("remaining"); !remaining {
-		return deckState(a.reset(q))
+		return deckState(q.reset())
 	}
-	return deckState(a.update(q, func(*liveshoes.Shoe) (*liveshoes.Change, error) {
+	return deckState(q.update(func(*liveshoes.Shoe) (*liveshoes.Change, error) {
 		return &liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}, nil
 	}))
 }
@@ -123,14 +123,14 @@ var errReplace = errors.New("the deck is to be replaced")
 
 // reset shuffles all cards of a deck. A new shoe replaces the deck if its cards change, or if it
 // was shuffled too often.
-func (a *API) reset(q *request) (*liveshoes.Result, error) {
+func (q *request) reset() (*liveshoes.Result, error) {
 	copies, err := q.decks(maxDecks)
 	if err != nil {
 		return nil, err
 	}
 	var was makeup
 	var replacement *liveshoes.Request
-	result, err := a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
+	result, err := q.update(func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		was = makeupOf(s)
 		withJokers, said := q.flag("jokers_enabled")
 		if !said {
@@ -163,7 +163,7 @@ func (a *API) reset(q *request) (*liveshoes.Result, error) {
 }
 
 // newDraw handles /api/deck/new/draw/: it shuffles a new deck and draws cards.
-func (a *API) newDraw(q *request) (*answer, error) {
+func (q *request) newDraw() (*answer, error) {
 	if _, err := q.count(0); err != nil { // before there is a deck
 		return nil, err
 	}
@@ -179,17 +179,17 @@ func (a *API) newDraw(q *request) (*answer, error) {
 		return nil, err
 	}
 	q.id = created.Shoe.ID
-	return a.draw(q)
+	return q.draw()
 }
 
 // draw handles /api/deck/{deck_id}/draw/, with or without a location. It draws all cards if fewer remain
 // than the request asks for.
-func (a *API) draw(q *request) (*answer, error) {
+func (q *request) draw() (*answer, error) {
 	count, err := q.count(0)
 	if err != nil {
 		return nil, err
 	}
-	result, err := a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
+	result, err := q.update(func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		n := min(count, s.Remaining)
 		if n == 0 {
 			return nil, nil
@@ -209,8 +209,8 @@ func (a *API) draw(q *request) (*answer, error) {
 
 // returnToDeck handles /api/deck/{deck_id}/return/: drawn cards that are on no pile go to the
 // bottom of the deck.
-func (a *API) returnToDeck(q *request) (*answer, error) {
-	result, err := a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) { return q.returnFrom(s, shoe.Dealt) })
+func (q *request) returnToDeck() (*answer, error) {
+	result, err := q.update(func(s *liveshoes.Shoe) (*liveshoes.Change, error) { return q.returnFrom(s, shoe.Dealt) })
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"riffle/internal/deck"
 	"riffle/internal/httpserver"
 	"riffle/internal/picture"
+	"riffle/internal/services"
 )
 
 //go:generate bash render.sh
@@ -37,12 +38,12 @@ var otherNames = map[string]string{backName: backName, aceOfDiamonds: "AD", tenO
 const family = "french"
 
 // servePicture handles /static/img/{file}.
-func servePicture(w http.ResponseWriter, r *http.Request, log Log) error {
+func servePicture(w http.ResponseWriter, r *http.Request, log services.Call) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD, OPTIONS")
 		return refuse(http.StatusMethodNotAllowed, "A picture can only be read. Use GET.")
 	}
-	drawn, media := draws(log.Decks, chi.URLParam(r, "file"))
+	drawn, media := draws(log.Rules.Decks, chi.URLParam(r, "file"))
 	if drawn == nil {
 		return refuse(http.StatusNotFound, "There is no such picture. Cards are named by their codes, as in 0H.png or 0H.svg; the back is back.png.")
 	}

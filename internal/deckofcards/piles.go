@@ -11,19 +11,9 @@ import (
 	"riffle/internal/shoe"
 )
 
-// onPile returns a handler of a pile, which gets its place.
-func onPile(answered func(q *request, place shoe.Place) (*answer, error)) func(*request) (*answer, error) {
-	return func(q *request) (*answer, error) {
-		if !shoe.IsName(q.pile) {
-			return nil, refuse(http.StatusNotFound, "A pile is named by 1 to %d letters, digits, hyphens and underscores.", shoe.MaxName)
-		}
-		return answered(q, shoe.OnPile(q.pile))
-	}
-}
-
 // updatePile changes the request's pile, which exists.
-func (a *API) updatePile(q *request, decide func(*liveshoes.Shoe) (*liveshoes.Change, error)) (*liveshoes.Result, error) {
-	return a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
+func (q *request) updatePile(decide func(*liveshoes.Shoe) (*liveshoes.Change, error)) (*liveshoes.Result, error) {
+	return q.update(func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		if !hasPile(s, q.pile) {
 			return nil, refuse(http.StatusNotFound, "The pile, %s does not exist.", q.pile).at(s) // the original service's text
 		}
@@ -37,8 +27,8 @@ func hasPile(s *liveshoes.Shoe, name string) bool {
 
 // addToPile handles /api/deck/{deck_id}/pile/{pile}/add/: it moves cards from outside the deck to
 // the pile. It creates a new pile even if no card is moved.
-func (a *API) addToPile(q *request, place shoe.Place) (*answer, error) {
-	return pileState(a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
+func (q *request) addToPile() (*answer, error) {
+	return pileState(q.update(func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		isNew := !hasPile(s, q.pile)
 		switch {
 		case !q.named:
@@ -52,21 +42,21 @@ func (a *API) addToPile(q *request, place shoe.Place) (*answer, error) {
 		}
 		picked := pick(cards, q.cards)
 		if len(picked) == 0 && isNew { // creates an empty pile
-			return &liveshoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, Cards: []liveshoes.CardName{}, To: place, Put: shoe.Top}, nil
+			return &liveshoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, Cards: []liveshoes.CardName{}, To: q.place, Put: shoe.Top}, nil
 		}
-		return moveCards(audit.KindAdd, shoe.Out, picked, place, shoe.Top), nil
+		return moveCards(audit.KindAdd, shoe.Out, picked, q.place, shoe.Top), nil
 	}))
 }
 
 // listPile handles /api/deck/{deck_id}/pile/{pile}/list/: the pile's cards from the bottom, and the
 // size of each pile.
-func (a *API) listPile(q *request, place shoe.Place) (*answer, error) {
-	result, err := a.look(q)
+func (q *request) listPile() (*answer, error) {
+	result, err := q.look()
 	if err != nil {
 		return nil, err
 	}
 	listed := newAnswer(result).piles(&result.Shoe)
-	cards, err := q.log.Shoes.Cards(q.ctx, &result.Shoe, place, false)
+	cards, err := q.log.Shoes.Cards(q.ctx, &result.Shoe, q.place, false)
 	if errors.Is(err, shoe.ErrNoPile) {
 		return listed, nil
 	} else if err != nil {
@@ -77,18 +67,18 @@ func (a *API) listPile(q *request, place shoe.Place) (*answer, error) {
 }
 
 // shufflePile handles /api/deck/{deck_id}/pile/{pile}/shuffle/.
-func (a *API) shufflePile(q *request, place shoe.Place) (*answer, error) {
-	return pileState(a.updatePile(q, func(*liveshoes.Shoe) (*liveshoes.Change, error) {
-		return &liveshoes.Change{Kind: audit.KindReshuffle, From: place}, nil
+func (q *request) shufflePile() (*answer, error) {
+	return pileState(q.updatePile(func(*liveshoes.Shoe) (*liveshoes.Change, error) {
+		return &liveshoes.Change{Kind: audit.KindReshuffle, From: q.place}, nil
 	}))
 }
 
 // drawFromPile handles /api/deck/{deck_id}/pile/{pile}/draw/, with or without a location. Named
 // cards override location and count. Unlike the deck's draw, it draws all requested cards or none.
-func (a *API) drawFromPile(q *request, place shoe.Place) (*answer, error) {
+func (q *request) drawFromPile() (*answer, error) {
 	byName := q.values["cards"] != ""
-	result, err := a.updatePile(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
-		cards, err := q.log.Shoes.Cards(q.ctx, s, place, false)
+	result, err := q.updatePile(func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
+		cards, err := q.log.Shoes.Cards(q.ctx, s, q.place, false)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +91,7 @@ func (a *API) drawFromPile(q *request, place shoe.Place) (*answer, error) {
 			if len(pick(cards, wanted)) < len(wanted) {
 				return nil, refuse(http.StatusNotFound, "The pile, %s does not contain the requested cards.", q.pile).at(s) // the original service's text
 			}
-			return moveCards(audit.KindDraw, place, pick(cards, q.cards), shoe.Dealt, ""), nil
+			return moveCards(audit.KindDraw, q.place, pick(cards, q.cards), shoe.Dealt, ""), nil
 		}
 		count, err := q.count(1)
 		if err != nil {
@@ -110,7 +100,7 @@ func (a *API) drawFromPile(q *request, place shoe.Place) (*answer, error) {
 		if count > uint64(len(cards)) {
 			return nil, q.notEnough(http.StatusNotFound).at(s)
 		}
-		return &liveshoes.Change{Kind: audit.KindDraw, From: place, Taken: q.end, Count: &count, To: shoe.Dealt}, nil
+		return &liveshoes.Change{Kind: audit.KindDraw, From: q.place, Taken: q.end, Count: &count, To: shoe.Dealt}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -126,6 +116,6 @@ func (a *API) drawFromPile(q *request, place shoe.Place) (*answer, error) {
 
 // returnPile handles /api/deck/{deck_id}/pile/{pile}/return/: it moves the named cards, or all, to
 // the bottom of the deck.
-func (a *API) returnPile(q *request, place shoe.Place) (*answer, error) {
-	return pileState(a.updatePile(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) { return q.returnFrom(s, place) }))
+func (q *request) returnPile() (*answer, error) {
+	return pileState(q.updatePile(func(s *liveshoes.Shoe) (*liveshoes.Change, error) { return q.returnFrom(s, q.place) }))
 }

@@ -24,6 +24,7 @@ import (
 	"riffle/internal/httpjson"
 	"riffle/internal/httpserver"
 	"riffle/internal/journal"
+	"riffle/internal/services"
 	"riffle/internal/shoe"
 )
 
@@ -33,9 +34,10 @@ const maxBody = 64 << 10
 // request is a parsed request.
 type request struct {
 	ctx    context.Context
-	log    Log
-	id     uuid.UUID // of the deck; Nil if the path has no valid deck_id
-	pile   string
+	log    services.Call
+	id     uuid.UUID         // of the deck; Nil if the path has no valid deck_id
+	pile   string            // name of the pile in the path; empty for none
+	place  shoe.Place        // of the pile
 	end    shoe.End          // where cards are drawn
 	values map[string]string // parameters of query and body
 	cards  []string          // the known codes in the parameter cards
@@ -47,7 +49,7 @@ type request struct {
 
 // read reads a request with its body. It charges the lease for both, and for the cards that the
 // request names or draws.
-func read(w http.ResponseWriter, r *http.Request, log Log, lease *budget.Lease) (*request, error) {
+func read(w http.ResponseWriter, r *http.Request, log services.Call, lease *budget.Lease) (*request, error) {
 	var body []byte
 	var err error
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -61,6 +63,9 @@ func read(w http.ResponseWriter, r *http.Request, log Log, lease *budget.Lease) 
 	}
 	if end := shoe.End(strings.ToLower(chi.URLParam(r, "location"))); end == shoe.Bottom || end == shoe.Random {
 		q.end = end
+	}
+	if q.place = shoe.OnPile(q.pile); q.pile != "" && !shoe.IsName(q.pile) {
+		return nil, refuse(http.StatusNotFound, "A pile is named by 1 to %d letters, digits, hyphens and underscores.", shoe.MaxName)
 	}
 	q.addPairs(r.URL.RawQuery)
 	if err := q.addBody(r.Header.Get("Content-Type"), body); err != nil {
