@@ -78,8 +78,8 @@ func read(w http.ResponseWriter, r *http.Request, log services.Call, lease *budg
 		return nil, err
 	}
 	q.keyFor = func(part string) *journal.Key {
-		key := keyOf(r.Header)
-		if key == "" {
+		key, ok := journal.ParseKey(r.Header.Values("Idempotency-Key"))
+		if !ok { // or malformed: clients of the original service do not know the header
 			return nil
 		}
 		return journal.NewKey(key+part, []byte(r.Method+" "+r.RequestURI+"\n"), body).By(log.Caller)
@@ -299,20 +299,3 @@ func parseID(text string) uuid.UUID {
 
 // deckID returns a shoe's id as a deck_id, without hyphens.
 func deckID(id uuid.UUID) string { return strings.ReplaceAll(id.String(), "-", "") }
-
-// maxKey is the length limit of an idempotency key.
-const maxKey = 255
-
-// keyOf returns the Idempotency-Key, bare or in double quotes. It is empty if missing or malformed:
-// clients of the original service do not know the header.
-func keyOf(h http.Header) string {
-	key := strings.Trim(h.Get("Idempotency-Key"), " \t")
-	if len(key) > 1 && key[0] == '"' && key[len(key)-1] == '"' {
-		key = key[1 : len(key)-1]
-	}
-	isValid := strings.IndexFunc(key, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '"' || c == '\\' }) < 0
-	if !isValid || len(key) > maxKey {
-		return ""
-	}
-	return key
-}

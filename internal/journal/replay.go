@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"riffle/internal/ledger"
 )
@@ -38,6 +40,33 @@ func NewKey(key string, request ...[]byte) *Key {
 	}
 	h.Sum(k.request[:0])
 	return k
+}
+
+// MaxKey is the length of the longest idempotency key, in characters.
+const MaxKey = 255
+
+// A key is a string of RFC 9651, 3.3.3, as the IETF draft demands, or the bare characters that most clients
+// send. Both forms of a key are equal.
+var (
+	quotedKey = regexp.MustCompile(`^"((?:[^"\\]|\\["\\])*)"$`)
+	unescape  = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
+	visible   = regexp.MustCompile(`^[!-~]+$`)
+)
+
+// ParseKey reads the values of the header field Idempotency-Key.
+func ParseKey(values []string) (key string, ok bool) {
+	if len(values) != 1 {
+		return "", false
+	}
+	key = strings.Trim(values[0], " \t")
+	if strings.HasPrefix(key, `"`) {
+		inner := quotedKey.FindStringSubmatch(key)
+		if inner == nil {
+			return "", false
+		}
+		key = unescape.Replace(inner[1])
+	}
+	return key, len(key) <= MaxKey && visible.MatchString(key)
 }
 
 // By returns the key for a named caller, so that another caller's request is no retry of it. The
