@@ -3,13 +3,15 @@
 // A [Meter] takes orders one by one and counts what they show. It keeps counts and not the orders, so
 // that its memory depends on the number of items alone. Its findings compare the counts with the law
 // that a fair shuffle follows, and [Caught] says which of them a fair shuffle would hardly ever give.
-// Each statistic can also be used by itself; all are chi-square tests or have laws in closed form.
+// All statistics are chi-square tests or have laws in closed form.
 package fairness
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/combin"
 )
 
 const (
@@ -63,39 +65,36 @@ func Caught(findings []Finding, alpha float64) []Finding {
 	return judged
 }
 
-// A Statistic counts orders of the items 0, 1, ..., n-1: the item at each place.
-type Statistic interface {
+// A statistic counts orders of the items 0, 1, ..., n-1: the item at each place.
+type statistic interface {
 	Add(order []uint8)
 	Finding() Finding
 }
 
-// A Meter has all statistics of orders of one size. Those that are nil do not apply.
+// A Meter has all statistics of orders of one size, and by name those that tell more than their
+// finding. Those that are nil do not apply.
 type Meter struct {
-	N, Runs         int
-	Positions       *Positions
-	Orders          *Orders // up to 7 items, or 8 in a single cycle
-	Neighbours      *Neighbours
-	FixedPoints     *Values
-	Cycles          *Values
-	RisingSequences *Values
-	Inversions      *Values
-	Successive      *Successive
-	Repeats         *Repeats // from 15 items on
+	N, Runs    int
+	Positions  *Positions
+	Orders     *Orders // up to 7 items, or 8 in a single cycle
+	Neighbours *Neighbours
+	Cycles     *Values
+	Repeats    *Repeats // from 15 items on
 
-	statistics []Statistic
+	statistics []statistic
 }
 
 // NewMeter returns a meter for orders of n items, from 2 to [MostItems], that should be uniform among
 // all orders.
 func NewMeter(n int) *Meter {
 	m := &Meter{
-		N: n, Positions: NewPositions(n), Neighbours: NewNeighbours(n), Successive: NewSuccessive(n),
-		FixedPoints:     NewValues("fixed_points", FixedPoints, FixedPointLaw(n)),
-		Cycles:          NewValues("cycles", Cycles, CycleLaw(n)),
-		RisingSequences: NewValues("rising_sequences", RisingSequences, RisingSequenceLaw(n)),
-		Inversions:      NewValues("inversions", Inversions, InversionLaw(n)),
+		N: n, Positions: &Positions{N: n, Counts: make([]int, n*n)}, Cycles: NewValues("cycles", Cycles, CycleLaw(n)),
+		Neighbours: &Neighbours{n: n, follows: make([]int, (n+1)*(n+1))},
 	}
-	return m.with(n, NewOrders, m.Neighbours, m.FixedPoints, m.Cycles, m.RisingSequences, m.Inversions, m.Successive)
+	return m.with(n, Rank, m.Neighbours,
+		NewValues("fixed_points", FixedPoints, FixedPointLaw(n)), m.Cycles,
+		NewValues("rising_sequences", RisingSequences, RisingSequenceLaw(n)),
+		NewValues("inversions", Inversions, InversionLaw(n)), newSuccessive(n))
 }
 
 // NewCyclicMeter returns a meter for orders of n items, from 3 to [MostItems], that should be
@@ -103,21 +102,21 @@ func NewMeter(n int) *Meter {
 func NewCyclicMeter(n int) *Meter {
 	law := make([]float64, n+1)
 	law[1] = 1 // all have one cycle
-	m := &Meter{N: n, Positions: NewSuccessors(n), Cycles: NewValues("cycles", Cycles, law)}
-	return m.with(n-1, NewSingleCycles, m.Cycles)
+	m := &Meter{N: n, Positions: &Positions{N: n, Counts: make([]int, n*n), cyclic: true}, Cycles: NewValues("cycles", Cycles, law)}
+	return m.with(n-1, CycleRank, m.Cycles)
 }
 
-// with completes a meter of free! orders. The other statistics come after positions and orders, and
-// before repeats.
-func (m *Meter) with(free int, orders func(n int) *Orders, others ...Statistic) *Meter {
-	m.statistics = []Statistic{m.Positions}
+// with completes a meter of free! orders that rank numbers. The other statistics come after positions
+// and orders, and before repeats.
+func (m *Meter) with(free int, rank func(order []uint8) int, others ...statistic) *Meter {
+	m.statistics = []statistic{m.Positions}
 	if free <= mostRanked {
-		m.Orders = orders(m.N)
+		m.Orders = &Orders{Counts: make([]int, combin.NumPermutations(free, free)), rank: rank}
 		m.statistics = append(m.statistics, m.Orders)
 	}
 	m.statistics = append(m.statistics, others...)
 	if free >= leastRepeated {
-		m.Repeats = NewRepeats(free)
+		m.Repeats = &Repeats{free: free, seen: map[uint64]bool{}}
 		m.statistics = append(m.statistics, m.Repeats)
 	}
 	return m

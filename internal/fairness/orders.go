@@ -3,8 +3,6 @@ package fairness
 import (
 	"hash/fnv"
 	"math"
-
-	"gonum.org/v1/gonum/stat/combin"
 )
 
 // Orders counts each of all orders.
@@ -12,17 +10,7 @@ type Orders struct {
 	Runs, Other int   // Other are runs that gave an order that cannot be
 	Counts      []int // by rank
 
-	rank func(order []uint8) int
-}
-
-// NewOrders returns the statistic for all n! orders of n items.
-func NewOrders(n int) *Orders {
-	return &Orders{Counts: make([]int, combin.NumPermutations(n, n)), rank: Rank}
-}
-
-// NewSingleCycles returns the statistic for all (n-1)! single cycles through n items.
-func NewSingleCycles(n int) *Orders {
-	return &Orders{Counts: make([]int, combin.NumPermutations(n-1, n-1)), rank: CycleRank}
+	rank func(order []uint8) int // from 0; -1 for an order that cannot be
 }
 
 // Add counts one order.
@@ -95,9 +83,6 @@ type Repeats struct {
 	free int // there are free! orders
 	seen map[uint64]bool
 }
-
-// NewRepeats returns the statistic for free! orders.
-func NewRepeats(free int) *Repeats { return &Repeats{free: free, seen: map[uint64]bool{}} }
 
 // Add counts one order.
 func (s *Repeats) Add(order []uint8) {

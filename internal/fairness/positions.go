@@ -5,14 +5,8 @@ type Positions struct {
 	N, Runs int
 	Counts  []int // place*N + item
 
-	cyclic bool
+	cyclic bool // the orders are single cycles, in which no item stays
 }
-
-// NewPositions returns the statistic for orders of n items.
-func NewPositions(n int) *Positions { return &Positions{N: n, Counts: make([]int, n*n)} }
-
-// NewSuccessors returns the statistic for single cycles, in which no item stays.
-func NewSuccessors(n int) *Positions { return &Positions{N: n, Counts: make([]int, n*n), cyclic: true} }
 
 // Add counts one order.
 func (s *Positions) Add(order []uint8) {
@@ -59,9 +53,6 @@ type Neighbours struct {
 	n, runs int
 	follows []int
 }
-
-// NewNeighbours returns the statistic for orders of n items.
-func NewNeighbours(n int) *Neighbours { return &Neighbours{n: n, follows: make([]int, (n+1)*(n+1))} }
 
 // Add counts one order.
 func (s *Neighbours) Add(order []uint8) {

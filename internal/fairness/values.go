@@ -70,16 +70,16 @@ func Moments(law []float64) (mean, variance, fourth float64) {
 	return mean, variance, fourth
 }
 
-// Successive counts the places with the same item as in the previous run. If the shuffle is fair, the
+// successive counts the places with the same item as in the previous run. If the shuffle is fair, the
 // permutation from each order to the next is a fair shuffle too, and its fixed points are these places.
-type Successive struct {
+type successive struct {
 	Values
 	before []uint8
 }
 
-// NewSuccessive returns the statistic for orders of n items.
-func NewSuccessive(n int) *Successive {
-	s := &Successive{Values: *NewValues("successive", nil, FixedPointLaw(n))}
+// newSuccessive returns the statistic for orders of n items.
+func newSuccessive(n int) *successive {
+	s := &successive{Values: *NewValues("successive", nil, FixedPointLaw(n))}
 	s.Value = func(order []uint8) (same int) {
 		for place, item := range order {
 			if s.before[place] == item {
@@ -92,7 +92,7 @@ func NewSuccessive(n int) *Successive {
 }
 
 // Add counts one order, with the one before it.
-func (s *Successive) Add(order []uint8) {
+func (s *successive) Add(order []uint8) {
 	if s.before != nil {
 		s.Values.Add(order)
 	}
