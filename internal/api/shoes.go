@@ -209,7 +209,7 @@ func (o *object) piles(s *liveshoes.Shoe) {
 	for i := range s.Piles {
 		o.name(s.Piles[i].Name)
 		o.open()
-		o.number("remaining", s.Piles[i].Cards)
+		o.number("remaining", s.Piles[i].Cards.Len())
 		o.close()
 	}
 	o.close()

@@ -80,7 +80,7 @@ func pileState(r *liveshoes.Result, err error) (*answer, error) {
 func (a *answer) piles(s *liveshoes.Shoe) *answer {
 	a.Piles = map[string]pile{}
 	for _, p := range s.Piles {
-		a.Piles[p.Name] = pile{Remaining: p.Cards}
+		a.Piles[p.Name] = pile{Remaining: p.Cards.Len()}
 	}
 	return a
 }

@@ -22,7 +22,7 @@ func (q *request) updatePile(decide func(*liveshoes.Shoe) (*liveshoes.Change, er
 }
 
 func hasPile(s *liveshoes.Shoe, name string) bool {
-	return slices.ContainsFunc(s.Piles, func(p liveshoes.Pile) bool { return p.Name == name })
+	return slices.ContainsFunc(s.Piles, func(p shoe.Pile) bool { return p.Name == name })
 }
 
 // addToPile handles /api/deck/{deck_id}/pile/{pile}/add/: it moves cards from outside the deck to

@@ -185,15 +185,11 @@ func cutCard(wanted *shoe.Cut, record *audit.Record, seed rng.Seed) (*shoe.Cut, 
 // newOrder returns the card number at each position: the record's shuffle, or input order if it
 // draws nothing.
 func newOrder(record *audit.Record, seed rng.Seed) ([]uint32, error) {
-	s := &record.Statement
-	numbers := make([]uint32, s.Size)
-	if s.Draw == 0 {
-		for i := range numbers {
-			numbers[i] = uint32(i)
-		}
-		return numbers, nil
-	}
 	positions, err := draw(record, seed)
+	numbers := make([]uint32, record.Statement.Size)
+	for i := range numbers {
+		numbers[i] = uint32(i)
+	}
 	for i, position := range positions {
 		numbers[i] = uint32(position)
 	}

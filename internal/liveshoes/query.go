@@ -24,19 +24,13 @@ type Shoe struct {
 	Size      uint64 // number of cards at all places
 	Remaining uint64 // cards in the deck
 	Dealt     uint64 // cards drawn and not on a pile
-	Piles     []Pile
+	Piles     []shoe.Pile
 	Shuffled  bool      // whether the deck was ever shuffled
 	Cut       *shoe.Cut // the deck's cut card; nil for none
 	AtCut     bool      // whether the cut card was reached
 	Expires   time.Time // zero for never
 
 	state *state
-}
-
-// A Pile is the name of a pile and the number of its cards.
-type Pile struct {
-	Name  string
-	Cards uint64
 }
 
 // A Card is a card that the owner has seen.
@@ -53,14 +47,11 @@ func (s *Service) shoe(current *state, now time.Time) *Shoe {
 	l := current.Layout
 	shown := &Shoe{
 		ID: current.base.id, First: current.base.first.Record, LogIndex: current.base.first.Index, ChangedBy: current.id, Version: l.Version, Status: current.Status,
-		Size: l.Size(), Remaining: l.Deck.Len(), Dealt: l.Dealt.Len(), Shuffled: current.Shuffled, Expires: current.Expires, state: current,
+		Size: l.Size(), Remaining: l.Deck.Len(), Dealt: l.Dealt.Len(), Piles: l.Piles, Shuffled: current.Shuffled, Expires: current.Expires, state: current,
 	}
 	shown.Cut, shown.AtCut = l.Cut()
 	if current.overdue(now) {
 		shown.Status = shoe.Expired
-	}
-	for i := range l.Piles {
-		shown.Piles = append(shown.Piles, Pile{l.Piles[i].Name, l.Piles[i].Cards.Len()})
 	}
 	return shown
 }
