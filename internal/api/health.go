@@ -133,17 +133,14 @@ func (x *exchange) sendStatus(status string) error {
 	return x.sendFresh([]byte(`{"status":"` + status + "\"}\n"))
 }
 
-func (a *API) contract(x *exchange) error {
-	x.cache("max-age=300")
-	return x.send(typeYAML, a.Contract)
-}
-
 // AdminHandler returns the handler for operators: metrics, profiles and health checks, without keys. It
 // accepts the same Host names as the API.
 func (a *API) AdminHandler() http.Handler {
 	r := chi.NewRouter()
 	r.Use(a.observe)
-	r.NotFound(a.handle(noAdminPath))
+	r.NotFound(a.handle(func(*exchange) error {
+		return notFound("There is nothing at this path. The admin address has /metrics, /healthz, /readyz and /debug/pprof/.")
+	}))
 	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
 	for pattern, handler := range map[string]http.HandlerFunc{
 		"/metrics":             a.handle(a.metrics),
@@ -159,8 +156,4 @@ func (a *API) AdminHandler() http.Handler {
 		r.Head(pattern, handler)
 	}
 	return r
-}
-
-func noAdminPath(*exchange) error {
-	return notFound("There is nothing at this path. The admin address has /metrics, /healthz, /readyz and /debug/pprof/.")
 }

@@ -77,7 +77,7 @@ func (a *logAPI) drawDeal(x *exchange) error {
 	if err != nil {
 		return long.Cause(err)
 	}
-	long.Job().Release()
+	long.Release()
 	lifetime := pictureLifetime
 	if v.Orders == nil {
 		lifetime = "max-age=60"

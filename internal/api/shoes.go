@@ -124,7 +124,7 @@ func (a *logAPI) proveShoe(x *exchange) error {
 	out := newStream(x)
 	out.media, out.ctx = []string{typeOfLines(x.r)}, long.Context
 	err = a.Disclosure.ProveShoe(long.Context, x.id, witnessed, replay{long, a.Budget.Size(), 0}, func(p *prooffile.File) error {
-		out.job = long.Job()
+		out.job = long.Job
 		out.buf = append(out.buf, p.Text()...)
 		if out.flush(); out.sent {
 			long.StopTimer()

@@ -81,15 +81,15 @@ func (l *LongRequests) Admit(w http.ResponseWriter, r *http.Request) (*scheduler
 // A Replay is a request that replays records. Its context ends with the request, the server or the
 // time limit.
 type Replay struct {
-	Context context.Context
-	job     *scheduler.Job // nil while the work is short
-	long    *LongRequests
-	w       http.ResponseWriter
-	r       *http.Request
-	lease   *budget.Lease
-	timer   *time.Timer
-	cancel  func()
-	memory  int64 // bytes of long.memory
+	*scheduler.Job // nil while the work is short
+	Context        context.Context
+	long           *LongRequests
+	w              http.ResponseWriter
+	r              *http.Request
+	lease          *budget.Lease
+	timer          *time.Timer
+	cancel         func()
+	memory         int64 // bytes of long.memory
 }
 
 // Replay returns the replay of a request. The caller must call Done.
@@ -109,7 +109,7 @@ func (l *LongRequests) Replay(w http.ResponseWriter, r *http.Request, lease *bud
 // the end.
 func (p *Replay) Begin(ctx context.Context, short bool, bytes int64) (err error) {
 	if !short {
-		if p.job, err = p.long.Admit(p.w, p.r); err != nil {
+		if p.Job, err = p.long.Admit(p.w, p.r); err != nil {
 			return err
 		}
 	}
@@ -123,21 +123,15 @@ func (p *Replay) Begin(ctx context.Context, short bool, bytes int64) (err error)
 	if err := p.lease.Grow(bytes); err != nil {
 		return err
 	}
-	return p.job.Wait(ctx)
+	return p.Wait(ctx)
 }
-
-// Wait waits until the work may go on: see [scheduler.Job.Wait].
-func (p *Replay) Wait(ctx context.Context) error { return p.job.Wait(ctx) }
-
-// Job returns the replay's job; nil while its work is short.
-func (p *Replay) Job() *scheduler.Job { return p.job }
 
 // StopTimer ends the time limit, once an answer is being sent.
 func (p *Replay) StopTimer() { p.timer.Stop() }
 
 // Done ends the replay.
 func (p *Replay) Done() {
-	p.job.Done()
+	p.Job.Done()
 	p.long.memory.Release(p.memory)
 	p.cancel()
 }
