@@ -30,9 +30,7 @@ var perRow = map[string]int{"hanafuda": 8, "uno": 13, "dominoes": 7, "set": 9, "
 // Deck returns every card of a type once, in catalogue order with its English name, as one SVG
 // document. It has at most 256 cards and says how many more there are.
 func Deck(kind *deck.Type) []byte {
-	faces := kind.Faces()
-	more := max(0, len(faces)-maxFaces)
-	shown := faces[:len(faces)-more]
+	shown, more := shownFaces(kind)
 	columns := columnsFor(kind.Family, shown)
 	lines := (len(shown) + columns - 1) / columns
 	w, h := 2*margin+columns*cellWidth, margin+headHeight+lines*cellHeight
@@ -63,9 +61,7 @@ var pageHead string
 // Page returns what Deck does as an HTML page, which has the cards' names in both languages, and
 // their codes, as text.
 func Page(kind *deck.Type) []byte {
-	faces := kind.Faces()
-	more := max(0, len(faces)-maxFaces)
-	shown := faces[:len(faces)-more]
+	shown, more := shownFaces(kind)
 	s := &sheet{text: append(make([]byte, 0, len(shown)*6<<10), pageHead...)}
 	title, chinese := escape(kind.Title.English), escape(kind.Title.Chinese)
 	s.add("<title>%s</title>\n<h1>%s <span lang=\"zh\">%s</span></h1>\n<ul>\n", title, title, chinese)
@@ -78,6 +74,13 @@ func Page(kind *deck.Type) []byte {
 		s.add("<p>And %d more cards.</p>\n", more)
 	}
 	return s.text
+}
+
+// shownFaces returns the cards of a type that are drawn, each once, and how many more there are.
+func shownFaces(kind *deck.Type) (shown []deck.Card, more int) {
+	faces := kind.Faces()
+	shown = faces[:min(len(faces), maxFaces)]
+	return shown, len(faces) - len(shown)
 }
 
 // MaxDeckSize returns the largest size of a deck's picture and of its page, in bytes.

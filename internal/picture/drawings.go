@@ -21,15 +21,11 @@ var drawings = sync.OnceValue(func() map[string]string {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		text, err := drawingFiles.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		inner, err := content(string(text))
-		if err != nil {
+		text, _ := drawingFiles.ReadFile(file)
+		name := strings.TrimSuffix(strings.TrimPrefix(file, "drawings/"), ".svg")
+		if all[name], err = content(string(text)); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		all[strings.TrimSuffix(strings.TrimPrefix(file, "drawings/"), ".svg")] = inner
 		return nil
 	})
 	if err != nil {
@@ -50,11 +46,4 @@ func content(text string) (string, error) {
 		return "", errors.New("no svg element")
 	}
 	return betweenTags.ReplaceAllString(strings.TrimSpace(found[1]), "><"), nil
-}
-
-// draw adds a drawing, and reports whether there is one of that name.
-func (s *sheet) draw(name string) bool {
-	inner, found := drawings()[name]
-	s.text = append(s.text, inner...)
-	return found
 }
