@@ -50,10 +50,10 @@ func codesOf(withJokers bool) []string {
 // codeOf parses a code in any case. Ten may also be T or 10.
 func codeOf(word string) (code string, known bool) {
 	code = strings.ToUpper(word)
-	if suit, isTen := strings.CutPrefix(code, "10"); isTen {
-		code = "0" + suit
-	} else if suit, isTen := strings.CutPrefix(code, "T"); isTen {
-		code = "0" + suit
+	for _, ten := range []string{"10", "T"} {
+		if suit, isTen := strings.CutPrefix(code, ten); isTen {
+			code = "0" + suit
+		}
 	}
 	_, known = places[code]
 	return code, known

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"mime"
 	"mime/multipart"
@@ -130,8 +129,14 @@ func (q *request) addBody(contentType string, body []byte) error {
 	case "application/x-www-form-urlencoded":
 		q.addPairs(string(body))
 	case "multipart/form-data":
-		if q.addForm(multipart.NewReader(bytes.NewReader(body), options["boundary"])) != nil {
+		form, err := multipart.NewReader(bytes.NewReader(body), options["boundary"]).ReadForm(maxBody) // in memory, since it is no longer
+		if err != nil {
 			return refuse(http.StatusBadRequest, "The body is not the multipart form that its Content-Type says. Send it again.")
+		}
+		for _, name := range parameters {
+			if values := form.Value[name]; len(values) > 0 {
+				q.values[name] = values[len(values)-1]
+			}
 		}
 	case "application/json":
 		if q.addJSON(body) != nil {
@@ -139,26 +144,6 @@ func (q *request) addBody(contentType string, body []byte) error {
 		}
 	}
 	return nil
-}
-
-// addForm adds the parts of a form that are parameters, and no files.
-func (q *request) addForm(form *multipart.Reader) error {
-	for {
-		part, err := form.NextPart()
-		if err == io.EOF { // a form that ends too soon has it wrapped
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if name := part.FormName(); part.FileName() == "" && slices.Contains(parameters, name) {
-			value, err := io.ReadAll(part)
-			if err != nil {
-				return err
-			}
-			q.values[name] = string(value)
-		}
-	}
 }
 
 // addJSON adds the members of an object that are parameters.
