@@ -31,12 +31,8 @@ func glyphOf(char rune) (glyph, bool) {
 
 // writable reports whether a line is not blank and each of its characters has an outline.
 func writable(line string) bool {
-	for _, char := range line {
-		if _, found := glyphOf(char); !found {
-			return false
-		}
-	}
-	return strings.TrimSpace(line) != ""
+	missing := func(char rune) bool { _, found := glyphOf(char); return !found }
+	return strings.TrimSpace(line) != "" && !strings.ContainsFunc(line, missing)
 }
 
 // mostOutline bounds a line's outlines, in bytes: about 55 letters or 7 Chinese characters. Names of

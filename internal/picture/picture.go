@@ -54,12 +54,6 @@ func (s *sheet) face(family string, c *deck.Card) {
 // Back returns the back that all cards of a family share.
 func Back(family string) []byte {
 	s := newSheet("Card back")
-	s.back(family)
-	return s.close()
-}
-
-// back draws the back of a card.
-func (s *sheet) back(family string) {
 	switch family {
 	case "mahjong":
 		tile(s, colourOf(family), colourOf(family), ivory)
@@ -68,4 +62,5 @@ func (s *sheet) back(family string) {
 	default:
 		back(s, colourOf(family))
 	}
+	return s.close()
 }

@@ -25,7 +25,6 @@ const (
 	blue   = "#1b5fb4"
 	gold   = "#e0a100"
 	purple = "#6b2fa0"
-	grey   = "#8a8f98"
 	navy   = "#1f3a8a"
 	cream  = "#fdf8ea"
 )
