@@ -3,7 +3,6 @@ package liveshoes
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"riffle/internal/audit"
@@ -72,17 +71,10 @@ func (s *Service) chooseNamed(ctx context.Context, p *pendingChange, there shoe.
 			matches = []int{place}
 		}
 		if len(matches) != 1 {
-			return there, &CardsError{Index: i, Name: name.String(), Ambiguous: len(matches) > 1}
+			return there, &CardsError{Index: i, Ambiguous: len(matches) > 1}
 		}
 		taken[matches[0]] = true
 		picked[i] = refs[matches[0]]
 	}
 	return shoe.List(picked), nil
-}
-
-func (n CardName) String() string {
-	if n.Number != nil {
-		return fmt.Sprint(*n.Number)
-	}
-	return n.Code
 }

@@ -46,12 +46,13 @@ func (e *VersionError) Error() string { return fmt.Sprintf("the shoe is at versi
 
 // A CardsError is for a named card that cannot be taken.
 type CardsError struct {
-	Index     int    // in the request
-	Name      string // as in the request
-	Ambiguous bool   // several cards at the place have the code; otherwise no card has the name
+	Index     int  // in the request
+	Ambiguous bool // several cards at the place have the code; otherwise no card has the name
 }
 
-func (e *CardsError) Error() string { return "the card " + e.Name + " is not there" }
+func (e *CardsError) Error() string {
+	return fmt.Sprintf("card %d of those named is not there", e.Index)
+}
 
 // maxCached is the size of the cached states over all logs of the process, in bytes, at the default of --memory.
 const maxCached = 32 << 20
