@@ -202,7 +202,7 @@ func (d *Dealer) Record(kind audit.Kind, t *Draft) (*audit.Record, error) {
 	s := t.Plan.Statement
 	s.Seed = t.Seed
 	record := &audit.Record{
-		Kind: kind, Statement: s, Parameters: t.Plan.Parameters(), ClientSeed: t.Plan.Request.ClientSeed, ItemsDigest: t.Plan.ItemsDigest,
+		Kind: kind, Statement: s, Parameters: t.Plan.Parameters, ClientSeed: t.Plan.Request.ClientSeed, ItemsDigest: t.Plan.ItemsDigest,
 	}
 	switch c := t.committed; {
 	case c == nil:

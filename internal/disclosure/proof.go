@@ -68,20 +68,9 @@ type Limits interface {
 	Wait(ctx context.Context) error
 }
 
-// ofReplay returns the cost of a replay. Each element takes a position, a copy of it in a slice or
-// map, a tree node, and up to 20 bytes of text with half as much unused capacity.
-func ofReplay(s *audit.Statement) Work {
-	const element = 64
-	return Work{Steps: s.Cost(), Most: audit.MaxCost, Bytes: element * plan.Elements(s)}
-}
-
-// ofShoe returns the cost of proving a shoe with a number of versions, up to the first part sent:
-// each record is read, and its log index stored. The items of the first record take a mebibyte. The
-// caller paces the rest.
-func ofShoe(versions uint64) Work {
-	const steps, most, index = 20_000, 10_000_000_000, 16
-	return Work{Steps: steps * versions, Most: most, Bytes: max(index*versions, 1<<20)}
-}
+// elementBytes is the memory of an element in a replay: a position, a copy of it in a slice or map, a
+// tree node, and up to 20 bytes of text with half as much unused capacity.
+const elementBytes = 64
 
 // ProveShoe calls each with the proof of every record of the shoe with a secret id, in order. It
 // begins once all records can be proven, witnessed if that is asked for. The error is
@@ -132,7 +121,10 @@ func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) (fir
 	if _, err := s.rules.DeckOf(first.Record); err != nil {
 		return nil, nil, err
 	}
-	if err := limits.Begin(ctx, ofShoe(max(1, stored.Version))); err != nil {
+	// Until the first part is sent, each record is read, and its log index stored. The items of the first
+	// record take a mebibyte. The caller paces the rest.
+	versions := max(1, stored.Version)
+	if err := limits.Begin(ctx, Work{Steps: 20_000 * versions, Most: 10_000_000_000, Bytes: max(16*versions, 1<<20)}); err != nil {
 		return nil, nil, err
 	}
 	for {
@@ -175,7 +167,8 @@ func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64, li
 			return nil, nil, err
 		}
 	}
-	if err := limits.Begin(ctx, ofReplay(&stored.Statement)); err != nil {
+	statement := &stored.Statement
+	if err := limits.Begin(ctx, Work{Steps: statement.Cost(), Most: audit.MaxCost, Bytes: elementBytes * plan.Elements(statement)}); err != nil {
 		return nil, nil, err
 	}
 	// A damaged seed is nil here, and becomes a failed step.

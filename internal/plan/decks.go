@@ -36,7 +36,7 @@ func (r *Rules) checkDeck(p *Plan) error {
 		return Refuse("/decks", "decks must be from 1 to %d for a deck of %d; got %d", most, p.Deck.Size(), p.Copies)
 	}
 	p.Statement.Size = p.Copies * uint64(p.Deck.Size())
-	p.Statement.Input = r.inputLine(p.Deck, p.Copies)
+	p.Statement.Input, p.Parameters = r.inputLine(p.Deck, p.Copies), p.Deck.Parameters()
 	return nil
 }
 

@@ -63,15 +63,8 @@ type Plan struct {
 	Deck      *deck.Deck      // nil unless a deck is shuffled
 	Copies    uint64          // of the deck
 
-	ItemsDigest string // name of the digest rule for items; empty for the unsalted one
-}
-
-// Parameters returns the deck's parameters, or nil.
-func (p *Plan) Parameters() map[string]int {
-	if p.Deck == nil {
-		return nil
-	}
-	return p.Deck.Parameters()
+	Parameters  map[string]int // of the deck, or nil
+	ItemsDigest string         // name of the digest rule for items; empty for the unsalted one
 }
 
 // Elements returns the number of elements that a shuffle holds in memory.

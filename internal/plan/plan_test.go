@@ -36,7 +36,7 @@ func commit(t *testing.T, rules *Rules, r *Request) *audit.Record {
 	t.Helper()
 	p, err := rules.Check(r, nil)
 	require.NoError(t, err)
-	return &audit.Record{ID: uuid.UUID{7}, Kind: audit.KindCommitment, Statement: p.Statement, Parameters: p.Parameters()}
+	return &audit.Record{ID: uuid.UUID{7}, Kind: audit.KindCommitment, Statement: p.Statement, Parameters: p.Parameters}
 }
 
 // checkRefused checks that an error blames one member of a request.
@@ -177,7 +177,7 @@ func TestUseOfACommitmentLeavesOutWhatWasCommittedTo(t *testing.T) {
 		p, err := rules.Check(use, c)
 		require.NoError(t, err, name)
 		assert.Equal(t, c.Statement, p.Statement, name)
-		assert.Equal(t, c.Parameters, p.Parameters(), name)
+		assert.Equal(t, c.Parameters, p.Parameters, name)
 		assert.Equalf(t, "late", p.Request.ClientSeed, "%s: the request is %+v", name, p.Request)
 		assert.Equalf(t, r.Reference, p.Request.Reference, "%s: the request is %+v", name, p.Request)
 		assert.Equalf(t, before, *use, "%s: the caller's request was changed to %+v", name, use)
@@ -235,7 +235,7 @@ func TestDeckOfARecordHasTheCardsOfThatTime(t *testing.T) {
 		p, err := rules.Check(r, nil)
 		require.NoError(t, err)
 		for range 2 { // the input line of a shared deck is cached
-			record := &audit.Record{Statement: p.Statement, Parameters: p.Parameters()}
+			record := &audit.Record{Statement: p.Statement, Parameters: p.Parameters}
 			cards, err := rules.DeckOf(record)
 			assert.Truef(t, err == nil && slices.Equal(cards.Codes(), p.Deck.Codes()), "%s: %v, %v", r.Deck, cards, err)
 		}
