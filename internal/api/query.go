@@ -25,21 +25,17 @@ var unknown = map[string]error{
 
 // readPath reads the id and the pile in the path. A malformed id is answered like an unknown one.
 func (x *exchange) readPath() error {
-	path := chi.RouteContext(x.r.Context()).URLParams
-	for i, name := range path.Keys {
-		text := path.Values[i]
-		switch name {
-		case "id":
-			var ok bool
-			if x.id, ok = parseID(text); !ok {
-				collection, _, _ := strings.Cut(x.r.URL.Path[1:], "/")
-				return unknown[collection]
-			}
-		case "pile":
-			if !shoe.IsName(text) {
-				return problemPileName()
-			}
-			x.pile = shoe.OnPile(text)
+	path := chi.RouteContext(x.r.Context())
+	if id := path.URLParam("id"); id != "" {
+		var ok bool
+		if x.id, ok = parseID(id); !ok {
+			collection, _, _ := strings.Cut(x.r.URL.Path[1:], "/")
+			return unknown[collection]
+		}
+	}
+	if pile := path.URLParam("pile"); pile != "" {
+		if x.pile = shoe.OnPile(pile); !shoe.IsName(pile) {
+			return problemPileName()
 		}
 	}
 	return nil
