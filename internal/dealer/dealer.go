@@ -236,7 +236,7 @@ func Stream(record *audit.Record, seed rng.Seed) (*rng.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rng.AcquireStream(keys)
+	return rng.NewStream(keys)
 }
 
 // Release returns the shuffle's keystream to the pool. The shuffle must not be used afterwards.

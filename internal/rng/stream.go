@@ -25,8 +25,8 @@ const (
 
 // A Stream is the keystream of one shuffle, read as big-endian 64-bit words: the XOR over all keys
 // of AES-256-CTR (NIST SP 800-38A, 6.5) whose first counter block is the shuffle's number (8 bytes,
-// big-endian) followed by 8 zero bytes. Make one with [NewStream] or [AcquireStream], and turn it
-// to other shuffles of the same keys with [Stream.Seek]. It is not safe for concurrent use.
+// big-endian) followed by 8 zero bytes. Make one with [NewStream], and turn it to other shuffles of
+// the same keys with [Stream.Seek]. It is not safe for concurrent use.
 type Stream struct {
 	ciphers []cipher.Block
 	bulk    []cipher.Stream // nil until the head is used up
@@ -45,35 +45,30 @@ type Stream struct {
 	integers [2 * maxGroup]uint64 // of the last group, or two
 }
 
-// NewStream returns the keystream of shuffle number 0 under keys, as [Keys] makes them. The error
-// is [ErrSeed].
-func NewStream(keys []byte) (*Stream, error) {
-	s := newStream()
-	if err := s.Rekey(keys); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// newStream returns a stream without keys.
-func newStream() *Stream {
+// streams pools released streams: a stream is most of what a small shuffle allocates.
+var streams = sync.Pool{New: func() any {
 	s := &Stream{}
 	for i := range s.counters {
 		binary.BigEndian.PutUint64(s.counters[i][8:], uint64(i))
 	}
 	s.words = s.head[:]
 	return s
-}
+}}
 
-// streams pools released streams: a stream is most of what a small shuffle allocates.
-var streams = sync.Pool{New: func() any { return newStream() }}
-
-// AcquireStream is [NewStream] with a stream from the pool. Release it when the shuffle is done.
-func AcquireStream(keys []byte) (*Stream, error) {
+// NewStream returns the keystream of shuffle number 0 under keys, as [Keys] makes them. It takes a
+// stream from the pool: release it when the shuffle is done. The error is [ErrSeed].
+func NewStream(keys []byte) (*Stream, error) {
+	if len(keys) == 0 || len(keys)%BlockSize != 0 || len(keys) > MaxBlocks*BlockSize {
+		return nil, ErrSeed
+	}
 	s := streams.Get().(*Stream)
-	if err := s.Rekey(keys); err != nil {
-		streams.Put(s)
-		return nil, err
+	s.ciphers = slices.Grow(s.ciphers[:0], len(keys)/BlockSize)
+	for ; len(keys) > 0; keys = keys[BlockSize:] {
+		c, err := aes.NewCipher(keys[:BlockSize])
+		if err != nil {
+			return nil, err
+		}
+		s.ciphers = append(s.ciphers, c)
 	}
 	return s, nil
 }
@@ -84,24 +79,6 @@ func (s *Stream) Release() {
 	clear(s.ciphers)
 	s.Seek(0)
 	streams.Put(s)
-}
-
-// Rekey turns the stream to the keystream of shuffle number 0 under other keys. The error is
-// [ErrSeed].
-func (s *Stream) Rekey(keys []byte) error {
-	if len(keys) == 0 || len(keys)%BlockSize != 0 || len(keys) > MaxBlocks*BlockSize {
-		return ErrSeed
-	}
-	s.ciphers = slices.Grow(s.ciphers[:0], len(keys)/BlockSize)
-	for ; len(keys) > 0; keys = keys[BlockSize:] {
-		c, err := aes.NewCipher(keys[:BlockSize])
-		if err != nil {
-			return err
-		}
-		s.ciphers = append(s.ciphers, c)
-	}
-	s.Seek(0)
-	return nil
 }
 
 // Seek turns the stream to the start of the keystream of shuffle number r. It allocates nothing.
