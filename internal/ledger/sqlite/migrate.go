@@ -48,22 +48,10 @@ func migrate(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// treeTables are the tables that version 2 adds.
-const treeTables = `
-ALTER TABLE entries ADD COLUMN hash BLOB NOT NULL DEFAULT x''; -- of the record, as a leaf of the tree
-CREATE TABLE nodes (
-    level INTEGER NOT NULL, -- from 1: the node is over 256^level records
-    idx   INTEGER NOT NULL,
-    hash  BLOB NOT NULL,
-    PRIMARY KEY (level, idx)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE head (
-    one        INTEGER PRIMARY KEY CHECK (one = 1),
-    size       INTEGER NOT NULL,
-    edge       BLOB NOT NULL,
-    checkpoint BLOB NOT NULL -- empty until the log signs for the first time
-) STRICT;
-INSERT INTO head VALUES (1, 0, x'', x'');`
+// treeTables adds the tables of version 2.
+//
+//go:embed tree.sql
+var treeTables string
 
 // addTree migrates to version 2. Version 1's records become the tree's first leaves. The log
 // begins, with its first signature, when it is opened.
