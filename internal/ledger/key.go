@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"unicode"
-
-	"riffle/internal/system"
 
 	"golang.org/x/mod/sumdb/note"
 )
@@ -103,21 +100,15 @@ func makeKey(path, origin string) (*Key, error) {
 
 // makeKeyFile writes a line to a new file that only its owner can read, and fsyncs it. It never
 // overwrites a file and never leaves a partial one: an existing path stays unchanged.
-func makeKeyFile(path, line string) (err error) {
-	draft, err := os.CreateTemp(filepath.Dir(path), ".key-")
+func makeKeyFile(path, line string) error {
+	err := writeFile(path, []byte(line+"\n"), func(draft, path string) error {
+		if err := os.Link(draft, path); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return os.Remove(draft)
+	})
 	if err != nil {
 		return fmt.Errorf("making the key file %s: %w", path, err)
-	}
-	defer func() { err = errors.Join(err, os.Remove(draft.Name())) }()
-	_, err = draft.WriteString(line + "\n")
-	if err = errors.Join(err, draft.Chmod(0o600), draft.Sync(), draft.Close()); err != nil {
-		return fmt.Errorf("writing the key file: %w", err)
-	}
-	if err := os.Link(draft.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("making the key file: %w", err)
-	}
-	if err := system.SyncFolder(path); err != nil {
-		return fmt.Errorf("syncing the folder of the key file: %w", err)
 	}
 	return nil
 }

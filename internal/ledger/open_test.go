@@ -27,7 +27,7 @@ func TestKeyFileIsMadeOnce(t *testing.T) {
 	first := readFile(t, path)
 	grow(t, folder, "second", 1)
 	assert.Equal(t, readFile(t, path), first, "the key file changed")
-	drafts, _ := filepath.Glob(filepath.Join(folder, ".key-*"))
+	drafts, _ := filepath.Glob(filepath.Join(folder, ".log.key*"))
 	assert.Emptyf(t, drafts, "drafts of the key file were not removed: %q", drafts)
 
 	must(t, os.Remove(path))

@@ -30,14 +30,17 @@ func LockFile(path string) (*os.File, error) {
 }
 
 // ReplaceFile replaces a file that only its owner can read. It is durable, and never there in part.
-func ReplaceFile(path string, text []byte) error {
+func ReplaceFile(path string, text []byte) error { return writeFile(path, text, os.Rename) }
+
+// writeFile writes a draft in the same folder, calls put to have it take the path, and fsyncs both.
+func writeFile(path string, text []byte, put func(draft, path string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)) // with mode 0600
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = put(f.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
