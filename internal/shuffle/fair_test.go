@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -174,48 +173,4 @@ func TestStatisticsOfFairShufflers(t *testing.T) {
 	}
 	least := slices.MinFunc(findings, func(a, b fairness.Finding) int { return cmp.Compare(a.P, b.P) })
 	t.Logf("the least of %d p-values: %v", len(findings), least)
-}
-
-func TestStatisticsOfSattoloAreOfSingleCycles(t *testing.T) {
-	s := testStream(t, 2, "single cycles")
-	for _, n := range []int{2, 3, 4, 5, 6, 7, 52, 136, 255} {
-		for r := range uint64(2000 / thin) {
-			s.Seek(r)
-			order := shuffle.Order(shuffle.AlgorithmSattolo, ascending[uint8](n), n, s)
-			require.Truef(t, fairness.Cycles(order) == 1 && fairness.FixedPoints(order) == 0, "%d is no single cycle", order)
-		}
-	}
-}
-
-// orderOf returns the order of 0, 1, ..., n-1 that [fairness.Rank] gives a number.
-func orderOf(rank, n int) []uint8 {
-	order := make([]uint8, n)
-	for i := n - 1; i >= 0; i-- {
-		order[i] = uint8(rank % (n - i))
-		rank /= n - i
-		for j := i + 1; j < n; j++ {
-			if order[j] >= order[i] {
-				order[j]++
-			}
-		}
-	}
-	return order
-}
-
-// TestHandLaw compares the law of hands with published moments and with all orders of seven.
-func TestHandLaw(t *testing.T) {
-	law := hypergeometric(52, 13, 13)
-	mean, variance, _ := fairness.Moments(law)
-	if want := 13 * 1. / 4 * 3. / 4 * 39 / 51; math.Abs(mean-13./4) > 1e-12 || math.Abs(variance-want) > 1e-12 {
-		t.Errorf("mean %v, variance %v, want 3.25 and %v", mean, variance, want)
-	}
-	law, seen := hypergeometric(7, 3, 4), make([]int, 5)
-	for rank := range 5040 {
-		seen[below(3)(orderOf(rank, 7)[:4])]++
-	}
-	for value, c := range seen {
-		if want := law[value] * 5040; math.Abs(float64(c)-want) > 1e-9 {
-			t.Errorf("%d of the orders of seven have %d of the lowest three in the first four, want %v", c, value, want)
-		}
-	}
 }

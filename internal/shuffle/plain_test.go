@@ -190,16 +190,6 @@ func TestDrawIsAPrefixOfTheWholeOrder(t *testing.T) {
 	}
 }
 
-func TestNothingDrawnMovesNothing(t *testing.T) {
-	for n := range 5 {
-		a, none := ascending[int](n), shuffle.Source(nil)
-		shuffle.FisherYates(a, 0, none)
-		shuffle.Sattolo(a, 0, none)
-		drawn := shuffle.StrikeOut(a, 0, none)
-		assert.Truef(t, len(drawn) == 0 && slices.Equal(a, ascending[int](n)), "none of %d are %d, and leave %d", n, drawn, a)
-	}
-}
-
 // counted is a source that counts the calls for groups.
 type counted struct {
 	shuffle.Source
