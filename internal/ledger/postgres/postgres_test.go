@@ -233,15 +233,6 @@ func TestSessionSetsTimeouts(t *testing.T) {
 	}
 }
 
-func TestOpenRejectsNewerStore(t *testing.T) {
-	url := newDatabase(t)
-	closeStore(t, open(t, url))
-	query(t, url, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true) RETURNING ''")
-	err := openError(t, url)
-	assert.ErrorContains(t, err, "version 99")
-	assert.ErrorContains(t, err, "start a newer program")
-}
-
 // TestFewPrivileges appends and raises the version with the privileges that the guide gives to a role.
 func TestFewPrivileges(t *testing.T) {
 	t.Parallel()
