@@ -227,7 +227,7 @@ func TestReload(t *testing.T) {
 	})
 	answersOnlyUnder("without hosts in the file", "")
 	if l := <-loaded; len(l.answered) != 800 {
-		t.Errorf("%d of 800 shuffles were answered, %s rejected, and failed: %v", len(l.answered), formatCounts(l.rejected), l.failed)
+		t.Errorf("%d of 800 shuffles were answered, %v rejected, and failed: %v", len(l.answered), l.rejected, l.failed)
 	}
 	s.stop()
 }

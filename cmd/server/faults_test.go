@@ -153,10 +153,10 @@ func TestFailedFsyncStopsServer(t *testing.T) {
 				"the server does not say that the ledger failed")
 			assert.Truef(t, !c.none || len(l.answered) == 0, "%d shuffles were answered", len(l.answered))
 			for status := range l.rejected {
-				assert.Truef(t, status >= http.StatusInternalServerError, "answered %s", formatCounts(l.rejected))
+				assert.Truef(t, status >= http.StatusInternalServerError, "answered %v", l.rejected)
 			}
 			size := launch{data: data}.start(t).checkLog("fault", l.answered)
-			t.Logf("%d answers, rejections %s, %d connections closed; the log has %d", len(l.answered), formatCounts(l.rejected), len(l.failed), size)
+			t.Logf("%d answers, rejections %v, %d connections closed; the log has %d", len(l.answered), l.rejected, len(l.failed), size)
 		})
 	}
 }
@@ -256,7 +256,7 @@ func TestRecoversFromFullDisk(t *testing.T) {
 	}
 	l := s.load(4, 10, smallShuffle)
 	if len(l.failed) > 0 || l.rejected[http.StatusServiceUnavailable] == 0 || len(l.rejected) > 1 {
-		t.Fatalf("a full disk: answered %d, rejected %s, failed %v\n%s", len(l.answered), formatCounts(l.rejected), l.failed, s.log)
+		t.Fatalf("a full disk: answered %d, rejected %v, failed %v\n%s", len(l.answered), l.rejected, l.failed, s.log)
 	}
 	answered = append(answered, l.answered...) // which still fitted into allocated pages
 	assert.Contains(t, s.post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable), "space",
@@ -305,7 +305,7 @@ func TestDiskFillsUpUnderLoad(t *testing.T) {
 	s := launch{data: data, wrapper: newDisk(t, data, "2m").wrapper}.start(t)
 	l := s.load(16, 100, largeShuffle)
 	if len(l.failed) > 0 || l.rejected[http.StatusServiceUnavailable] == 0 || len(l.rejected) > 1 {
-		t.Fatalf("a full disk: answered %d, rejected %s, failed %v\n%s", len(l.answered), formatCounts(l.rejected), l.failed, s.log)
+		t.Fatalf("a full disk: answered %d, rejected %v, failed %v\n%s", len(l.answered), l.rejected, l.failed, s.log)
 	}
 	assert.Equal(t, len(l.answered), s.checkLog("fault", l.answered))
 	t.Logf("%d answers until the disk was full, then %d rejections", len(l.answered), l.rejected[http.StatusServiceUnavailable])

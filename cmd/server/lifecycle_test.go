@@ -48,7 +48,7 @@ func TestShutdownAnswersRequestsInFlight(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			assert.Emptyf(t, results.rejected, "requests in flight were rejected: %s", formatCounts(results.rejected))
+			assert.Emptyf(t, results.rejected, "requests in flight were rejected: %v", results.rejected)
 			assert.Equal(t, len(results.answered), l.start(t).checkLog("fault", results.answered))
 			t.Logf("%d answers", len(results.answered))
 		})

@@ -147,7 +147,7 @@ func (f *proxy) hidesRestarts() {
 	more()
 	close(end)
 	callers.Wait()
-	assert.Emptyf(f.t, load.rejected, "rejected: %s", formatCounts(load.rejected))
+	assert.Emptyf(f.t, load.rejected, "rejected: %v", load.rejected)
 	assert.Emptyf(f.t, load.failed, "failed; the log of the proxy:\n%s", f.log)
 	for _, d := range load.answered {
 		assert.NotNil(f.t, d.record, "a GET of a record failed")

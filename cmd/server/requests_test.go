@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -513,13 +512,4 @@ func (s *server) metric(name, labels string) float64 {
 		sum += value
 	}
 	return sum
-}
-
-// formatCounts formats a map of counts in the order of its keys.
-func formatCounts[K ~int | ~string](m map[K]int) string {
-	var list []string
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		list = append(list, fmt.Sprintf("%v: %d", k, m[k]))
-	}
-	return strings.Join(list, ", ")
 }
