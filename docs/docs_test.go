@@ -228,7 +228,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 
 // A game that copies a sample must not show its hands: samples reveal only a draw that is public.
 func TestSamplesRevealOnlyWhatIsPublic(t *testing.T) {
-	public := []string{"commitments.md", "examples.md", "rounds.md"} // raffles and dice, and all say so
+	public := []string{"commitments.md", "examples.md", "raffle.md", "rounds.md"} // raffles and dice, and all say so
 	for _, file := range markdown(t, "README.md", "docs/guides/*.md") {
 		for _, sample := range fenced.FindAllString(readFile(t, file), -1) {
 			if regexp.MustCompile(`reveal\W+now`).MatchString(sample) {

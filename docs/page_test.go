@@ -175,6 +175,10 @@ func (n normalizer) value(value any, member string) any {
 		return value
 	case string:
 		return n.text(value)
+	case json.Number:
+		if len(value) == 8 {
+			return "ROUND" // of a beacon
+		}
 	}
 	return value
 }
@@ -197,7 +201,8 @@ var random = []struct {
 	pattern     *regexp.Regexp
 	placeholder string
 }{
-	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z`), "TIME"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z`), "TIME"},
+	{regexp.MustCompile(`quicknet \d{8}`), "quicknet ROUND"},
 	{regexp.MustCompile(`(?m)^(— .*) [A-Za-z0-9+/]{90,}=*$`), "$1 SIGNATURE"},
 	{regexp.MustCompile(`(index [0-9]+\n)([A-Za-z0-9+/]{43}=\n)*`), "$1"},
 	{regexp.MustCompile(`[A-Za-z0-9+/]{43}=`), "HASH"},

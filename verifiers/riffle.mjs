@@ -205,7 +205,7 @@ const ALL = 'id time kind spec commitment', DRAWN = 'algorithm size draw repeat 
 const MADE = `${ALL} ${DRAWN} items_digest? parameters?`, CHANGE = `${ALL} audit_id version expires?`;
 const MOVE = `${CHANGE} from taken cards to put?`;
 const MEMBERS = {__proto__: null, reveal: `${ALL} audit_id`, void: `${ALL} commitment_id count?`,
-  commitment: `${MADE} hands? deadline count?`, shuffle: `${MADE} hands? client_seed? reveal? commitment_id? count?`,
+  commitment: `${MADE} hands? deadline beacon? count?`, shuffle: `${MADE} hands? client_seed? reveal? commitment_id? count?`,
   shoe: `${MADE} audit_id? client_seed? commitment_id? cut? cut_range? expires? root?`, draw: MOVE,
   add: MOVE.replace(' cards', ' cards?'), return: MOVE,
   reshuffle: `${CHANGE} ${DRAWN} from client_seed? cut? cut_range? root`, close: CHANGE, expire: CHANGE,
@@ -213,6 +213,15 @@ const MEMBERS = {__proto__: null, reveal: `${ALL} audit_id`, void: `${ALL} commi
 const LOG_NAME = String.raw`[^\x00-\x20+]+`;
 const NEIGHBOUR = new RegExp(String.raw`^${LOG_NAME}\+[0-9a-f]{8}\+A[Q-Za-f][A-Za-z0-9+/]{42}$`, 'u');
 const CHECKPOINT = new RegExp(String.raw`^${LOG_NAME}\n(0|[1-9]\d{0,15})\n[A-Za-z0-9+/]{43}=\n\n(— ${LOG_NAME} [A-Za-z0-9+/]{4,}={0,2}\n)+$`, 'u');
+const BEACON = /^[a-z0-9-]+ [1-9]\d{0,15}$/, QUICKNET = { // a chain of drand
+  hash: 'BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_',
+  key: '83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451' +
+    '0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a'};
+const roundOf = (beacon) => /^quicknet \d+$/.test(beacon) ? BigInt(beacon.slice(9)) : undefined;
+function timeOf(round) { // of publication, as a record has it
+  const seconds = Number(1692803367n + 3n * (round - 1n));
+  return seconds < 253402300800 ? new Date(seconds * 1000).toISOString().replace('.000Z', '.000000Z') : '~'; // after every time
+}
 const logName = (key) => key.split('+')[0];
 const ALGORITHMS = { // for n items: the first bound, the step to the next, and what the i-th integer u swaps
   'fisher-yates': (n) => [n, -1, (i, u) => [i, i + u]], 'durstenfeld': (n) => [n, -1, (i, u) => [n - 1 - i, u]],
@@ -253,7 +262,8 @@ function readRecord(text) {
     parameters: (map) => !Array.isArray(map) && Object.keys(map).length > 0 && Object.values(map).every(between(0)),
     cut: isCut, cut_range: isCutRange,
     client_seed: (seed) => like(/^[^\0]+$/)(seed) && utf8(seed).length <= 256, reveal: like(/^now$/),
-    deadline: isLater, expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
+    deadline: isLater, beacon: (text) => like(BEACON)(text) && (roundOf(text) === undefined ||
+      (timeOf(roundOf(text)) > record.time && timeOf(roundOf(text)) < record.deadline)), expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
     commitment_id: (id) => like(UUID7)(id) && (kind === 'void' || 'client_seed' in record),
     count: (n) => between(2)(n) && (kind !== 'shuffle' || 'commitment_id' in record), round: (n) => between(1, record.count)(n),
     path: (hashes) => hashes.length > 0 && hashes.every(like(DIGEST)),
@@ -536,18 +546,24 @@ async function readPolicy(text) {
   };
   return {...policy, suffice};
 }
-async function checkWitnesses({file: {note, signatures}, steps}, {policy}) {
-  if (!policy || policy.quorum === 'none') return;
-  const by = [], {witnesses} = policy, LAST = 253402300799n; // the last second of the year 9999
+// The cosignatures by the witnesses, in the order of the policy, or the name of one of whom a line is wrong.
+async function cosignatures({note, signatures}, {witnesses}) {
+  const by = [], LAST = 253402300799n; // the last second of the year 9999
   for (const {name, keyName, id, point} of witnesses) {
     const own = signatures.filter((line) => point && line.by === keyName && hex(line.data).startsWith(id));
     const times = own.map(({data}) => BigInt(`0x0${hex(data.slice(4, 12))}`));
     const verifier = own.length > 0 && await subtle.importKey('raw', point, 'Ed25519', false, ['verify']).catch(() => undefined);
     const holds = await Promise.all(own.map(({data}, i) => data.length === 76 && times[i] > 0n && times[i] <= LAST && verifier &&
       subtle.verify('Ed25519', verifier, data.slice(12), utf8(`cosignature/v1\ntime ${times[i]}\n${note}`))));
-    if (!holds.every(Boolean)) return steps.add('witnesses', 'wrong', `the cosignature of ${name} is wrong`);
+    if (!holds.every(Boolean)) return {wrong: name};
     if (own.length > 0) by.push({name, time: new Date(Number(times[0]) * 1000).toISOString().replace('.000', '')});
   }
+  return {by};
+}
+async function checkWitnesses({file, steps}, {policy}) {
+  if (!policy || policy.quorum === 'none') return;
+  const {by, wrong} = await cosignatures(file, policy), {witnesses} = policy;
+  if (wrong) return steps.add('witnesses', 'wrong', `the cosignature of ${wrong} is wrong`);
   const isMet = policy.suffice(by.map(({name}) => name)), list = by.map(({name, time}) => `${name} at ${time}`).join(', ');
   steps.add('witnesses', isMet ? 'ok' : 'unchecked', `${by.length} of ${witnesses.length} witnesses cosigned the checkpoint` +
     `${list && `: ${list}`}; that is ${isMet ? 'enough' : 'not enough'} by the policy` +
@@ -555,13 +571,14 @@ async function checkWitnesses({file: {note, signatures}, steps}, {policy}) {
 }
 
 // Checks that an earlier commitment in the same log fixed the order of a shuffle or a shoe, except for the client seed.
-async function checkCommitted(steps, entry, commitment) { // or several that have its id
+async function checkCommitted(steps, entry, {commitment, policy}) { // or several that have its id
   if (!usesCommitment(entry.record)) return;
   const own = new Steps();
-  for (const one of [commitment].flat()) await checkCommitment(own, entry, one);
+  for (const one of [commitment].flat()) await checkCommitment(own, entry, one, policy);
   steps.push(own.first('wrong') ?? own.first('unchecked') ?? own[0]);
+  steps.beacon = own.beacon;
 }
-async function checkCommitment(steps, {file, record}, commitment) {
+async function checkCommitment(steps, {file, record}, commitment, policy) {
   const id = record.commitment_id, wrong = (text) => steps.add('committed', 'wrong', text);
   if (!commitment) {
     steps.add('committed', 'skipped', `the record names the commitment ${id}, and no proof of it was given`);
@@ -583,9 +600,30 @@ async function checkCommitment(steps, {file, record}, commitment) {
   else if (other.file.index >= file.index) {
     wrong(`the commitment is number ${other.file.index} in the log, from 0, and so not before the shuffle, which is number ${file.index}`);
   } else {
-    steps.add('committed', 'ok', `the commitment ${id} is earlier in the same log: it fixed seed and statement, and was used ` +
-      'before its deadline');
+    const round = made.beacon && roundOf(made.beacon), holds = made.beacon ? await isSignature(record.client_seed, round) : true;
+    if (round && holds) {
+      const time = timeOf(round), {by = []} = policy ? await cosignatures(other.file, policy) : {};
+      const before = by.filter(({time: at}) => at < time.replace('.000000', '')).map(({name}) => name);
+      const isMet = policy && policy.quorum !== 'none' && policy.suffice(before);
+      steps.beacon = {name: made.beacon, time, cosigned: Boolean(isMet || steps.beacon?.cosigned)};
+    }
+    if (holds === undefined) {
+      steps.add('committed', 'unchecked', `the client seed: ${round ? 'checking a signature takes the package @noble/curves' : `a beacon that is not known here, "${made.beacon}"`}`);
+    } else if (!holds) wrong(`the client seed: not the signature of ${made.beacon}, which has 96 hex digits in lower case`);
+    else {
+      steps.add('committed', 'ok', `the commitment ${id} is earlier in the same log: it fixed seed and statement, and was used ` +
+        `before its deadline${round ? `; the client seed is the signature of ${made.beacon}, published at ${timeOf(round)}` : ''}`);
+    }
   }
+}
+// Whether a text is the signature of a round of quicknet; undefined if that cannot be checked.
+async function isSignature(text, round) {
+  if (round === undefined) return undefined;
+  if (!/^[0-9a-f]{96}$/.test(text)) return false;
+  const curves = await import('@noble/curves/bls12-381.js').catch(() => undefined);
+  if (!curves) return undefined;
+  const {shortSignatures: bls} = curves.bls12_381, number = await sha256(unhex(round.toString(16).padStart(16, '0')));
+  try { return bls.verify(unhex(text), bls.hash(number, QUICKNET.hash), unhex(QUICKNET.key)); } catch { return false; } // no point
 }
 
 async function isRoundOf({commitment, count, round, path}, book) {
@@ -1227,7 +1265,7 @@ async function verifyHand(nodes, given) {
   each('inclusion', 'every record is in the tree of its file');
   each('signature', 'every checkpoint is signed with the key');
   each('witnesses', 'enough witnesses cosigned every checkpoint');
-  if (record) await checkCommitted(steps, entries[0], given.commitment);
+  if (record) await checkCommitted(steps, entries[0], given);
   return result;
 }
 async function checkHand(result, hand) {
@@ -1343,7 +1381,7 @@ async function verifyShoe(nodes, given) {
   inEvery(shoe, 'inclusion', 'every record is in the tree of its file');
   inEvery(shoe, 'signature', 'every checkpoint is signed with the key');
   inEvery(shoe, 'witnesses', 'enough witnesses cosigned every checkpoint');
-  if (record) await checkCommitted(steps, entries[0], given.commitment);
+  if (record) await checkCommitted(steps, entries[0], given);
   if (steps.first('wrong') || !steps.has('record', 'ok')) return shoe;
 
   const {sealings, layout, moved, random, version} = follow(records);
@@ -1454,11 +1492,12 @@ async function checkRoots(shoe, sealings) {
 
 const PLACES = {shoe: 'the deck', dealt: 'the dealt cards', out: 'from anywhere outside the deck', all: 'all cards'};
 const where = (place) => PLACES[place] ?? `the ${place}`;
-function stated({kind, size, draw, repeat, algorithm, reference, round, count}, isShoe) {
+function stated({kind, size, draw, repeat, algorithm, reference, round, count, beacon}, isShoe) {
   const text = isShoe && draw === 0 ? `${size}, in the order of the input` :
     `${draw} of ${size}, shuffled by ${algorithm}${repeat > 1 ? `, ${repeat} times` : ''}`;
   return text + (reference ? `; reference ${JSON.stringify(reference)}` : '') +
-    (kind === 'shuffle' && round ? `; round ${round} of the book of ${count}` : '');
+    (kind === 'shuffle' && round ? `; round ${round} of the book of ${count}` : '') +
+    (beacon ? `; the client seed will be the signature of ${beacon}` : '');
 }
 const cutOf = ({cut, cut_range: range}) => (cut ? `; a cut card behind ${cut}` : '') +
   (range ? `, drawn from ${range[0]} to ${range[1]}` : '');
@@ -1503,6 +1542,7 @@ function conclude(found, given, finding) {
   const log = `the log of ${found.file?.log_key.split('+')[0]}`, headline = (verdict, text) => Object.assign(result, {verdict, headline: text});
   const say = {
     log, missing, note: (text) => notes.push(text), is: (id, values) => { result.summary = {id, ...values}; },
+    add: (values) => Object.assign(result.summary, values),
     unchecked: (text) => headline('unchecked', `Not checked to the end: ${text}.`),
     incomplete: (text) => {
       say.is('incomplete', {step: missing.name});
@@ -1543,8 +1583,16 @@ function conclude(found, given, finding) {
   }
   return {...result, steps: [...steps].map(({name, state, text}) => ({name, ok: {ok: true, wrong: false}[state] ?? null, text}))};
 }
-function sayOfCommitment({steps, record: {commitment_id: id}}, {note}) {
-  if (steps.has('committed', 'ok')) {
+function sayOfCommitment({steps, record: {commitment_id: id}}, {note, add}) {
+  if (steps.beacon && steps.has('committed', 'ok')) {
+    const {name, time, cosigned} = steps.beacon;
+    add({beacon: name, cosigned});
+    note(`The commitment ${id} fixed the order, except for the client seed, and that is the signature of ${name}: nobody knew it ` +
+      `before ${time}, and neither the operator nor a player chose it.`);
+    note(cosigned ? 'Enough witnesses of the policy had cosigned the log with the commitment before then.' :
+      'That the commitment was in the log before then is what the log\'s own clock says: a proof of the commitment that witnesses ' +
+      'of a policy cosigned in time would show it.');
+  } else if (steps.has('committed', 'ok')) {
     note(`The commitment ${id} fixed the order, except for the client seed, before the client seed was known: if that was ` +
       'new when the commitment was in the log, nobody can have picked a seed for its order.');
   } else if (steps.has('committed', 'skipped')) note(`It names the commitment ${id}: give the proof of that record as well (GET /audits/${id}/proof).`);
@@ -1836,7 +1884,7 @@ async function checkGroup(part) {
 // What is calculated of the proof file of one record: its steps, statement, keys and orders.
 async function trace(node, given) {
   const entry = await checkFile(node, given, () => 'unchecked');
-  if (entry.record) await checkCommitted(entry.steps, entry, given.commitment);
+  if (entry.record) await checkCommitted(entry.steps, entry, given);
   return entry;
 }
 export async function traceText(text, {commitment, key, items, itemsSalt, order} = {}) {

@@ -252,7 +252,7 @@ ALL, DRAWN = "id time kind spec commitment", "algorithm size draw repeat input r
 MADE, CHANGE = f"{ALL} {DRAWN} items_digest? parameters?", f"{ALL} audit_id version expires?"
 MOVE = f"{CHANGE} from taken cards to put?"
 MEMBERS = {"reveal": f"{ALL} audit_id", "void": f"{ALL} commitment_id count?",
-           "commitment": f"{MADE} hands? deadline count?", "shuffle": f"{MADE} hands? client_seed? reveal? commitment_id? count?",
+           "commitment": f"{MADE} hands? deadline beacon? count?", "shuffle": f"{MADE} hands? client_seed? reveal? commitment_id? count?",
            "shoe": f"{MADE} audit_id? client_seed? commitment_id? cut? cut_range? expires? root?", "draw": MOVE,
            "add": MOVE.replace(" cards", " cards?"), "return": MOVE,
            "reshuffle": f"{CHANGE} {DRAWN} from client_seed? cut? cut_range? root", "close": CHANGE, "expire": CHANGE,
@@ -264,6 +264,13 @@ ALGORITHMS = {  # for n items: the first bound, the step to the next, and what t
     "fisher-yates": lambda n: (n, -1, lambda i, u: (i, i + u)), "inside-out": lambda n: (2, 1, lambda i, u: (i + 1, u)),
     "durstenfeld": lambda n: (n, -1, lambda i, u: (n - 1 - i, u)), "strike-out": lambda n: (n, -1, None),
     "sattolo": lambda n: (n - 1, -1, lambda i, u: (i, i + 1 + u))}  # its last bound is 1, which takes no bits
+
+
+def time_of(beacon):
+    """When a round of the chain quicknet of drand is published, as a record has it."""
+    seconds = 1692803367 + 3 * (int(beacon.split()[1]) - 1)
+    at = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=min(seconds, 253402300799))
+    return at.isoformat(timespec="microseconds") + "Z" if seconds < 253402300800 else "~"  # after every time
 
 
 def changes_shoe(record):
@@ -344,6 +351,8 @@ def read_record(text):
     rules |= {"count": lambda n: between(2)(n) and (kind != "shuffle" or "commitment_id" in record),
               "round": lambda n: between(1, record["count"])(n),
               "path": lambda path: type(path) is list and path and all(re.fullmatch(DIGEST, hash) for hash in path)}
+    rules |= {"beacon": lambda text: re.fullmatch("[a-z0-9-]+ [1-9][0-9]{0,15}", text) and (
+        not text.startswith("quicknet ") or record["time"] < time_of(text) < record["deadline"])}
     rules |= {"successor": NEIGHBOUR, "predecessor": NEIGHBOUR, "checkpoint": lambda text: re.fullmatch(CHECKPOINT, text) and (
         text.split("\n")[0] == record["predecessor"].split("+")[0])}
     members = MEMBERS.get(kind, "id time kind spec").split()
@@ -736,6 +745,12 @@ def check_commitment(steps, entry, commitment):
     elif other.file.index >= file.index:
         wrong(f"the commitment is number {other.file.index} in the log, from 0, and so not before the shuffle, which is number "
               f"{file.index}")
+    elif made.get("beacon", "").startswith("quicknet ") and not re.fullmatch("[0-9a-f]{96}", record["client_seed"]):
+        wrong(f"the client seed: not the signature of {made['beacon']}, which has 96 hex digits in lower case")
+    elif "beacon" in made:
+        steps.add("committed", "unchecked", "the client seed: " + (
+            "signatures of quicknet are not checked here" if made["beacon"].startswith("quicknet ") else
+            f'a beacon that is not known here, "{made["beacon"]}"'))
     else:
         steps.add("committed", "ok", f"the commitment {id} is earlier in the same log: it fixed seed and statement, and was used "
                   "before its deadline")
@@ -1792,7 +1807,8 @@ def stated(record):
     if record["repeat"] > 1:
         text += f", {record['repeat']} times"
     text += f"; reference {quote(record['reference'])}" if "reference" in record else ""
-    return text + (f"; round {record['round']} of the book of {record['count']}" if record["kind"] == "shuffle" and "count" in record else "")
+    text += f"; round {record['round']} of the book of {record['count']}" if record["kind"] == "shuffle" and "count" in record else ""
+    return text + (f"; the client seed will be the signature of {record['beacon']}" if "beacon" in record else "")
 
 
 def cut_of(record):

@@ -30,7 +30,7 @@ def failing(result):
 
 # What every vector gives to a verifier, by the name of its file and its own.
 LISTS = {"proofs": ("proofs", "wrong"), "salted": ("proofs", "wrong"), "shoes": ("shoes", "hands", "wrong"), "verdicts": ("verdicts",), "fuzzed": ("verdicts",),
-         "witnesses": ("verdicts",), "books": ("verdicts",)}
+         "witnesses": ("verdicts",), "books": ("verdicts",), "beacons": ("verdicts",)}
 vectors = [(f"{file}: {v['name']}", v) for file, lists in LISTS.items() for name in lists for v in load(file)[name]]
 
 def given(v):
@@ -132,6 +132,9 @@ for name, v in vectors:
         same(f"{name}, step", (result.steps.first("wrong") or {}).get("name"), v["step"])
         continue
     result = check(v)
+    if v.get("signature"):  # of a beacon, which takes a library that Python does not have
+        same(name, (failing(result), [step["ok"] for step in result["steps"] if step["name"] == "committed"]), (None, [None]))
+        continue
     same(name, result["verdict"], verdict)
     if verdict == "false":
         same(f"{name}, step", failing(result), v["step"])

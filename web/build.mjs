@@ -26,6 +26,7 @@ const {outputFiles, metafile} = await build({
   entryNames: '[name]-[hash]',
   chunkNames: '[name]-[hash]',
   external: ['node:*'], // of a verifier, when it is run as a program
+  nodePaths: ['node_modules'], // it is in another folder
   absWorkingDir: import.meta.dirname,
   outdir: '../internal/web/static',
   write: false,

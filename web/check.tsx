@@ -25,6 +25,8 @@ interface Summary {
   false?: number;
   unchecked?: number;
   commitment?: 'missing';
+  beacon?: string;
+  cosigned?: boolean;
 }
 
 /** A Part is the verdict on proofs that belong together. */
@@ -302,6 +304,7 @@ export function Steps({check, texts}: {check: Check; texts: Text[]}) {
               <strong>{listed(telling.names)}</strong> {firstLine(telling)}
             </p>
           )}
+          <Beacon summary={telling.summary.if ?? telling.summary} />
           <ol class="steps">
             {telling.steps.map((step, j) => (
               <Shows key={j} step={step} telling={telling} />
@@ -321,6 +324,13 @@ export function Steps({check, texts}: {check: Check; texts: Text[]}) {
       ))}
     </>
   );
+}
+
+/** Beacon says that nobody chose the client seed, if a beacon did. */
+function Beacon({summary: {beacon, cosigned}}: {summary: Summary}) {
+  return beacon ? (
+    <p>{`${text('verify.beacon', beacon)} ${text(`verify.beacon.${cosigned ? 'cosigned' : 'clock'}`)}`}</p>
+  ) : null;
 }
 
 /** original returns what the verifier says of a step, in English. */

@@ -112,6 +112,21 @@ func (e Algorithm) Valid() bool {
 	}
 }
 
+// Defines values for Chain.
+const (
+	Quicknet Chain = "quicknet"
+)
+
+// Valid indicates whether the value is a known member of the Chain enum.
+func (e Chain) Valid() bool {
+	switch e {
+	case Quicknet:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CloseRecordKind.
 const (
 	Close CloseRecordKind = "close"
@@ -818,6 +833,25 @@ type AuditProof struct {
 	TlogProof string `json:"tlog_proof"`
 }
 
+// Beacon The round whose signature is the client seed; omitted without a beacon.
+type Beacon struct {
+	// Chain A public beacon of the League of Entropy, as drand names it.
+	Chain Chain `json:"chain"`
+
+	// Round The number of a round.
+	Round BeaconRound `json:"round"`
+
+	// Time When it is published.
+	Time time.Time `json:"time"`
+}
+
+// BeaconRound The number of a round.
+type BeaconRound = uint64
+
+// BeaconSignature The signature of the round that the commitment names, in place of a `client_seed`: the member `signature` of
+// what a relay answers.
+type BeaconSignature = string
+
 // Card defines model for Card.
 type Card struct {
 	// Attributes Properties for games, such as suit and rank; null for a card without properties.
@@ -954,6 +988,9 @@ type CardsSealed struct {
 	Version ShoeVersion `json:"version"`
 }
 
+// Chain A public beacon of the League of Entropy, as drand names it.
+type Chain string
+
 // ChangedVersion The version of the shoe that the change made.
 type ChangedVersion = uint64
 
@@ -995,6 +1032,9 @@ type CloseRequest = map[string]interface{}
 
 // Commitment defines model for Commitment.
 type Commitment struct {
+	// Beacon The round whose signature is the client seed; omitted without a beacon.
+	Beacon *Beacon `json:"beacon,omitempty"`
+
 	// Commitment The SHA-256 of `statement` followed by its last line: `seed `, the seed and a line feed.
 	Commitment CommitmentDigest `json:"commitment"`
 
@@ -1032,6 +1072,9 @@ type CommitmentRecord struct {
 	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
 	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm Algorithm `json:"algorithm"`
+
+	// Beacon The round of a beacon, such as `quicknet 1000`, whose signature is the client seed; omitted without one.
+	Beacon *string `json:"beacon,omitempty"`
 
 	// Commitment The SHA-256 of the statement, including its seed; of a book, the root over those of its rounds.
 	Commitment Digest `json:"commitment"`
@@ -1091,6 +1134,11 @@ type CommitmentRequest struct {
 	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm *Algorithm `json:"algorithm,omitempty"`
 
+	// Beacon The round of a public beacon whose signature is the client seed, so that neither the operator nor a player
+	// chooses it: by its number, or as the first one that is published this time from now or later. It is
+	// published before the deadline.
+	Beacon *CommitmentRequest_Beacon `json:"beacon,omitempty"`
+
 	// Count Makes a book of this many rounds, each with a seed of its own: at most 1,024, and fewer if a round takes
 	// more than 16 blocks of seed.
 	Count *uint64 `json:"count,omitempty"`
@@ -1142,11 +1190,35 @@ type CommitmentRequest struct {
 	UniqueReference *UniqueReference `json:"unique_reference,omitempty"`
 }
 
+// CommitmentRequestBeacon0 defines model for CommitmentRequest.Beacon.0.
+type CommitmentRequestBeacon0 = interface{}
+
+// CommitmentRequestBeacon1 defines model for CommitmentRequest.Beacon.1.
+type CommitmentRequestBeacon1 = interface{}
+
+// CommitmentRequest_Beacon The round of a public beacon whose signature is the client seed, so that neither the operator nor a player
+// chooses it: by its number, or as the first one that is published this time from now or later. It is
+// published before the deadline.
+type CommitmentRequest_Beacon struct {
+	// After A time such as `10s` or `5m`.
+	After *string `json:"after,omitempty"`
+
+	// Chain A public beacon of the League of Entropy, as drand names it.
+	Chain Chain `json:"chain"`
+
+	// Round The number of a round.
+	Round *BeaconRound `json:"round,omitempty"`
+	union json.RawMessage
+}
+
 // CommitmentState A commitment and its status.
 type CommitmentState struct {
 	// AuditID The record of the shuffle that used it, of a book of its last round, or the void record; null before there
 	// is one.
 	AuditID nullable.Nullable[openapi_types.UUID] `json:"audit_id"`
+
+	// Beacon The round whose signature is the client seed; omitted without a beacon.
+	Beacon *Beacon `json:"beacon,omitempty"`
 
 	// Commitment The SHA-256 of `statement` followed by its last line: `seed `, the seed and a line feed.
 	Commitment CommitmentDigest `json:"commitment"`
@@ -2073,14 +2145,18 @@ type ShoeRequest struct {
 	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm *Algorithm `json:"algorithm,omitempty"`
 
+	// BeaconSignature The signature of the round that the commitment names, in place of a `client_seed`: the member `signature` of
+	// what a relay answers.
+	BeaconSignature *BeaconSignature `json:"beacon_signature,omitempty"`
+
 	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that determines the order together with the seed. It usually
 	// comes from the players, after a commitment, so that the operator cannot choose the order. It is public. Empty
 	// is the same as omitted.
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
 
 	// CommitmentID The commitment to use, which must be for one shuffle of all cards, without `draw`, `hands` and `repeat`.
-	// Needs a `client_seed`. Members that are omitted are taken from the commitment, except items, which must be
-	// sent again.
+	// Needs a `client_seed`, or the `beacon_signature` if it has a beacon. Members that are omitted are taken from
+	// the commitment, except items, which must be sent again.
 	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
 
 	// Cut The number of cards before the cut card, at least 1 and fewer than all; or the least and the largest such number,
@@ -2261,12 +2337,16 @@ type ShuffleRequest struct {
 	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm *Algorithm `json:"algorithm,omitempty"`
 
+	// BeaconSignature The signature of the round that the commitment names, in place of a `client_seed`: the member `signature` of
+	// what a relay answers.
+	BeaconSignature *BeaconSignature `json:"beacon_signature,omitempty"`
+
 	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that determines the order together with the seed. It usually
 	// comes from the players, after a commitment, so that the operator cannot choose the order. It is public. Empty
 	// is the same as omitted.
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
 
-	// CommitmentID The commitment to use. Needs a `client_seed`. Members that are omitted are taken from the commitment,
+	// CommitmentID The commitment to use. Needs a `client_seed`, or the `beacon_signature` if it has a beacon. Members that are omitted are taken from the commitment,
 	// except items, which must be sent again.
 	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
 
@@ -2910,6 +2990,128 @@ type ReturnCardsJSONRequestBody = ReturnRequest
 
 // ShuffleJSONRequestBody defines body for Shuffle for application/json ContentType.
 type ShuffleJSONRequestBody = ShuffleRequest
+
+// AsCommitmentRequestBeacon0 returns the union data inside the CommitmentRequest_Beacon as a CommitmentRequestBeacon0
+func (t CommitmentRequest_Beacon) AsCommitmentRequestBeacon0() (CommitmentRequestBeacon0, error) {
+	var body CommitmentRequestBeacon0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCommitmentRequestBeacon0 overwrites any union data inside the CommitmentRequest_Beacon as the provided CommitmentRequestBeacon0
+func (t *CommitmentRequest_Beacon) FromCommitmentRequestBeacon0(v CommitmentRequestBeacon0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCommitmentRequestBeacon0 performs a merge with any union data inside the CommitmentRequest_Beacon, using the provided CommitmentRequestBeacon0
+func (t *CommitmentRequest_Beacon) MergeCommitmentRequestBeacon0(v CommitmentRequestBeacon0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsCommitmentRequestBeacon1 returns the union data inside the CommitmentRequest_Beacon as a CommitmentRequestBeacon1
+func (t CommitmentRequest_Beacon) AsCommitmentRequestBeacon1() (CommitmentRequestBeacon1, error) {
+	var body CommitmentRequestBeacon1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCommitmentRequestBeacon1 overwrites any union data inside the CommitmentRequest_Beacon as the provided CommitmentRequestBeacon1
+func (t *CommitmentRequest_Beacon) FromCommitmentRequestBeacon1(v CommitmentRequestBeacon1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCommitmentRequestBeacon1 performs a merge with any union data inside the CommitmentRequest_Beacon, using the provided CommitmentRequestBeacon1
+func (t *CommitmentRequest_Beacon) MergeCommitmentRequestBeacon1(v CommitmentRequestBeacon1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t CommitmentRequest_Beacon) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	object := make(map[string]json.RawMessage)
+	if t.union != nil {
+		err = json.Unmarshal(b, &object)
+		if err != nil {
+			return nil, err
+		}
+	}
+
+	if t.After != nil {
+		object["after"], err = json.Marshal(t.After)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'after': %w", err)
+		}
+	}
+
+	object["chain"], err = json.Marshal(t.Chain)
+	if err != nil {
+		return nil, fmt.Errorf("error marshaling 'chain': %w", err)
+	}
+
+	if t.Round != nil {
+		object["round"], err = json.Marshal(t.Round)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'round': %w", err)
+		}
+	}
+	b, err = json.Marshal(object)
+	return b, err
+}
+
+func (t *CommitmentRequest_Beacon) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	if err != nil {
+		return err
+	}
+	object := make(map[string]json.RawMessage)
+	err = json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["after"]; found {
+		err = json.Unmarshal(raw, &t.After)
+		if err != nil {
+			return fmt.Errorf("error reading 'after': %w", err)
+		}
+	}
+
+	if raw, found := object["chain"]; found {
+		err = json.Unmarshal(raw, &t.Chain)
+		if err != nil {
+			return fmt.Errorf("error reading 'chain': %w", err)
+		}
+	}
+
+	if raw, found := object["round"]; found {
+		err = json.Unmarshal(raw, &t.Round)
+		if err != nil {
+			return fmt.Errorf("error reading 'round': %w", err)
+		}
+	}
+
+	return err
+}
 
 // AsCutCard0 returns the union data inside the CutCard as a CutCard0
 func (t CutCard) AsCutCard0() (CutCard0, error) {
@@ -3729,6 +3931,9 @@ type ClientInterface interface {
 	// 2. Let them choose a client seed.
 	// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 	//
+	// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
+	// relay of drand, and send it as `beacon_signature`.
+	//
 	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 	// together wait for each other. Players may change the client seed between any two rounds.
 	//
@@ -3746,6 +3951,9 @@ type ClientInterface interface {
 	// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
 	// 2. Let them choose a client seed.
 	// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
+	//
+	// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
+	// relay of drand, and send it as `beacon_signature`.
 	//
 	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 	// together wait for each other. Players may change the client seed between any two rounds.
@@ -4367,6 +4575,9 @@ func (c *Client) ListCommitments(ctx context.Context, params *ListCommitmentsPar
 // 2. Let them choose a client seed.
 // 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 //
+// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
+// relay of drand, and send it as `beacon_signature`.
+//
 // With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 // together wait for each other. Players may change the client seed between any two rounds.
 //
@@ -4394,6 +4605,9 @@ func (c *Client) CreateCommitmentWithBody(ctx context.Context, params *CreateCom
 // 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
 // 2. Let them choose a client seed.
 // 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
+//
+// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
+// relay of drand, and send it as `beacon_signature`.
 //
 // With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 // together wait for each other. Players may change the client seed between any two rounds.
@@ -7662,6 +7876,9 @@ type ClientWithResponsesInterface interface {
 	// 2. Let them choose a client seed.
 	// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 	//
+	// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
+	// relay of drand, and send it as `beacon_signature`.
+	//
 	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 	// together wait for each other. Players may change the client seed between any two rounds.
 	//
@@ -7679,6 +7896,9 @@ type ClientWithResponsesInterface interface {
 	// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
 	// 2. Let them choose a client seed.
 	// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
+	//
+	// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
+	// relay of drand, and send it as `beacon_signature`.
 	//
 	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 	// together wait for each other. Players may change the client seed between any two rounds.
@@ -12569,6 +12789,9 @@ func (c *ClientWithResponses) ListCommitmentsWithResponse(ctx context.Context, p
 // 2. Let them choose a client seed.
 // 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 //
+// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
+// relay of drand, and send it as `beacon_signature`.
+//
 // With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 // together wait for each other. Players may change the client seed between any two rounds.
 //
@@ -12592,6 +12815,9 @@ func (c *ClientWithResponses) CreateCommitmentWithBodyWithResponse(ctx context.C
 // 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
 // 2. Let them choose a client seed.
 // 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
+//
+// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
+// relay of drand, and send it as `beacon_signature`.
 //
 // With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 // together wait for each other. Players may change the client seed between any two rounds.

@@ -65,6 +65,9 @@ var features = map[ledger.Version]func(s *server){
 	ledger.CutCards: func(s *server) {
 		s.wantOK(s.post("/shoes", `{"deck": "standard52", "cut": 26}`))
 	},
+	ledger.Beacons: func(s *server) {
+		s.commit(`{"size": 6, "draw": 1, "beacon": {"chain": "quicknet", "after": "1m"}}`)
+	},
 	ledger.Books: func(s *server) {
 		s.wantOK(s.useCommitment(s.commit(`{"size": 6, "draw": 1, "count": 2}`).ID))
 	},

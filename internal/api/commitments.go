@@ -3,11 +3,13 @@ package api
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/beacon"
 	"riffle/internal/dealer"
 	"riffle/internal/suggest"
 )
@@ -90,6 +92,14 @@ func (o *object) made(c *dealer.Commitment) {
 	o.time("deadline", c.Deadline.UTC(), audit.TimeFormat)
 	if c.Count > 0 {
 		o.number("count", c.Count)
+	}
+	if round, err := beacon.Parse(c.Beacon); err == nil {
+		o.name("beacon")
+		o.open()
+		o.text("chain", beacon.Chain)
+		o.number("round", uint64(round))
+		o.time("time", round.Time(), time.RFC3339)
+		o.close()
 	}
 }
 

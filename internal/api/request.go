@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/beacon"
 	"riffle/internal/dealer"
 	"riffle/internal/httpjson"
 	"riffle/internal/journal"
@@ -120,6 +121,7 @@ var shuffleMembers = []member[*shuffleRequest]{
 		}
 		return nil
 	}},
+	value("beacon_signature", func(q *shuffleRequest) *string { return &q.BeaconSignature }, (*httpjson.Reader).String),
 	{name: "reveal", read: func(d *httpjson.Reader, q *shuffleRequest) error {
 		when, err := d.String()
 		if err == nil && when != "now" {
@@ -131,14 +133,48 @@ var shuffleMembers = []member[*shuffleRequest]{
 	value("expires_in", func(q *shuffleRequest) *time.Duration { return &q.Expiry }, readExpiry),
 	value("cut", func(q *shuffleRequest) **shoe.Cut { return &q.cut }, readCut),
 	value("count", func(q *shuffleRequest) **uint64 { return &q.Count }, readCount),
+	{name: "beacon", read: readBeacon},
+}
+
+// beaconMembers are the members of the beacon of a commitment.
+var beaconMembers = []member[*shuffleRequest]{
+	{name: "chain", read: func(d *httpjson.Reader, _ *shuffleRequest) error {
+		chain, err := d.String()
+		if err == nil && chain != beacon.Chain {
+			err = unprocessable("chain must be %q; got %s.", beacon.Chain, suggest.Quote(chain)).at("/beacon/chain")
+		}
+		return err
+	}},
+	value("round", func(q *shuffleRequest) *beacon.Round { return &q.Beacon }, func(d *httpjson.Reader) (beacon.Round, error) {
+		n, err := d.Count()
+		return beacon.Round(n), err
+	}),
+	value("after", func(q *shuffleRequest) *time.Duration { return &q.BeaconAfter }, func(d *httpjson.Reader) (time.Duration, error) {
+		text, err := d.String()
+		after, _ := time.ParseDuration(text) // 0 for another text
+		return after, err
+	}),
+}
+
+// readBeacon reads the round of a beacon, or how far away it is.
+func readBeacon(d *httpjson.Reader, q *shuffleRequest) error {
+	const accepted = `a round such as {"chain":"quicknet","after":"10s"}`
+	if d.Kind() != '{' {
+		return d.WrongKind(accepted)
+	}
+	given, err := readObject(d, beaconMembers, q)
+	if err == nil && (len(given) != 2 || !slices.Contains(given, "chain") || q.Beacon == 0 && q.BeaconAfter <= 0) {
+		err = unprocessable("beacon must have chain and either a round from 1 or the time after which it comes: %s.", accepted).at("/beacon")
+	}
+	return err
 }
 
 // The members of each kind of request.
 var (
-	shuffleForm    = form([]string{"expires_in", "cut", "count"}, nil, "")
-	commitmentForm = form([]string{"cut"}, []string{"client_seed", "commitment_id", "reveal"},
+	shuffleForm    = form([]string{"expires_in", "cut", "count", "beacon"}, nil, "")
+	commitmentForm = form([]string{"cut"}, []string{"client_seed", "commitment_id", "beacon_signature", "reveal"},
 		"belongs to the shuffle that uses the commitment, not to the commitment. Leave it out here.")
-	shoeForm = form([]string{"count"}, []string{"draw", "hands", "repeat", "reveal"},
+	shoeForm = form([]string{"count", "beacon"}, []string{"draw", "hands", "repeat", "reveal"},
 		"is not for shoes: the whole deck is shuffled once, dealt later, and revealed when the shoe is closed. Leave it out.")
 )
 
@@ -169,6 +205,14 @@ func readMembers[T any](x *exchange, members []member[T], into T) (body []byte, 
 	if err != nil {
 		return nil, nil, err
 	}
+	if given, err = readObject(d, members, into); err != nil {
+		return nil, nil, err
+	}
+	return body, given, d.End()
+}
+
+// readObject reads an object of the members, and returns the names of those that it has.
+func readObject[T any](d *httpjson.Reader, members []member[T], into T) (given []string, err error) {
 	err = d.Object(func(name string) error {
 		i := slices.IndexFunc(members, func(m member[T]) bool { return m.name == name })
 		switch {
@@ -180,10 +224,7 @@ func readMembers[T any](x *exchange, members []member[T], into T) (body []byte, 
 		given = append(given, name)
 		return members[i].read(d, into)
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return body, given, d.End()
+	return given, err
 }
 
 // misnomers are hints for names that others have for what a shuffle does with draw.

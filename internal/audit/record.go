@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"riffle/internal/beacon"
 	"riffle/internal/shoe"
 )
 
@@ -69,6 +71,7 @@ type Record struct {
 	ClientSeed string    // of a shuffle, a shoe or a reshuffle; may be empty
 	RevealNow  bool      // of a shuffle: its seed is public from the start
 	Deadline   time.Time // of a commitment: it can be used before
+	Beacon     string    // of a commitment: the round whose signature is the client seed, as [beacon.Round]; empty for none
 
 	// CommitmentID is the record of the commitment that a void voids, or that a shuffle or a shoe
 	// used.
@@ -209,6 +212,7 @@ var members = []member{
 	}},
 	{"reveal", func(r *Record) bool { return r.Kind == KindShuffle && r.RevealNow }, func(r *Record) any { return &r.RevealNow }, nil},
 	{"deadline", func(r *Record) bool { return r.Kind == KindCommitment }, func(r *Record) any { return &r.Deadline }, func(r *Record) bool { return r.Deadline.After(r.Time) }},
+	{"beacon", func(r *Record) bool { return r.Kind == KindCommitment && r.Beacon != "" }, func(r *Record) any { return &r.Beacon }, (*Record).isBetween},
 	{"commitment_id", func(r *Record) bool { return r.Kind == KindVoid || r.UsesCommitment() }, func(r *Record) any { return &r.CommitmentID }, func(r *Record) bool {
 		return r.Kind == KindVoid || r.ClientSeed != ""
 	}},
@@ -246,6 +250,13 @@ type specName struct{}
 type cutRange shoe.Cut
 
 func always(*Record) bool { return true }
+
+// isBetween reports whether the round of a commitment's beacon, if that is known, is published after the
+// record's time and before its deadline.
+func (r *Record) isBetween() bool {
+	round, err := beacon.Parse(r.Beacon)
+	return isBeacon(r.Beacon) && (err != nil || round.Time().After(r.Time) && round.Time().Before(r.Deadline))
+}
 
 // hasRoot reports whether the record has a root: of a reshuffle, or of a shoe that was shuffled.
 func (r *Record) hasRoot() bool {
@@ -319,8 +330,9 @@ func appendValue(b []byte, value any) []byte {
 }
 
 // CheckCommitted checks that the record used the commitment c, or a round of it if that is a book: it
-// has the same statement and seed, and is before the deadline. The caller must check that c is earlier
-// in the log.
+// has the same statement and seed, is before the deadline, and its client seed is the signature of the
+// beacon's round, if c names one. The caller must check that c is earlier in the log. The error wraps
+// [beacon.ErrUnknown] if all else holds, and the signature cannot be checked.
 func (r *Record) CheckCommitted(c *Record) error {
 	return cmp.Or(
 		Rule(c.Kind == KindCommitment, "the record %s is no commitment", c.ID),
@@ -330,5 +342,21 @@ func (r *Record) CheckCommitted(c *Record) error {
 		Rule(c.Count > 0 || r.Commitment == c.Commitment, "the record has the commitment %s, and %s was committed to", r.Commitment, c.Commitment),
 		Rule(bytes.Equal(r.Statement.Append(nil), c.Statement.Append(nil)), "the record states something other than the commitment"),
 		Rule(r.Time.Before(c.Deadline), "the record is of %s, and the deadline was %s", r.Time.Format(TimeFormat), c.Deadline.Format(TimeFormat)),
+		c.checkSignature(r.ClientSeed),
 	)
+}
+
+// checkSignature checks that a client seed is the signature of the commitment's beacon, if it has one.
+func (r *Record) checkSignature(clientSeed string) error {
+	if r.Beacon == "" {
+		return nil
+	}
+	round, err := beacon.Parse(r.Beacon)
+	if err == nil {
+		err = round.Check(clientSeed)
+	}
+	if err != nil {
+		return fmt.Errorf("the client seed: %w", err)
+	}
+	return nil
 }

@@ -12,8 +12,10 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/audit"
+	"riffle/internal/beacon"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
+	"riffle/internal/plan"
 	"riffle/internal/rng"
 )
 
@@ -38,6 +40,7 @@ type Commitment struct {
 	Statement audit.Statement // without its seed
 	Hash      audit.Commitment
 	Deadline  time.Time
+	Beacon    string // the round whose signature is the client seed; empty for none
 	Status    Status
 	Count     uint64    // of the rounds of a book; 0 without one
 	Used      uint64    // how many of these were used
@@ -73,7 +76,7 @@ const maxOpen = 1 << 14
 func (c *committed) commitment() *Commitment {
 	return &Commitment{
 		ID: c.record.ID, LogIndex: c.index, Statement: c.record.Statement, Hash: c.record.Commitment,
-		Deadline: c.record.Deadline, Status: StatusOpen, Count: c.record.Count,
+		Deadline: c.record.Deadline, Beacon: c.record.Beacon, Status: StatusOpen, Count: c.record.Count,
 	}
 }
 
@@ -101,6 +104,9 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		}
 		record.Statement.Seed = nil
 		record.Deadline = record.Time.Add(cmp.Or(r.Expiry, d.options.Deadline))
+		if record.Beacon, err = beaconOf(&r.Request, record); err != nil {
+			return nil, err
+		}
 		c := &committed{record: record, seed: draft.Seed}
 		c.index, err = d.Append(ctx, draft, &journal.Entry{
 			Record: record, Sidecar: journal.Sidecar{Key: r.Key},
@@ -113,6 +119,22 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		d.options.Observe(Committed)
 		return c.commitment(), nil
 	})
+}
+
+// beaconOf returns the round of a beacon that a request names for its commitment; empty for none.
+func beaconOf(q *plan.Request, record *audit.Record) (string, error) {
+	round := q.Beacon
+	switch {
+	case q.BeaconAfter > 0:
+		round = beacon.From(record.Time.Add(q.BeaconAfter))
+	case round == 0:
+		return "", nil
+	}
+	if at := round.Time(); !at.After(record.Time) || !at.Before(record.Deadline) {
+		return "", plan.Refuse("/beacon", "beacon must be published after now, and before the deadline, which is at %s: %s is at %s",
+			record.Deadline.Format(time.RFC3339), round, at.Format(time.RFC3339))
+	}
+	return round.String(), nil
 }
 
 // Commitment returns the commitment with an id. The error is [ErrNoCommitment] or a ledger error.

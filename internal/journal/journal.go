@@ -138,6 +138,8 @@ func (e *Entry) encode() ledger.Entry {
 func needs(r *audit.Record) ledger.Version {
 	name, _ := r.To.Pile()
 	switch {
+	case r.Beacon != "":
+		return ledger.Beacons
 	case r.Count > 0:
 		return ledger.Books
 	case r.Kind == audit.KindLogEnd || r.Kind == audit.KindLogBegin:

@@ -307,7 +307,8 @@ const (
 	CutCards     Version = 2026112204 // cut and cut_range
 	LogEnds      Version = 2026112301 // log-end, after which nothing follows, and log-begin
 	Books        Version = 2026112701 // count, round and path
-	KnownVersion         = Books      // the newest that this program knows
+	Beacons      Version = 2026112702 // beacon
+	KnownVersion         = Beacons    // the newest that this program knows
 
 	Moved Version = 9999123199 // the log goes on in another store
 )

@@ -3,13 +3,18 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"riffle/internal/audit"
+	"riffle/internal/beacon"
 )
 
 // fillIn returns a copy of the request with its omitted members taken from the commitment.
 func fillIn(request *Request, committed *audit.Record) (*Request, error) {
 	r, s := *request, &committed.Statement
+	if err := takeSignature(&r, committed); err != nil {
+		return nil, err
+	}
 	if r.ClientSeed == "" {
 		return nil, Refuse("/client_seed", "client_seed is required with commitment_id; use one that was not known when the commitment was made")
 	}
@@ -41,6 +46,27 @@ func fillIn(request *Request, committed *audit.Record) (*Request, error) {
 		return nil, Refuse("/unique_reference", "unique_reference requires a reference, and the commitment has none")
 	}
 	return &r, nil
+}
+
+// takeSignature makes the signature of the commitment's beacon the client seed.
+func takeSignature(r *Request, committed *audit.Record) error {
+	if committed.Beacon == "" && r.BeaconSignature == "" {
+		return nil
+	}
+	switch round, _ := beacon.Parse(committed.Beacon); { // the program knows those in its log
+	case committed.Beacon == "":
+		return Refuse("/beacon_signature", "beacon_signature must be omitted: the commitment names no beacon")
+	case r.ClientSeed != "":
+		return Refuse("/client_seed", "client_seed must be omitted: it is the signature of %s, so that nobody chooses it", round)
+	case r.BeaconSignature == "":
+		return Refuse("/beacon_signature", "beacon_signature is required: the commitment waits for %s, which is published at %s", round, round.Time().Format(time.RFC3339))
+	default:
+		r.ClientSeed = r.BeaconSignature
+		if err := round.Check(r.ClientSeed); err != nil {
+			return Refuse("/beacon_signature", "beacon_signature is %s", err)
+		}
+		return nil
+	}
 }
 
 // compareInput returns an error that names the input member which differs from the commitment.

@@ -13,10 +13,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/beacon"
 	"riffle/internal/deck"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
@@ -48,6 +50,13 @@ type Request struct {
 	CommitmentID    uuid.UUID // the commitment to use, or Nil; it fills in omitted members
 	Count           *uint64   // of the rounds of a book of commitments; nil for none
 	UniqueReference bool      // reject if another record already has the reference
+
+	// Beacon is the round whose signature the client seed will be, for a commitment; 0 for none, or
+	// for the first one BeaconAfter from now, if that is not zero. BeaconSignature is the signature of
+	// the round that the commitment to use names; empty for none.
+	Beacon          beacon.Round
+	BeaconAfter     time.Duration
+	BeaconSignature string
 }
 
 // Items describes the caller's items by count and digest. The API keeps the values.
@@ -113,6 +122,9 @@ type Rules struct {
 func (r *Rules) Check(request *Request, committed *audit.Record) (*Plan, error) {
 	if request.UniqueReference && request.Reference == "" && committed == nil {
 		return nil, Refuse("/unique_reference", "unique_reference requires a reference")
+	}
+	if request.BeaconSignature != "" && committed == nil {
+		return nil, Refuse("/beacon_signature", "beacon_signature requires the commitment_id of a commitment with a beacon")
 	}
 	if committed != nil {
 		filled, err := fillIn(request, committed)

@@ -251,7 +251,12 @@ test('what is no proof gets a clear message, and the page lives on', async () =>
 test(`every ${everyLook ? '' : 'eighth '}vector gets its verdict`, async () => {
   const read = async (name) =>
     JSON.parse(await readFile(new URL(`../../testdata/riffle1/${name}.json`, import.meta.url))).verdicts;
-  const verdicts = [...(await read('verdicts')), ...(await read('witnesses')), ...(await read('books'))];
+  const verdicts = [
+    ...(await read('verdicts')),
+    ...(await read('witnesses')),
+    ...(await read('books')),
+    ...(await read('beacons')),
+  ];
   const {page, wrong, close} = await open(browser, `${service.base}/verify`);
   const different = [];
   let checked = 0;

@@ -27,9 +27,10 @@ class ShuffleRequest(TypedDict):
     reference: NotRequired[Reference]
     unique_reference: NotRequired[UniqueReference]
     commitment_id: NotRequired[str]
-    """The commitment to use. Needs a `client_seed`. Members that are omitted are taken from the commitment,
+    """The commitment to use. Needs a `client_seed`, or the `beacon_signature` if it has a beacon. Members that are omitted are taken from the commitment,
     except items, which must be sent again.
     """
+    beacon_signature: NotRequired[BeaconSignature]
     reveal: NotRequired[RevealTime]
     """Makes the seed public immediately. Without it only the caller gets the seed, until it is revealed."""
 
@@ -57,6 +58,11 @@ class CommitmentRequest(TypedDict):
     count: NotRequired[int]
     """Makes a book of this many rounds, each with a seed of its own: at most 1,024, and fewer if a round takes
     more than 16 blocks of seed.
+    """
+    beacon: NotRequired[dict[str, Any]]
+    """The round of a public beacon whose signature is the client seed, so that neither the operator nor a player
+    chooses it: by its number, or as the first one that is published this time from now or later. It is
+    published before the deadline.
     """
     expires_in: NotRequired[int]
     """How many seconds the commitment can be used. At most a year and a day; by default as long as the
@@ -174,6 +180,7 @@ class Commitment(TypedDict):
     statement: OpenStatement
     deadline: Deadline
     count: NotRequired[RoundCount]
+    beacon: NotRequired[Beacon]
 
 
 class CommitmentState(TypedDict):
@@ -186,6 +193,7 @@ class CommitmentState(TypedDict):
     statement: OpenStatement
     deadline: Deadline
     count: NotRequired[RoundCount]
+    beacon: NotRequired[Beacon]
     status: CommitmentStatus
     used: NotRequired[int]
     """How many rounds of the book were used; omitted without a book."""
@@ -193,6 +201,15 @@ class CommitmentState(TypedDict):
     """The record of the shuffle that used it, of a book of its last round, or the void record; null before there
     is one.
     """
+
+
+class Beacon(TypedDict):
+    """The round whose signature is the client seed; omitted without a beacon."""
+
+    chain: Chain
+    round: BeaconRound
+    time: str
+    """When it is published."""
 
 
 class CommitmentList(TypedDict):
@@ -216,9 +233,10 @@ class ShoeRequest(TypedDict):
     client_seed: NotRequired[ClientSeed]
     commitment_id: NotRequired[str]
     """The commitment to use, which must be for one shuffle of all cards, without `draw`, `hands` and `repeat`.
-    Needs a `client_seed`. Members that are omitted are taken from the commitment, except items, which must be
-    sent again.
+    Needs a `client_seed`, or the `beacon_signature` if it has a beacon. Members that are omitted are taken from
+    the commitment, except items, which must be sent again.
     """
+    beacon_signature: NotRequired[BeaconSignature]
     reference: NotRequired[Reference]
     unique_reference: NotRequired[UniqueReference]
     cut: NotRequired[CutCard]
@@ -500,6 +518,8 @@ class CommitmentRecord(TypedDict):
     """All parameters of the deck type with their values, if it has any."""
     reference: NotRequired[Reference]
     deadline: Deadline
+    beacon: NotRequired[str]
+    """The round of a beacon, such as `quicknet 1000`, whose signature is the client seed; omitted without one."""
     count: NotRequired[RoundCount]
     commitment: Digest
     """The SHA-256 of the statement, including its seed; of a book, the root over those of its rounds."""
@@ -731,6 +751,12 @@ Digest: TypeAlias = "str"
 Seed: TypeAlias = "str"
 
 HeldSeed: TypeAlias = "Union[str, None]"
+
+Chain: TypeAlias = "Literal['quicknet']"
+
+BeaconRound: TypeAlias = "int"
+
+BeaconSignature: TypeAlias = "str"
 
 RoundCount: TypeAlias = "int"
 

@@ -112,6 +112,9 @@ export interface paths {
          *     2. Let them choose a client seed.
          *     3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
          *
+         *     With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
+         *     relay of drand, and send it as `beacon_signature`.
+         *
          *     With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
          *     together wait for each other. Players may change the client seed between any two rounds.
          */
@@ -958,10 +961,11 @@ export interface components {
             unique_reference?: components["schemas"]["UniqueReference"];
             /**
              * Format: uuid
-             * @description The commitment to use. Needs a `client_seed`. Members that are omitted are taken from the commitment,
+             * @description The commitment to use. Needs a `client_seed`, or the `beacon_signature` if it has a beacon. Members that are omitted are taken from the commitment,
              *     except items, which must be sent again.
              */
             commitment_id?: string;
+            beacon_signature?: components["schemas"]["BeaconSignature"];
             /** @description Makes the seed public immediately. Without it only the caller gets the seed, until it is revealed. */
             reveal?: components["schemas"]["RevealTime"];
         } & ({
@@ -1007,6 +1011,17 @@ export interface components {
              *     more than 16 blocks of seed.
              */
             count?: number;
+            /**
+             * @description The round of a public beacon whose signature is the client seed, so that neither the operator nor a player
+             *     chooses it: by its number, or as the first one that is published this time from now or later. It is
+             *     published before the deadline.
+             */
+            beacon?: {
+                chain: components["schemas"]["Chain"];
+                round?: components["schemas"]["BeaconRound"];
+                /** @description A time such as `10s` or `5m`. */
+                after?: string;
+            } & (unknown | unknown);
             /**
              * Format: uint64
              * @description How many seconds the commitment can be used. At most a year and a day; by default as long as the
@@ -1240,6 +1255,7 @@ export interface components {
             statement: components["schemas"]["OpenStatement"];
             deadline: components["schemas"]["Deadline"];
             count?: components["schemas"]["RoundCount"];
+            beacon?: components["schemas"]["Beacon"];
         };
         /** @description A commitment and its status. */
         CommitmentState: {
@@ -1253,6 +1269,7 @@ export interface components {
             statement: components["schemas"]["OpenStatement"];
             deadline: components["schemas"]["Deadline"];
             count?: components["schemas"]["RoundCount"];
+            beacon?: components["schemas"]["Beacon"];
             status: components["schemas"]["CommitmentStatus"];
             /**
              * Format: uint64
@@ -1266,6 +1283,31 @@ export interface components {
              */
             audit_id: string | null;
         };
+        /** @description The round whose signature is the client seed; omitted without a beacon. */
+        Beacon: {
+            chain: components["schemas"]["Chain"];
+            round: components["schemas"]["BeaconRound"];
+            /**
+             * Format: date-time
+             * @description When it is published.
+             */
+            time: string;
+        };
+        /**
+         * @description A public beacon of the League of Entropy, as drand names it.
+         * @enum {string}
+         */
+        Chain: "quicknet";
+        /**
+         * Format: uint64
+         * @description The number of a round.
+         */
+        BeaconRound: number;
+        /**
+         * @description The signature of the round that the commitment names, in place of a `client_seed`: the member `signature` of
+         *     what a relay answers.
+         */
+        BeaconSignature: string;
         /**
          * Format: uint64
          * @description The number of rounds of a book; omitted without one.
@@ -1305,10 +1347,11 @@ export interface components {
             /**
              * Format: uuid
              * @description The commitment to use, which must be for one shuffle of all cards, without `draw`, `hands` and `repeat`.
-             *     Needs a `client_seed`. Members that are omitted are taken from the commitment, except items, which must be
-             *     sent again.
+             *     Needs a `client_seed`, or the `beacon_signature` if it has a beacon. Members that are omitted are taken from
+             *     the commitment, except items, which must be sent again.
              */
             commitment_id?: string;
+            beacon_signature?: components["schemas"]["BeaconSignature"];
             reference?: components["schemas"]["Reference"];
             unique_reference?: components["schemas"]["UniqueReference"];
             cut?: components["schemas"]["CutCard"];
@@ -1770,6 +1813,8 @@ export interface components {
             };
             reference?: components["schemas"]["Reference"];
             deadline: components["schemas"]["Deadline"];
+            /** @description The round of a beacon, such as `quicknet 1000`, whose signature is the client seed; omitted without one. */
+            beacon?: string;
             count?: components["schemas"]["RoundCount"];
             /** @description The SHA-256 of the statement, including its seed; of a book, the root over those of its rounds. */
             commitment: components["schemas"]["Digest"];

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
+	"riffle/internal/beacon"
 	"riffle/internal/deck"
 	"riffle/internal/ledger/proof"
 )
@@ -150,7 +151,11 @@ func (r *Result) committed() {
 				err = wrong
 			}
 		}
-		r.check(StepCommitted, err, "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline", id)
+		text := ""
+		if r.beacon > 0 {
+			text = fmt.Sprintf("; the client seed is the signature of %s, published at %s", r.beacon, r.beacon.Time().Format(audit.TimeFormat))
+		}
+		r.check(StepCommitted, err, "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline%s", id, text)
 	}
 }
 
@@ -167,9 +172,12 @@ func (r *Result) uses(proof []byte) error {
 		return errors.New("the proof given is not of a commitment")
 	}
 	index, used := commitment.File.Inclusion.Index, r.File.Inclusion.Index
+	if round, err := beacon.Parse(commitment.Record.Beacon); err == nil {
+		r.beacon, r.cosigned = round, r.cosigned || r.given.Policy.SufficeBefore(round.Time(), commitment.checkpoint)
+	}
 	return cmp.Or(
-		r.Record.CheckCommitted(commitment.Record),
 		audit.Rule(index < used, "the commitment is number %d in the log, from 0, and so not before the shuffle, which is number %d", index, used),
+		r.Record.CheckCommitted(commitment.Record),
 	)
 }
 

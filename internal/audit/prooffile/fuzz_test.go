@@ -131,6 +131,9 @@ func disagreement(verifiers []verifier, answers [][]*said, most time.Duration) s
 			if answer.Seconds > most.Seconds() {
 				return fmt.Sprintf("%s takes %.1f s", verifiers[i].name, answer.Seconds)
 			}
+			if verifiers[i].name == "riffle.py" && strings.Contains(fmt.Sprint(answers[0][k].Steps), "the signature of quicknet") {
+				continue // it has no library for that
+			}
 			if ours, theirs := answers[0][k].common(), answer.common(); !reflect.DeepEqual(ours, theirs) {
 				return fmt.Sprintf("%s says %+v\nwhere %s says %+v", verifiers[i].name, *theirs, verifiers[0].name, *ours)
 			}
@@ -284,7 +287,7 @@ func program(t testing.TB, language string) func(cases []vector) ([]*said, error
 // browserPage opens a page with the verifier in JavaScript, made for browsers as web/build.mjs does.
 func browserPage(t testing.TB) func(cases []vector) ([]*said, error) {
 	made := api.Build(api.BuildOptions{
-		EntryPoints: []string{"../../../verifiers/riffle.mjs"}, External: []string{"node:*"}, Bundle: true,
+		EntryPoints: []string{"../../../verifiers/riffle.mjs"}, External: []string{"node:*"}, NodePaths: []string{"../../../web/node_modules"}, Bundle: true,
 		Format: api.FormatESModule, Target: api.ES2022, Platform: api.PlatformBrowser,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
 	})

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
+	"riffle/internal/beacon"
 	"riffle/internal/ledger/proof"
 )
 
@@ -127,7 +128,7 @@ func (s *Steps) check(name string, err error, format string, args ...any) {
 	switch {
 	case err == nil:
 		s.add(name, OK, format, args...)
-	case errors.Is(err, ErrNoFile) || errors.Is(err, audit.ErrUnknownKind):
+	case errors.Is(err, ErrNoFile) || errors.Is(err, audit.ErrUnknownKind) || errors.Is(err, beacon.ErrUnknown):
 		s.add(name, Unchecked, "%s", err)
 	default:
 		s.add(name, Wrong, "%s", err)
@@ -154,6 +155,8 @@ type Result struct {
 	cards      *cards           // of a shoe's first record; nil if they are unknown
 	match      *Match           // what the order given is; nil if it was not compared or does not match
 	cost       audit.CostError  // of a replay that takes too long; 0 for others
+	beacon     beacon.Round     // whose signature is the client seed; 0 for none
+	cosigned   bool             // enough witnesses cosigned the commitment before that round
 
 	files   []*Result // of several files: what each of them shows alone
 	records []*Result // one file of each record

@@ -243,6 +243,14 @@ func (r *Result) secretOnly() bool {
 func (c *Conclusion) committed(r *Result) {
 	id := r.Record.CommitmentID
 	switch {
+	case r.Has(StepCommitted, OK) && r.beacon > 0:
+		c.Summary["beacon"], c.Summary["cosigned"] = r.beacon.String(), r.cosigned
+		c.note("The commitment %s fixed the order, except for the client seed, and that is the signature of %s: nobody knew it before %s, and neither the operator nor a player chose it.", id, r.beacon, r.beacon.Time().Format(audit.TimeFormat))
+		if r.cosigned {
+			c.note("Enough witnesses of the policy had cosigned the log with the commitment before then.")
+		} else {
+			c.note("That the commitment was in the log before then is what the log's own clock says: a proof of the commitment that witnesses of a policy cosigned in time would show it.")
+		}
 	case r.Has(StepCommitted, OK):
 		c.note("The commitment %s fixed the order, except for the client seed, before the client seed was known: if that was new when the commitment was in the log, nobody can have picked a seed for its order.", id)
 	case r.Has(StepCommitted, Skipped):
@@ -353,6 +361,9 @@ func stated(record *audit.Record) string {
 	}
 	if record.Kind == audit.KindShuffle && record.Count > 0 {
 		text += fmt.Sprintf("; round %d of the book of %d", record.Round, record.Count)
+	}
+	if record.Beacon != "" {
+		text += "; the client seed will be the signature of " + record.Beacon
 	}
 	return text
 }

@@ -162,6 +162,22 @@ func (p *Policy) suffice(names []string) bool {
 	return met[p.quorum]
 }
 
+// SufficeBefore reports whether the witnesses who cosigned a checkpoint before a time suffice. Without a
+// policy, or with one that needs nobody, none do.
+func (p *Policy) SufficeBefore(at time.Time, checkpoint *note.Note) bool {
+	if p == nil || p.NeedsNobody() {
+		return false
+	}
+	var names []string
+	by, _, err := p.Cosignatures(checkpoint)
+	for _, c := range by {
+		if c.Time.Before(at) {
+			names = append(names, c.Witness)
+		}
+	}
+	return err == nil && p.suffice(names)
+}
+
 // Unverified returns a note without verifying its signatures. It has no text if that is no note.
 func Unverified(text []byte) *note.Note {
 	_, err := note.Open(text, note.VerifierList())

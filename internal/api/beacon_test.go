@@ -1,0 +1,100 @@
+package api_test
+
+import (
+	"net/http"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"riffle/internal/audit/prooffile"
+	"riffle/internal/beacon"
+)
+
+// signature is what quicknet published in its round 1000.
+const signature = "b44679b9a59af2ec876b1a6b1ad52ea9b1615fc3982b19576350f93447cb1125e342b73a8dd2bacbe47e4b6b63ed5e39"
+
+// startBefore starts a service whose clock is ten seconds before round 1000.
+func startBefore(t *testing.T) (*service, *clock) {
+	t.Helper()
+	c := &clock{now: beacon.Round(1000).Time().Add(-10 * time.Second)}
+	return start(t, setup{now: c.Now}), c
+}
+
+// The client seed of a commitment with a beacon is the signature of its round and nothing else, for a
+// shuffle, a shoe and each round of a book.
+func TestBeaconIsTheClientSeed(t *testing.T) {
+	s, c := startBefore(t)
+	for name, v := range map[string]struct{ commitment, path, members string }{
+		"a shuffle, by its round": {`{"size":9,"beacon":{"chain":"quicknet","round":1000}}`, "/shuffle", ``},
+		"a shuffle, by its time":  {`{"size":9,"beacon":{"after":"9.5s","chain":"quicknet"}}`, "/shuffle", `,"reveal":"now"`},
+		"a shoe":                  {`{"size":9,"beacon":{"chain":"quicknet","after":"8s"}}`, "/shoes", ``},
+		"a round of a book":       {`{"size":9,"count":2,"beacon":{"chain":"quicknet","round":1000}}`, "/shuffle", ``},
+	} {
+		c.Set(beacon.Round(1000).Time().Add(-10 * time.Second))
+		made := mustCommit(t, s, v.commitment)
+		use := func(members string) response {
+			return s.send(t, post(t, v.path, `{"commitment_id":"`+made.CommitmentID+`"`+members+v.members+`}`))
+		}
+		got := s.send(t, get(t, "/commitments/"+made.CommitmentID))
+		assert.Contains(t, got.body, `"beacon":{"chain":"quicknet","round":1000,"time":"2023-08-23T15:59:24Z"}`, name)
+		for members, detail := range map[string]string{
+			``: "beacon_signature is required: the commitment waits for quicknet 1000, which is published at 2023-08-23T15:59:24Z.",
+			`,"client_seed":"seven","beacon_signature":"` + signature + `"`: "client_seed must be omitted: it is the signature of quicknet 1000, so that nobody chooses it.",
+			`,"client_seed":"` + signature + `"`:                            "client_seed must be omitted: it is the signature of quicknet 1000, so that nobody chooses it.",
+			`,"beacon_signature":"` + signature[2:] + `"`:                   "beacon_signature is not the signature of quicknet 1000, which has 96 hex digits in lower case.",
+		} {
+			refused := use(members)
+			assert.Equal(t, http.StatusUnprocessableEntity, refused.status, "%s: %s", name, refused.body)
+			assert.Contains(t, refused.body, detail, name)
+		}
+		c.Set(beacon.Round(1000).Time())
+		dealt := use(`,"beacon_signature":"` + signature + `"`)
+		assert.Equal(t, http.StatusOK, dealt.status, "%s: %s", name, dealt.body)
+		id := regexp.MustCompile(`"audit_id":"([^"]+)"`).FindStringSubmatch(dealt.body)[1]
+		record := getAudit(t, s, id)
+		assert.Contains(t, string(record.Record), `"client_seed":"`+signature+`","`, name)
+		var given prooffile.Given
+		given.Commitment = readBody(t, s.do(get(t, "/audits/"+made.CommitmentID+"/proof")))
+		v := prooffile.VerifyRecord(readBody(t, s.do(get(t, "/audits/"+id+"/proof"))), &given)
+		assert.True(t, v.Has(prooffile.StepCommitted, prooffile.OK), "%s: %+v", name, v.Steps)
+	}
+}
+
+// A beacon that nobody can wait for, or that is known already, is refused.
+func TestBeaconsAreInTheFuture(t *testing.T) {
+	const must = "beacon must have chain and either a round from 1 or the time after which it comes: a round such as "
+	s, _ := startBefore(t)
+	for request, detail := range map[string]string{
+		`{"size":9,"beacon":{"chain":"quicknet","round":996}}`:                 "beacon must be published after now, and before the deadline, which is at 2023-08-23T16:09:14Z: quicknet 996 is at 2023-08-23T15:59:12Z.",
+		`{"size":9,"beacon":{"chain":"quicknet","round":1}}`:                   "quicknet 1 is at 2023-08-23T15:09:27Z.",
+		`{"size":9,"beacon":{"chain":"quicknet","round":9007199254740991}}`:    "beacon must be published after now",
+		`{"size":9,"beacon":{"chain":"quicknet","after":"10m"}}`:               "quicknet 1197 is at 2023-08-23T16:09:15Z.",
+		`{"size":9,"expires_in":5,"beacon":{"chain":"quicknet","round":1000}}`: "which is at 2023-08-23T15:59:19Z: quicknet 1000",
+		`{"size":9,"beacon":{"chain":"quicknet","after":"2562047h47m16s"}}`:    "beacon must be published after now",
+		`{"size":9,"beacon":{"chain":"quicknet","after":"-1s"}}`:               must,
+		`{"size":9,"beacon":{"chain":"quicknet","after":"soon"}}`:              must,
+		`{"size":9,"beacon":{"chain":"quicknet","round":0}}`:                   must,
+		`{"size":9,"beacon":{"chain":"evmnet","round":5}}`:                     `chain must be \"quicknet\"; got \"evmnet\".`,
+		`{"size":9,"beacon":{"chain":"quicknet"}}`:                             must,
+		`{"size":9,"beacon":{"round":1000}}`:                                   must,
+		`{"size":9,"beacon":{"chain":"quicknet","round":1000,"after":"9s"}}`:   must,
+	} {
+		got := s.send(t, post(t, "/commitments", request))
+		assert.Equal(t, http.StatusUnprocessableEntity, got.status, "%s: %s", request, got.body)
+		assert.Contains(t, got.body, detail, request)
+	}
+	for request, detail := range map[string]string{
+		`{"size":9,"beacon_signature":"` + signature + `"}`: "beacon_signature requires the commitment_id of a commitment with a beacon.",
+		`{"commitment_id":"` + mustCommit(t, s, `{"size":9}`).CommitmentID + `","client_seed":"seven","beacon_signature":"` + signature + `"}`: "beacon_signature must be omitted: the commitment names no beacon.",
+	} {
+		got := s.send(t, post(t, "/shuffle", request))
+		assert.Equal(t, http.StatusUnprocessableEntity, got.status, "%s: %s", request, got.body)
+		assert.Contains(t, got.body, detail, request)
+	}
+	for _, request := range []string{`{"size":9,"beacon":"quicknet 1000"}`, `{"size":9,"beacon":{"chain":"quicknet","round":1.5}}`, `{"size":9,"beacon":{"chain":"quicknet","rounds":1000}}`, `{"size":9,"beacon":{"chain":"quicknet","round":18446744073709551616}}`} {
+		got := s.send(t, post(t, "/commitments", request))
+		assert.Contains(t, []int{http.StatusBadRequest, http.StatusUnprocessableEntity}, got.status, "%s: %s", request, got.body)
+	}
+}
