@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
@@ -70,7 +71,7 @@ func (a *API) rescue(x *exchange) {
 		x.Status = http.StatusInternalServerError
 		panic(http.ErrAbortHandler)
 	}
-	writeProblem(x, problemInternal())
+	writeProblem(x, a.problem(x.r, fmt.Errorf("panic: %v", p)))
 }
 
 // A handler answers a request, or returns an error that [API.fail] answers. It charges the lease for

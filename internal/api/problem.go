@@ -119,10 +119,6 @@ func (p *problem) retry(seconds int) *problem {
 	return p.with("Retry-After", strconv.Itoa(seconds))
 }
 
-func problemInternal() *problem {
-	return newProblem(http.StatusInternalServerError, "Internal error; details are in the server log. Retry, or contact the operator.")
-}
-
 // fail answers with the problem document of an error. It panics with http.ErrAbortHandler if the client has
 // left.
 func (a *API) fail(x *exchange, err error) {
@@ -153,17 +149,11 @@ func pathToLog(r *http.Request) string {
 	return r.URL.Path
 }
 
-// problem returns the answer to an error. Errors of any request are in [httperror], errors with values in
-// detailed, and the others in problems. An error that none has is a bug or a failure: 500.
+// problem returns the answer to an error. Errors with values are in detailed, others of single endpoints in
+// problems, and errors of any request in [httperror]. An error that none has is a bug or a failure: 500.
 func (a *API) problem(r *http.Request, err error) *problem {
 	if p := detailed(r, err); p != nil {
 		return p
-	}
-	if answer, ok := httperror.Find(err); ok {
-		if answer.Err == ledger.ErrBroken && a.reopens() { //nolint:errorlint // a row's own error
-			return a.problem(r, httperror.ErrReopening)
-		}
-		return newProblem(answer.Status, "%s", answer.Text).retry(answer.RetryAfter)
 	}
 	for _, row := range problems {
 		if !errors.Is(err, row.err) {
@@ -178,7 +168,11 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		}
 		return p
 	}
-	return problemInternal()
+	answer, _ := httperror.Find(err)
+	if answer.Err == ledger.ErrBroken && a.reopens() { //nolint:errorlint // a row's own error
+		return a.problem(r, httperror.ErrReopening)
+	}
+	return newProblem(answer.Status, "%s", answer.Text).retry(answer.RetryAfter)
 }
 
 // problems are the errors of single endpoints.

@@ -53,36 +53,29 @@ type pile struct {
 	Cards     []card `json:"cards,omitzero"`
 }
 
-// newAnswer returns an answer about a deck.
-func newAnswer(r *liveshoes.Result) *answer {
-	return &answer{Success: true, DeckID: deckID(r.Shoe.ID), AuditID: r.AuditID, Remaining: &r.Shoe.Remaining}
-}
-
-// deckState returns the answer about a deck: its cards, and whether it was shuffled.
-func deckState(r *liveshoes.Result, err error) (*answer, error) {
+// answer returns the answer about a deck: how many cards are left, and, to a request about a pile, how
+// many are on each.
+func (q *request) answer(r *liveshoes.Result, err error) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	state := newAnswer(r)
-	state.Shuffled = &r.Shoe.Shuffled
-	return state, nil
+	a := &answer{Success: true, DeckID: deckID(r.Shoe.ID), AuditID: r.AuditID, Remaining: &r.Shoe.Remaining}
+	if q.pile != "" {
+		a.Piles = map[string]pile{}
+		for _, p := range r.Shoe.Piles {
+			a.Piles[p.Name] = pile{Remaining: p.Cards.Len()}
+		}
+	}
+	return a, nil
 }
 
-// pileState returns the answer about a deck and its piles.
-func pileState(r *liveshoes.Result, err error) (*answer, error) {
-	if err != nil {
-		return nil, err
+// deckState is answer with whether the deck was shuffled.
+func (q *request) deckState(r *liveshoes.Result, err error) (*answer, error) {
+	state, err := q.answer(r, err)
+	if err == nil {
+		state.Shuffled = &r.Shoe.Shuffled
 	}
-	return newAnswer(r).piles(&r.Shoe), nil
-}
-
-// piles adds the size of each pile.
-func (a *answer) piles(s *liveshoes.Shoe) *answer {
-	a.Piles = map[string]pile{}
-	for _, p := range s.Piles {
-		a.Piles[p.Name] = pile{Remaining: p.Cards.Len()}
-	}
-	return a
+	return state, err
 }
 
 // show converts cards for an answer.
@@ -189,8 +182,6 @@ func refusalOf(err error) *refusal {
 	case errors.As(err, &invalid):
 		return refuse(http.StatusBadRequest, "This cannot be done: %s.", invalid.Detail)
 	}
-	if shared, ok := httperror.Find(err); ok {
-		return &refusal{status: shared.Status, text: shared.Text, retryAfter: shared.RetryAfter}
-	}
-	return refuse(http.StatusInternalServerError, "Internal error; details are in the server log. Retry, or contact the operator.")
+	shared, _ := httperror.Find(err)
+	return &refusal{status: shared.Status, text: shared.Text, retryAfter: shared.RetryAfter}
 }

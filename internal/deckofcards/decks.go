@@ -63,7 +63,7 @@ func (q *request) create(shuffled bool) (*answer, error) {
 		}
 	}
 	r.Key = q.key
-	return deckState(q.log.Shoes.Create(q.ctx, r))
+	return q.deckState(q.log.Shoes.Create(q.ctx, r))
 }
 
 // newRequest returns a request for a deck with this API's lifetime.
@@ -105,15 +105,15 @@ func partial(named []string, withJokers bool, copies uint64, shuffled bool) (*li
 }
 
 // info handles /api/deck/{deck_id}/.
-func (q *request) info() (*answer, error) { return deckState(q.look()) }
+func (q *request) info() (*answer, error) { return q.deckState(q.look()) }
 
 // shuffle handles /api/deck/{deck_id}/shuffle/: it shuffles the remaining cards, or returns all
 // cards and shuffles them.
 func (q *request) shuffle() (*answer, error) {
 	if remaining, _ := q.flag("remaining"); !remaining {
-		return deckState(q.reset())
+		return q.deckState(q.reset())
 	}
-	return deckState(q.update(func(*liveshoes.Shoe) (*liveshoes.Change, error) {
+	return q.deckState(q.update(func(*liveshoes.Shoe) (*liveshoes.Change, error) {
 		return &liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}, nil
 	}))
 }
@@ -196,10 +196,10 @@ func (q *request) draw() (*answer, error) {
 		}
 		return &liveshoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: q.end, Count: &n, To: shoe.Dealt}, nil
 	})
+	drawn, err := q.answer(result, err)
 	if err != nil {
 		return nil, err
 	}
-	drawn := newAnswer(result)
 	drawn.Cards = q.show(result.Cards)
 	if uint64(len(result.Cards)) < count {
 		drawn.Success, drawn.Error = false, q.notEnough(http.StatusOK).text
@@ -210,11 +210,7 @@ func (q *request) draw() (*answer, error) {
 // returnToDeck handles /api/deck/{deck_id}/return/: drawn cards that are on no pile go to the
 // bottom of the deck.
 func (q *request) returnToDeck() (*answer, error) {
-	result, err := q.update(func(s *liveshoes.Shoe) (*liveshoes.Change, error) { return q.returnFrom(s, shoe.Dealt) })
-	if err != nil {
-		return nil, err
-	}
-	return newAnswer(result), nil
+	return q.answer(q.update(func(s *liveshoes.Shoe) (*liveshoes.Change, error) { return q.returnFrom(s, shoe.Dealt) }))
 }
 
 // returnFrom returns the change that moves the named cards of a place, or all, to the bottom of the

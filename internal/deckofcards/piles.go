@@ -28,7 +28,7 @@ func hasPile(s *liveshoes.Shoe, name string) bool {
 // addToPile handles /api/deck/{deck_id}/pile/{pile}/add/: it moves cards from outside the deck to
 // the pile. It creates a new pile even if no card is moved.
 func (q *request) addToPile() (*answer, error) {
-	return pileState(q.update(func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
+	return q.answer(q.update(func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		isNew := !hasPile(s, q.pile)
 		switch {
 		case !q.named:
@@ -52,10 +52,10 @@ func (q *request) addToPile() (*answer, error) {
 // size of each pile.
 func (q *request) listPile() (*answer, error) {
 	result, err := q.look()
+	listed, err := q.answer(result, err)
 	if err != nil {
 		return nil, err
 	}
-	listed := newAnswer(result).piles(&result.Shoe)
 	cards, err := q.log.Shoes.Cards(q.ctx, &result.Shoe, q.place, false)
 	if errors.Is(err, shoe.ErrNoPile) {
 		return listed, nil
@@ -68,7 +68,7 @@ func (q *request) listPile() (*answer, error) {
 
 // shufflePile handles /api/deck/{deck_id}/pile/{pile}/shuffle/.
 func (q *request) shufflePile() (*answer, error) {
-	return pileState(q.updatePile(func(*liveshoes.Shoe) (*liveshoes.Change, error) {
+	return q.answer(q.updatePile(func(*liveshoes.Shoe) (*liveshoes.Change, error) {
 		return &liveshoes.Change{Kind: audit.KindReshuffle, From: q.place}, nil
 	}))
 }
@@ -102,6 +102,7 @@ func (q *request) drawFromPile() (*answer, error) {
 		}
 		return &liveshoes.Change{Kind: audit.KindDraw, From: q.place, Taken: q.end, Count: &count, To: shoe.Dealt}, nil
 	})
+	drawn, err := q.answer(result, err)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,6 @@ func (q *request) drawFromPile() (*answer, error) {
 	if !byName && q.end == shoe.Top { // from the bottom: the top card is the last
 		slices.Reverse(cards)
 	}
-	drawn := newAnswer(result).piles(&result.Shoe)
 	drawn.Cards, drawn.Remaining = q.show(cards), nil
 	return drawn, nil
 }
@@ -117,5 +117,5 @@ func (q *request) drawFromPile() (*answer, error) {
 // returnPile handles /api/deck/{deck_id}/pile/{pile}/return/: it moves the named cards, or all, to
 // the bottom of the deck.
 func (q *request) returnPile() (*answer, error) {
-	return pileState(q.updatePile(func(s *liveshoes.Shoe) (*liveshoes.Change, error) { return q.returnFrom(s, q.place) }))
+	return q.answer(q.updatePile(func(s *liveshoes.Shoe) (*liveshoes.Change, error) { return q.returnFrom(s, q.place) }))
 }

@@ -64,14 +64,14 @@ var table = []Answer{
 	{httpserver.ErrConnections, busy, 1, "connections", "Too many connections are open, or too many from your address. Nothing was done; retry in a second, on connections that you keep open."},
 }
 
-// Find returns the answer for an error, if the table has it.
+// Find returns the answer for an error, and whether the table has it. Any other error is ours.
 func Find(err error) (Answer, bool) {
 	for _, row := range table {
 		if errors.Is(err, row.Err) {
 			return row, true
 		}
 	}
-	return Answer{}, false
+	return Answer{Status: http.StatusInternalServerError, Text: "Internal error; details are in the server log. Retry, or contact the operator."}, false
 }
 
 // otherReason is the reason of a 503 for any other error: /readyz while the service is not ready.
