@@ -284,6 +284,7 @@ export function Line({check, texts}: {check: Check; texts: Text[]}) {
         {more.length > 0 && <span class="more">{more.join('')}</span>}
       </p>
       {compared && <p class="compared">{compared}</p>}
+      <Beacon summary={summary.if ?? summary} />
     </>
   );
 }
@@ -304,7 +305,6 @@ export function Steps({check, texts}: {check: Check; texts: Text[]}) {
               <strong>{listed(telling.names)}</strong> {firstLine(telling)}
             </p>
           )}
-          <Beacon summary={telling.summary.if ?? telling.summary} />
           <ol class="steps">
             {telling.steps.map((step, j) => (
               <Shows key={j} step={step} telling={telling} />

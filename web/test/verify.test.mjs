@@ -1,5 +1,6 @@
 // What /verify finds of records, hands and shoes, with the words of riffle verify.
 import assert from 'node:assert/strict';
+import {readFile} from 'node:fs/promises';
 import {after, before, test} from 'node:test';
 import decode from 'qr/decode.js';
 import {browse, open, shuffle, start} from './service.mjs';
@@ -501,4 +502,24 @@ test('the link to a commitment says whether anything used it, and leads to that'
   assert.deepEqual(wrong, []);
   await close();
   await quick.stop();
+});
+
+test('a proof whose client seed is of a beacon says that nobody chose it, in both languages', async () => {
+  const vectors = JSON.parse(await readFile(new URL('../../testdata/riffle1/beacons.json', import.meta.url))).verdicts;
+  const of = (name) => vectors.find((vector) => vector.name === name).texts.map(({text}) => text);
+  for (const [locale, name, said] of [
+    ['en', 'a shuffle with the signature as its client seed', /signature of quicknet 1000, .*own clock/],
+    [
+      'en',
+      'a commitment that witnesses cosigned before the round',
+      /signature of quicknet 1000, .*witnesses of the policy had seen/,
+    ],
+    ['zh-CN', 'a commitment that witnesses cosigned before the round', /公共信标 quicknet 1000 的签名.*见证者/],
+  ]) {
+    const {page, wrong, close} = await open(browser, `${service.base}/verify`, {locale});
+    await give(page, ...of(name));
+    await page.locator('.report p').getByText(said).first().waitFor();
+    assert.deepEqual(wrong, []);
+    await close();
+  }
 });
