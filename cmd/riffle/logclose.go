@@ -42,18 +42,20 @@ func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 	if k.NewOrigin == old.Log.Origin() {
 		return fmt.Errorf("the new log cannot have the origin of the old one: use --new-origin to name another, such as %s-2", k.NewOrigin)
 	}
+	if end != nil {
+		if key, _ := readVerifierKey(filepath.Join(k.NewData, ledger.KeyName)); key != end.Successor {
+			return fmt.Errorf("the log was closed before: it goes on as %s, whose key is not in %s. Nothing was changed", end.Successor, k.NewData)
+		}
+	}
 	next, err := k.newLog.open(ctx, end != nil)
 	if err != nil {
 		return fmt.Errorf("beginning the new log: %w", err)
 	}
 	defer func() { err = errors.Join(err, next.Log.Close()) }()
-	switch {
-	case end == nil:
+	if end == nil {
 		if err := old.EndLog(ctx, next.Log.Verifier()); err != nil {
 			return fmt.Errorf("ending the log: %w", err)
 		}
-	case end.Successor != next.Log.Verifier():
-		return fmt.Errorf("the log was closed before: it goes on as %s, and the log in %s is %s", end.Successor, k.NewData, next.Log.Verifier())
 	}
 	last := old.Log.Checkpoint(ctx)
 	if err := next.BeginLog(ctx, old.Log.Verifier(), string(last)); err != nil && !errors.Is(err, ledger.ErrClaimed) {

@@ -26,13 +26,13 @@ type logExport struct {
 
 // Run exports the log.
 func (k *logExport) Run(ctx context.Context, c *console) (err error) {
-	folder := cmp.Or(k.To, archive.Folder(k.folder()))
-	if store := storeName(k.folder(), ""); k.location() == "" && !exists(store) && archive.Exists(archive.Folder(k.folder())) {
-		_, err := fmt.Fprintf(c.out, "archive      %s\nremoved      %s, before\n", archive.Folder(k.folder()), store)
-		return err
-	}
+	own := archive.Folder(k.folder())
+	folder := cmp.Or(k.To, own)
 	t := &transfer{console: c, source: &k.logSource}
-	if err := t.open(ctx, openEngine); err != nil {
+	if err := t.open(ctx, openEngine); errors.Is(err, ledger.ErrNoLog) && archive.Exists(own) {
+		_, err := fmt.Fprintf(c.out, "archive      %s\nremoved      %s, before\n", own, t.name)
+		return err
+	} else if err != nil {
 		return err
 	}
 	defer t.close(&err)

@@ -192,7 +192,7 @@ func openEngine(ctx context.Context, folder, location string) (store ledger.Read
 		store, err = postgres.OpenReader(ctx, location)
 	}
 	if errors.Is(err, ledger.ErrNoLog) {
-		err = fmt.Errorf("there is no log in %s", name)
+		err = fmt.Errorf("%w in %s: use --data or --store to name another place", err, name)
 	}
 	return store, name, err
 }
@@ -210,7 +210,7 @@ func nameOf(location string) string {
 func openSQLite(ctx context.Context, path string) (ledger.Reader, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no store at %s: use --data to name its folder", path)
+		return nil, ledger.ErrNoLog
 	} else if err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}

@@ -426,7 +426,7 @@ func TestBackupRefuses(t *testing.T) {
 	wantRiffle(t, 0, "1 new ones match the signed root, and are found by id, reference and claim; the 3 before were checked when they were copied", "backup", "--data", s.data, "--to", folder)
 	wantRiffle(t, 2, "is the key of another log", "backup", "--data", other.data, "--to", folder)
 	wantRiffle(t, 2, "is the data folder", "backup", "--data", s.data, "--to", s.data)
-	wantRiffle(t, 2, "there is no store at", "backup", "--data", t.TempDir(), "--to", folder)
+	wantRiffle(t, 2, "there is no log in", "backup", "--data", t.TempDir(), "--to", folder)
 	wantRiffle(t, 2, "is of another log, or was changed", "backup", "--data", s.data, "--to", t.TempDir(),
 		"--key", filepath.Join(other.data, "log.key"), "--seed-key", filepath.Join(s.data, "seed.key"))
 	wantRiffle(t, 2, "use --seed-key to name the key of this store", "backup", "--data", s.data, "--to", t.TempDir(), "--seed-key", filepath.Join(other.data, "seed.key"))

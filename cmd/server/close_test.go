@@ -65,6 +65,9 @@ func TestClosedLogIsFollowed(t *testing.T) {
 			for range 2 {
 				wantRiffle(t, 0, "new log      example.com/next", closing...)
 			}
+			other := filepath.Join(t.TempDir(), "other")
+			wantRiffle(t, 2, "whose key is not in "+other+". Nothing was changed", append(closing, "--new-data", other)...)
+			assert.NoDirExists(t, other)
 			l.refused(t, "the log was closed, so it takes no more records")
 
 			require.NoError(t, os.MkdirAll(filepath.Join(next, "logs"), 0o700))

@@ -216,7 +216,8 @@ func sourceOf(folder string, db *database, ofDatabase bool) []string {
 func exportSome(t *testing.T, data string, db *database, ofDatabase bool) {
 	for _, name := range []string{".", "successors/2", "successors/3"} {
 		args := append([]string{"log", "export", "--remove"}, sourceOf(filepath.Join(data, name), db, ofDatabase)...)
-		wantRiffle(t, 0, "removed ", args...)
+		wantRiffle(t, 0, "\nremoved ", args...)
+		wantRiffle(t, 0, ", before\n", args...)
 	}
 	source := sourceOf(filepath.Join(data, fmt.Sprint("successors/", lastLog(t, data))), db, ofDatabase)
 	wantRiffle(t, 2, "the log has not ended", append([]string{"log", "export"}, source...)...)
