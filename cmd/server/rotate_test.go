@@ -238,28 +238,44 @@ func forgetSeeds(t *testing.T, s *server, d shuffled) {
 // the next one could not begin. So it does not end, and goes on until there is room.
 func TestDiskIsFullWhenALogEnds(t *testing.T) {
 	t.Parallel()
-	data := t.TempDir()
-	disk := newDisk(t, data, "24m")
-	s := launch{data: data, wrapper: disk.wrapper, args: []string{"--rotate", "100"}}.start(t)
-	answered := s.load(4, 24, smallShuffle).answered
-	filler := filepath.Join(disk.folder, "filler")
-	var disks syscall.Statfs_t
-	require.NoError(t, syscall.Statfs(disk.folder, &disks))
-	require.NoError(t, os.WriteFile(filler, make([]byte, int64(disks.Bavail)*disks.Bsize-460<<10), 0o600))
-	answered = append(answered, s.load(1, 7, smallShuffle).answered...)
-	until(t, "the log is due", func() bool {
-		return strings.Contains(s.log.String(), "ending the log: ")
-	})
-	answered = append(answered, s.shuffle(smallShuffle))
-	assert.Len(t, answered, 104)
-	require.NoError(t, os.Truncate(filler, 0))
-	until(t, "the next log has begun", func() bool {
-		answered = append(answered, s.shuffle(smallShuffle))
-		_, err := os.Stat(filepath.Join(disk.folder, "successors", "2", "checkpoint"))
-		return err == nil
-	})
-	for _, d := range answered {
-		s.wantOK(s.get("/audits/" + d.AuditID + "/proof"))
+	for name, start := range map[string]func(t *testing.T) (s *server, folder string, free int64){
+		"SQLite": func(t *testing.T) (*server, string, int64) {
+			data := t.TempDir()
+			disk := newDisk(t, data, "24m")
+			s := launch{data: data, wrapper: disk.wrapper, args: []string{"--rotate", "100"}}.start(t)
+			s.data = disk.folder
+			return s, disk.folder, 460 << 10
+		},
+		"PostgreSQL": func(t *testing.T) (*server, string, int64) {
+			db := newDatabase(t)
+			folder := db.SmallDisk(t, db.name, 24<<20)
+			return db.replica("--rotate", "100").start(t), folder, 120 << 10
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, folder, free := start(t)
+			answered := s.load(4, 24, smallShuffle).answered
+			filler := filepath.Join(folder, "filler")
+			var disk syscall.Statfs_t
+			require.NoError(t, syscall.Statfs(folder, &disk))
+			require.NoError(t, os.WriteFile(filler, make([]byte, int64(disk.Bavail)*disk.Bsize-free), 0o600))
+			answered = append(answered, s.load(1, 7, smallShuffle).answered...)
+			until(t, "the log is due", func() bool {
+				return strings.Contains(s.log.String(), "ending the log: ")
+			})
+			assert.Contains(t, s.log.String(), `"reason":"space"`)
+			answered = append(answered, s.shuffle(smallShuffle))
+			assert.Len(t, answered, 104)
+			require.NoError(t, os.Truncate(filler, 0))
+			until(t, "the next log has begun", func() bool {
+				answered = append(answered, s.shuffle(smallShuffle))
+				return lastLog(t, s.data) == 2
+			})
+			for _, d := range answered {
+				s.wantOK(s.get("/audits/" + d.AuditID + "/proof"))
+			}
+		})
 	}
 }
 

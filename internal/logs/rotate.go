@@ -106,7 +106,7 @@ func (l *served) endIfDue(ctx context.Context, log *ledger.Log) error {
 		return err
 	}
 	chain := l.chain()
-	if err = makeRoom(ledger.SuccessorFolder(l.Folder, len(chain)+1)); err == nil {
+	if err = l.makeRoom(ctx, l.after(len(chain))); err == nil {
 		next := log.NextKey(ledger.SuccessorOrigin(chain[0].Origin(), len(chain)+1))
 		err = journal.New(log, rand.Reader, time.Now).EndLog(ctx, next)
 	}
@@ -119,16 +119,23 @@ func (l *served) endIfDue(ctx context.Context, log *ledger.Log) error {
 // successorRoom is more than a new log takes on a disk, with its write-ahead log: 350 kB.
 const successorRoom = 1 << 20
 
-// makeRoom makes the folder of a log, unless its disk has too little room. A log that has ended
-// while the next one cannot begin takes no records.
-func makeRoom(folder string) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+// makeRoom makes the folder of the next log and its tables in a database, unless there is too little
+// room. A log that has ended while the next one cannot begin takes no records.
+func (l *served) makeRoom(ctx context.Context, next *Settings) error {
+	if err := os.MkdirAll(next.Folder, 0o700); err != nil {
 		return err
 	}
-	if free, ok := system.Free(folder); ok && free < successorRoom {
+	if free, ok := system.Free(next.Folder); ok && free < successorRoom {
 		return fmt.Errorf("%w: %d bytes are free, and the next log takes up to %d", ledger.ErrNoSpace, free, successorRoom)
 	}
-	return nil
+	if next.Store == "" {
+		return nil
+	}
+	tables, err := l.set.OpenStore(ctx, next)
+	if err == nil {
+		err = tables.Close()
+	}
+	return err
 }
 
 // openNext opens the log that follows the open one, and has it answer requests. It tries again until ctx

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -245,31 +244,10 @@ func TestStalledTransactionIsEnded(t *testing.T) {
 	w.check(url, l)
 }
 
-// smallDisk mounts a disk of size bytes that the server can write to.
-func smallDisk(t *testing.T, size int) string {
-	t.Helper()
-	folder, err := os.MkdirTemp("", "riffle-disk-")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.Remove(folder) })
-	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
-		postgrestest.Without(t, fmt.Errorf("mounting a small disk: %w", err))
-	}
-	t.Cleanup(func() {
-		assert.NoError(t, syscall.Unmount(folder, syscall.MNT_DETACH))
-	})
-	require.NoError(t, postgrestest.Chown(folder))
-	return folder
-}
-
 func TestFullDiskRecovers(t *testing.T) {
 	t.Parallel()
 	url, key := newDatabase(t), newKeyFile(t)
-	disk := smallDisk(t, 20<<20)
-	space := "space_of_" + database(t, url)
-	execute(t, cluster, fmt.Sprintf("CREATE TABLESPACE %s LOCATION '%s'", space, disk), fmt.Sprintf("ALTER DATABASE %s SET TABLESPACE %s", database(t, url), space))
-	t.Cleanup(func() {
-		execute(t, cluster, fmt.Sprintf("DROP DATABASE %s (FORCE)", database(t, url)), "DROP TABLESPACE "+space)
-	})
+	disk := cluster.SmallDisk(t, database(t, url), 20<<20)
 	l := openLog(t, url, key)
 	w := newWorkload(t)
 	w.append(l, ledgertest.Entries("before", 1)[0])

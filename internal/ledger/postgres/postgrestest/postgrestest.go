@@ -304,6 +304,28 @@ func (c *Cluster) NewDatabase(t testing.TB) string {
 	return name
 }
 
+// SmallDisk moves a database to a new disk of size bytes, and returns the disk's folder.
+func (c *Cluster) SmallDisk(t testing.TB, database string, size int) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "riffle-disk-")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.Remove(folder) })
+	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
+		Without(t, fmt.Errorf("mounting a small disk: %w", err))
+	}
+	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(folder, syscall.MNT_DETACH)) })
+	require.NoError(t, Chown(folder))
+	execute := func(statements ...string) {
+		for _, sql := range statements {
+			assert.NoError(t, c.Exec(context.Background(), sql))
+		}
+	}
+	space := "space_of_" + database
+	execute(fmt.Sprintf("CREATE TABLESPACE %s LOCATION '%s'", space, folder), fmt.Sprintf("ALTER DATABASE %s SET TABLESPACE %s", database, space))
+	t.Cleanup(func() { execute(fmt.Sprintf("DROP DATABASE %s (FORCE)", database), "DROP TABLESPACE "+space) })
+	return folder
+}
+
 // Stop stops the server unless it has ended, and waits until it has.
 func (c *Cluster) Stop(mode Mode) error {
 	if c.ended == nil {
