@@ -2,6 +2,7 @@ package logs
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"os"
@@ -22,6 +23,7 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/budget"
 	"riffle/internal/dealer"
+	"riffle/internal/journal"
 	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -388,6 +390,33 @@ func TestLogBeginsAfterTheOtherEnded(t *testing.T) {
 	record, err := audit.ParseRecord(begin.Record)
 	require.NoError(t, err)
 	assert.Equal(t, ahead.UTC().Truncate(time.Microsecond), record.Time)
+}
+
+// A log has ended with a commitment that is due, and the next one cannot be opened for a while. It expires
+// the commitment.
+func TestExpiryWaitsForTheNextLog(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeOpener(t)
+		s := f.mustStart(folder, access.MainLog)
+		l, size := s.find(access.MainLog), uint64(5)
+		made, err := l.services.Dealer.Commit(t.Context(), &dealer.Request{Request: plan.Request{Size: &size}, Expiry: time.Second})
+		require.NoError(t, err)
+		f.set(access.MainLog, errDisk, false)
+		require.NoError(t, os.MkdirAll(ledger.SuccessorFolder(folder, 2), 0o700))
+		next := l.services.Log.NextKey(ledger.SuccessorOrigin(l.services.Log.Origin(), 2))
+		require.NoError(t, journal.New(l.services.Log, rand.Reader, time.Now).EndLog(t.Context(), next))
+		time.Sleep(5 * time.Second)
+		assert.Contains(t, f.log.String(), "opening the next log")
+		assert.NotContains(t, f.log.String(), "expiring")
+		f.set(access.MainLog, nil, false)
+		time.Sleep(5 * time.Second)
+		expired, err := l.services.Dealer.Commitment(t.Context(), made.ID)
+		require.NoError(t, err)
+		assert.Equal(t, dealer.StatusVoid, expired.Status)
+		mustClose(t, s)
+	})
 }
 
 func TestRotationIsDue(t *testing.T) {
