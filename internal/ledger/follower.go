@@ -59,11 +59,13 @@ func (l *Log) startFollower(ctx context.Context, head Head, c proof.Checkpoint) 
 	return nil
 }
 
+// runFollower follows the log until it has ended and all is published: then its readers' connections
+// become idle.
 func (l *Log) runFollower(ctx context.Context) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	var delayed <-chan time.Time // nil if nothing was committed since the last read
-	for {
+	for ended := false; ; {
 		select {
 		case <-ctx.Done():
 			return
@@ -81,9 +83,19 @@ func (l *Log) runFollower(ctx context.Context) {
 				l.fail(err)
 				return
 			}
+			if ended {
+				return
+			}
 		}
 		delayed = nil
-		l.setReadable(ctx, l.follow(ctx))
+		select {
+		case <-l.end: // nothing follows what is read now
+			ended = true
+		default:
+		}
+		err := l.follow(ctx)
+		l.setReadable(ctx, err)
+		ended = ended && err == nil
 	}
 }
 
