@@ -21,7 +21,7 @@ func (f *File) readKeys(list *yaml.Node) {
 	if len(list.Content) == 0 { // it would permit everything
 		f.mistake(at(list), "keys has no key; leave it out if callers need none")
 	}
-	names, digests := map[string]int{}, map[access.Digest]int{} // their lines
+	names, digests := map[string]int{}, map[string]int{} // their lines
 	for _, node := range list.Content {
 		var key access.Key
 		fields := f.grant(&key.Grant)
@@ -41,8 +41,7 @@ func (f *File) readKeys(list *yaml.Node) {
 				f.mistake(at(value), "sha256 must be the SHA-256 of the token, %d hex digits", 2*sha256.Size)
 			default:
 				key.Digest = access.Digest(digest)
-				f.once(value, "sha256; the key", digests[key.Digest])
-				digests[key.Digest] = value.Line
+				f.once(value, "sha256; the key", string(digest), digests)
 			}
 		}
 		if !f.mapping(node, "each of keys", fields) {
@@ -60,8 +59,7 @@ func (f *File) readKeys(list *yaml.Node) {
 	}
 }
 
-// name reads the name of a key or a log, which is not in lines yet: these have the lines of the
-// other names. It returns "" with a mistake.
+// name reads the name of a key or a log, which is in no earlier line. It returns "" with a mistake.
 func (f *File) name(value *yaml.Node, owner string, lines map[string]int) string {
 	name, ok := f.scalar("name", value)
 	if !ok {
@@ -71,20 +69,21 @@ func (f *File) name(value *yaml.Node, owner string, lines map[string]int) string
 		f.mistake(at(value), "%v", err)
 		return ""
 	}
-	if !f.once(value, fmt.Sprintf("name %.80q; the %s", name, owner), lines[name]) {
+	if !f.once(value, fmt.Sprintf("name %.80q; the %s", name, owner), name, lines) {
 		return ""
 	}
-	lines[name] = value.Line
 	return name
 }
 
-// once reports whether a value was in no earlier line, which is 0 then, or adds a mistake. what
-// names the value and what has it.
-func (f *File) once(value *yaml.Node, what string, line int) bool {
-	if line > 0 {
-		f.mistake(at(value), "duplicate %s in line %d has it already", what, line)
+// once reports whether a value is in none of the lines, to which it adds its own, or adds a mistake.
+// what names the value and what has it.
+func (f *File) once(node *yaml.Node, what, value string, lines map[string]int) bool {
+	if lines[value] > 0 {
+		f.mistake(at(node), "duplicate %s in line %d has it already", what, lines[value])
+		return false
 	}
-	return line == 0
+	lines[value] = node.Line
+	return true
 }
 
 func (f *File) readAnonymous(value *yaml.Node) {
