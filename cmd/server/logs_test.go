@@ -108,7 +108,7 @@ func TestMistakesOfLogs(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s; want %s", c.name, code, stderr, c.want)
 		}
 	}
-	_, path := configured(t, twoLogs+"keys: [{name: k, sha256: "+strings.Repeat("ab", 32)+", may: [read], logs: [poker, main]}]")
+	_, path := configured(t, twoLogs+"  - {name: whist, anchor: [/mnt/a, /mnt/b]}\nkeys: [{name: k, sha256: "+strings.Repeat("ab", 32)+", may: [read], logs: [poker, main]}]")
 	if code, stdout, stderr := runToExit(t, nil, "--check-config", "--config", path); code != 0 || !strings.Contains(stdout, "is valid") {
 		t.Errorf("a valid file: exit code %d, %s%s", code, stdout, stderr)
 	}

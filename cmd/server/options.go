@@ -211,23 +211,25 @@ func given(f *flag.FlagSet) map[string]bool {
 // fromFile sets the missing flags and the logs from the file. It checks the keys of the other flags
 // too, so that the file's validity does not depend on them.
 func (o *options) fromFile() *config.File {
-	f := o.flags
-	given, trial := given(f), newOptions().flags
+	given, trial := given(o.flags), newOptions().flags
+	return config.Read(o.config, settingsOf(o.flags, func(fl *flag.Flag, value string) error {
+		err := setFlag(trial, fl, value) // a failing Set may change the flag
+		if err == nil && !given[fl.Name] {
+			return o.flags.Set(fl.Name, value)
+		}
+		return err
+	}), o.newLog)
+}
+
+// settingsOf returns the keys of the flags that have one. set sets a flag.
+func settingsOf(f *flag.FlagSet, set func(fl *flag.Flag, value string) error) map[string]config.Setting {
 	settings := map[string]config.Setting{}
 	f.VisitAll(func(fl *flag.Flag) {
-		if !hasKey(fl.Name) {
-			return
+		if hasKey(fl.Name) {
+			settings[fl.Name] = config.Setting{List: isList(fl.Name), Set: func(value string) error { return set(fl, value) }}
 		}
-		set := func(value string) error {
-			err := setFlag(trial, fl, value) // a failing Set may change the flag
-			if err == nil && !given[fl.Name] {
-				return f.Set(fl.Name, value)
-			}
-			return err
-		}
-		settings[fl.Name] = config.Setting{List: isList(fl.Name), Set: set}
 	})
-	return config.Read(o.config, settings, o.newLog)
+	return settings
 }
 
 // setFlag sets a flag. Its error names the default.
@@ -343,11 +345,7 @@ func (o *options) newLog() map[string]config.Setting {
 	f.SetOutput(io.Discard)
 	addLogFlags(f, l)
 	o.logs, o.logFlags = append(o.logs, l), append(o.logFlags, f)
-	settings := map[string]config.Setting{}
-	f.VisitAll(func(fl *flag.Flag) {
-		settings[fl.Name] = config.Setting{Set: func(value string) error { return setFlag(f, fl, value) }}
-	})
-	return settings
+	return settingsOf(f, func(fl *flag.Flag, value string) error { return setFlag(f, fl, value) })
 }
 
 // completeLogs sets names and folders of the file's logs. They inherit decks, deadline and create

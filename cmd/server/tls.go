@@ -155,15 +155,16 @@ func (c *certificates) reload(settings *config.TLS) (changed, ok bool) {
 	case c.acme != nil || settings.ACME != nil:
 		return false, reflect.DeepEqual(c.acme, settings.ACME)
 	}
-	changed, err := c.load(*settings)
-	if err != nil {
-		c.logFailure(err)
-	}
-	return changed, true
+	return c.loadAgain(*settings), true
 }
 
-func (c *certificates) logFailure(err error) {
-	c.logger.Error("reading the certificate failed, and the one before is still in use", "error", err)
+// loadAgain is load while a certificate is in use, which stays so after a failure.
+func (c *certificates) loadAgain(files config.TLS) (changed bool) {
+	changed, err := c.load(files)
+	if err != nil {
+		c.logger.Error("reading the certificate failed, and the one before is still in use", "error", err)
+	}
+	return changed
 }
 
 // watch keeps the certificates up to date until stop is called.
@@ -195,11 +196,8 @@ func (c *certificates) watchFiles(done <-chan struct{}) {
 		files, loaded := c.files, c.loaded
 		c.mu.Unlock()
 		before := seen
-		if seen = contents(files); seen != before || seen == loaded {
-			continue
-		}
-		if _, err := c.load(files); err != nil {
-			c.logFailure(err)
+		if seen = contents(files); seen == before && seen != loaded {
+			c.loadAgain(files)
 		}
 	}
 }
