@@ -40,21 +40,6 @@ func (r *Rules) checkDeck(p *Plan) error {
 	return nil
 }
 
-// presetHands returns the hand sizes of the request's preset.
-func presetHands(p *Plan) ([]uint64, error) {
-	sizes, err := p.Deck.Hands(int(p.Copies), p.Request.Preset)
-	if preset := (*deck.PresetError)(nil); errors.As(err, &preset) {
-		return nil, Refuse("/hands", "%s", preset.Reason)
-	} else if err != nil {
-		return nil, err
-	}
-	hands := make([]uint64, len(sizes))
-	for i, n := range sizes {
-		hands[i] = uint64(n)
-	}
-	return hands, nil
-}
-
 // A DeckChangedError reports that a deck type's cards have changed since a record was made.
 type DeckChangedError struct {
 	AuditID uuid.UUID

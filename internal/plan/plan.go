@@ -8,6 +8,7 @@ package plan
 import (
 	"cmp"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math/bits"
 	"strconv"
@@ -292,11 +293,16 @@ func checkHands(p *Plan) error {
 	s := &p.Statement
 	s.Hands = p.Request.Hands
 	if p.Request.Preset != "" {
-		sizes, err := presetHands(p)
-		if err != nil {
+		sizes, err := p.Deck.Hands(int(p.Copies), p.Request.Preset)
+		if wrong, ok := errors.AsType[*deck.PresetError](err); ok {
+			return Refuse("/hands", "%s", wrong.Reason)
+		} else if err != nil {
 			return err
 		}
-		s.Hands = sizes
+		s.Hands = make([]uint64, len(sizes))
+		for i, n := range sizes {
+			s.Hands[i] = uint64(n)
+		}
 	}
 	if len(s.Hands) > maxHands {
 		return Refuse("/hands", "hands has %d sizes, and at most %d can be dealt", len(s.Hands), maxHands)
