@@ -209,8 +209,5 @@ func (a *API) SetPolicy(p *access.Policy) {
 // Stop ends replays and proofs in flight: see [httpserver.LongRequests.Stop].
 func (a *API) Stop() { a.long.Stop() }
 
-// Routes returns the router, for tests that compare it with the contract.
-func (a *API) Routes() chi.Routes { return a.router }
-
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.router.ServeHTTP(w, r) }
