@@ -42,11 +42,12 @@ func (a *API) serveMore(m More, answer func(http.ResponseWriter, *http.Request, 
 }
 
 // authorize identifies the caller, unless it asks for a page. It returns an error if the caller lacks
-// the scope or has reached its limits.
+// the scope or has reached its limits. Pages of any origin may read an answer of the scope Read.
 func (a *API) authorize(x *exchange, scope access.Scope) (err error) {
 	policy := a.policy.Load()
-	if scope == access.Read {
-		showAll(x.Header())
+	if scope == access.Read { // to all clients, since caches may store the answer
+		x.Header().Set("Access-Control-Allow-Origin", "*")
+		x.Header().Set("Access-Control-Expose-Headers", strings.Join(exposed, ", "))
 	}
 	if scope == access.Page {
 		x.caller = policy.Anonymous(x.peer)
@@ -133,12 +134,6 @@ func (a *API) forwarded(r *http.Request) *http.Request {
 
 // exposed are the header fields that pages of other origins may read.
 var exposed = []string{"ETag", "RateLimit", "RateLimit-Policy", "Retry-After", requestIDHeader}
-
-// showAll lets pages of any origin read an answer. Caches may store it, so it is sent to all clients.
-func showAll(h http.Header) {
-	h.Set("Access-Control-Allow-Origin", "*")
-	h.Set("Access-Control-Expose-Headers", strings.Join(exposed, ", "))
-}
 
 // crossOrigin is middleware that answers preflights, and lets pages of the listed origins write. Pages of any
 // origin may use read-only routes: see [API.authorize]. The routes of deckofcards handle CORS themselves.

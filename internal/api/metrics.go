@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -103,26 +102,21 @@ func (m *Metrics) Log(name string) *LogMetrics {
 
 // Watch registers gauges of each log: whether it is ready, its queue and its sizes, and its open and late
 // commitments and open shoes. A scrape counts these in the store, and omits them if it cannot be reached.
-func (a *API) Watch(registry prometheus.Registerer) { registry.MustRegister(gauges{a}) }
-
-type gauges struct{ api *API }
+func (a *API) Watch(registry prometheus.Registerer) {
+	for _, l := range a.all {
+		registry.MustRegister(l)
+	}
+}
 
 // Describe implements [prometheus.Collector]. It leaves the gauges to Collect, which has each of
 // them once.
-func (gauges) Describe(chan<- *prometheus.Desc) {}
+func (*Log) Describe(chan<- *prometheus.Desc) {}
 
-// Collect asks all logs concurrently, since a store may not answer.
-func (g gauges) Collect(c chan<- prometheus.Metric) {
+// Collect implements [prometheus.Collector]. The registry collects from all logs concurrently, since a store
+// may not answer.
+func (l *Log) Collect(c chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	var logs sync.WaitGroup
-	for _, l := range g.api.all {
-		logs.Go(func() { l.collect(ctx, c) })
-	}
-	logs.Wait()
-}
-
-func (l *Log) collect(ctx context.Context, c chan<- prometheus.Metric) {
 	show := func(name, help string, value float64, status ...string) {
 		desc := prometheus.NewDesc(name, help, []string{logLabel, "status"}[:1+len(status)], nil)
 		c <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{l.name}, status...)...)
