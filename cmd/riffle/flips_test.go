@@ -289,7 +289,7 @@ func read(ctx context.Context, store ledger.Store, l *ledger.Log) (c *contents, 
 		ByClaim: map[string]ledger.Stored{}, References: map[string][]ledger.Stored{},
 	}
 	c.Size, _ = l.Sizes()
-	if c.Entries, err = store.Range(ctx, 0, 2*madeRecords); err != nil {
+	if c.Entries, err = store.Select(ctx, ledger.Range(0, 2*madeRecords)); err != nil {
 		return nil, err
 	}
 	for _, e := range c.Entries {

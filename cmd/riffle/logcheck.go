@@ -182,7 +182,7 @@ func (r *logReport) compare(store ledger.Reader, step, none string, a ledger.Anc
 // the given key either. Anything else is a finding of the check.
 func (r *logReport) rightLog(store ledger.Reader, head ledger.Head, name string) error {
 	if head.Size == 0 && len(head.Checkpoint) == 0 && len(r.second.Note) == 0 {
-		if records, err := store.Range(r.ctx, 0, 1); err == nil && len(records) == 0 {
+		if records, err := store.Select(r.ctx, ledger.Range(0, 1)); err == nil && len(records) == 0 {
 			return fmt.Errorf("there is no log in %s", name)
 		}
 	}

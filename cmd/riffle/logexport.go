@@ -84,7 +84,7 @@ func lastRecord(ctx context.Context, store ledger.Reader) (*audit.Record, error)
 	if err != nil || head.Size == 0 {
 		return nil, err
 	}
-	last, err := ledger.FirstOrNotFound(store.Range(ctx, head.Size-1, 1))
+	last, err := ledger.FirstOrNotFound(store.Select(ctx, ledger.Range(head.Size-1, 1)))
 	if err != nil {
 		return nil, err
 	}

@@ -308,7 +308,7 @@ func TestAnswers(t *testing.T) {
 		}
 		if found := idOfRecord.FindStringSubmatch(got); found != nil {
 			got = strings.Replace(got, found[0], "+", 1)
-			_, err := s.store.ByID(t.Context(), uuid.MustParse(found[1]))
+			_, err := ledger.FirstOrNotFound(s.store.Select(t.Context(), ledger.ByID(uuid.MustParse(found[1]))))
 			assert.NoErrorf(t, err, "%s: the audit_id %s", row.request, found[1])
 			assert.NotEqualf(t, seen[found[1]], s.store.Size(t) > before,
 				"%s: %d records were made, and the audit_id was seen before", row.request, s.store.Size(t)-before)

@@ -27,7 +27,7 @@ import (
 // entry returns a record's entry and its decrypted sidecar.
 func entry(t *testing.T, s *journaltest.Store, j *journal.Journal, id uuid.UUID) *ledger.Stored {
 	t.Helper()
-	list, err := s.Range(t.Context(), 0, 1000)
+	list, err := s.Select(t.Context(), ledger.Range(0, 1000))
 	require.NoError(t, err)
 	at := slices.IndexFunc(list, func(e ledger.Stored) bool { return e.ID == id })
 	require.Truef(t, at >= 0, "there is no record %s", id)
@@ -46,7 +46,7 @@ func visit(t *testing.T, s *journaltest.Store, c *journal.Checker, e *ledger.Sto
 	t.Helper()
 	v, err := c.Visit(e)
 	if err == nil && v.Origin != uuid.Nil {
-		origin, lookup := s.ByID(t.Context(), v.Origin)
+		origin, lookup := ledger.FirstOrNotFound(s.Select(t.Context(), ledger.ByID(v.Origin)))
 		if lookup != nil {
 			require.ErrorIs(t, lookup, ledger.ErrNotFound)
 		}

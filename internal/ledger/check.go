@@ -215,7 +215,7 @@ func (c *checker) checkEnd(size uint64) error {
 
 // beyond returns what the store has beyond a log of a size.
 func (c *checker) beyond(size uint64) (extra []string, err error) {
-	list, err := c.store.Range(c.ctx, size, 1)
+	list, err := c.store.Select(c.ctx, Range(size, 1))
 	if err != nil {
 		return nil, err
 	}

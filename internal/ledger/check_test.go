@@ -21,7 +21,7 @@ func TestCheckFindsDamagedIndexes(t *testing.T) {
 	entries := ledgertest.Entries("lost", 3)
 	entries[1].Claims, entries[1].Reference = []ledger.Claim{{Name: "claim"}}, "game"
 	s, c := begun(t, entries)
-	other, err := s.ByID(t.Context(), entries[0].ID)
+	other, err := ledger.FirstOrNotFound(s.Select(t.Context(), ledger.ByID(entries[0].ID)))
 	require.NoError(t, err)
 	for _, index := range []string{"ID", "Claim", "Reference"} {
 		for _, to := range []*ledger.Stored{nil, other} {

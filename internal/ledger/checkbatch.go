@@ -49,7 +49,7 @@ func (c *checker) checkBatch(from uint64, n int) *recordBatch {
 
 // readRecords reads the records and what is found by their ids and references.
 func (c *checker) readRecords(b *recordBatch, from uint64, n int) (err error) {
-	if b.list, err = c.store.Range(c.ctx, from, n); err != nil {
+	if b.list, err = c.store.Select(c.ctx, Range(from, n)); err != nil {
 		return err
 	}
 	for i := range b.list {

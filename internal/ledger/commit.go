@@ -149,7 +149,7 @@ func (l *Log) raise(ctx context.Context, entries []Entry) error {
 // isCommitted reports whether the store has the batch, given the id of its first written entry, and
 // the batch is durable.
 func (l *Log) isCommitted(ctx context.Context, b *batch, first uuid.UUID) (bool, error) {
-	found, err := l.store.ByID(ctx, first)
+	found, err := FirstOrNotFound(l.store.Select(ctx, ByID(first)))
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrUnavailable) {
 		return false, nil
 	} else if err != nil {

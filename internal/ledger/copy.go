@@ -94,7 +94,7 @@ func (k Copy) isEarlier(ctx context.Context, head Head, tree *Tree, from Reader,
 // copyRecords appends the next n records. The last ones bring the target to the head, which must have
 // their root.
 func (k Copy) copyRecords(ctx context.Context, from Reader, to Store, tree *Tree, head Head, n uint64) error {
-	list, err := from.Range(ctx, tree.Size(), int(n))
+	list, err := from.Select(ctx, Range(tree.Size(), int(n)))
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (l *Log) readDurable(ctx context.Context, read func() (*Stored, error)) (*S
 				return nil, err
 			}
 		}
-		same, err := l.validated(reading(ctx, l.readers, func() (*Stored, error) { return l.store.ByID(ctx, e.ID) }))
+		same, err := l.validated(reading(ctx, l.readers, func() (*Stored, error) { return FirstOrNotFound(l.store.Select(ctx, ByID(e.ID))) }))
 		switch {
 		case errors.Is(err, ErrNotFound): // a failover removed it
 		case err != nil:

@@ -39,19 +39,19 @@ func (l *Log) find(read func(*Log) (*Stored, error)) (*Stored, error) {
 // ByID returns the entry with the id, or [ErrNotFound].
 func (l *Log) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
 	return l.find(func(l *Log) (*Stored, error) {
-		return l.readDurable(ctx, func() (*Stored, error) { return l.store.ByID(ctx, id) })
+		return l.readDurable(ctx, func() (*Stored, error) { return FirstOrNotFound(l.store.Select(ctx, ByID(id))) })
 	})
 }
 
 // At returns the entry at an index of this log, or [ErrNotFound].
 func (l *Log) At(ctx context.Context, index uint64) (*Stored, error) {
-	return l.readDurable(ctx, func() (*Stored, error) { return FirstOrNotFound(l.store.Range(ctx, index, 1)) })
+	return l.readDurable(ctx, func() (*Stored, error) { return FirstOrNotFound(l.store.Select(ctx, Range(index, 1))) })
 }
 
 // ByClaim returns the claim's holder, or [ErrNotFound].
 func (l *Log) ByClaim(ctx context.Context, claim string) (*Stored, error) {
 	return l.find(func(l *Log) (*Stored, error) {
-		return l.readDurable(ctx, func() (*Stored, error) { return l.store.ByClaim(ctx, claim) })
+		return l.readDurable(ctx, func() (*Stored, error) { return FirstOrNotFound(l.store.Select(ctx, ByClaim(claim))) })
 	})
 }
 
@@ -78,7 +78,7 @@ func (l *Log) Of(origin string) (*Log, error) {
 func (l *Log) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]Stored, error) {
 	for {
 		list, err := reading(ctx, l.readers, func() ([]Stored, error) {
-			return l.store.ByReference(ctx, reference, from, limit)
+			return l.store.Select(ctx, ByReference(reference, from, limit))
 		})
 		if err != nil {
 			return nil, err

@@ -34,7 +34,7 @@ func (l *Log) reencryptAll(ctx context.Context) (changed uint64, err error) {
 	var damaged error
 	for from := l.vault.from.Load(); from < l.durable.Load().Size; {
 		began := time.Now()
-		list, err := reading(ctx, l.readers, func() ([]Stored, error) { return l.store.Range(ctx, from, reencryptBatch) })
+		list, err := reading(ctx, l.readers, func() ([]Stored, error) { return l.store.Select(ctx, Range(from, reencryptBatch)) })
 		if err != nil || len(list) == 0 {
 			return changed, err
 		}

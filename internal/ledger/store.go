@@ -104,6 +104,29 @@ func (q *ClaimQuery) NameBounds() (after, before string) {
 	return cmp.Or(q.After, q.Prefix), q.Prefix + string(unicode.MaxRune)
 }
 
+// An EntryQuery selects entries. It is made by [ByID], [ByClaim], [ByReference] or [Range].
+type EntryQuery struct {
+	By    string // the name of the function
+	ID    uuid.UUID
+	Name  string // the claim or the reference
+	From  uint64
+	Limit int
+}
+
+// ByID selects the entry with an id.
+func ByID(id uuid.UUID) EntryQuery { return EntryQuery{By: "ByID", ID: id} }
+
+// ByClaim selects the holder of a claim.
+func ByClaim(name string) EntryQuery { return EntryQuery{By: "ByClaim", Name: name} }
+
+// ByReference selects at most limit entries of a reference, from an index on.
+func ByReference(reference string, from uint64, limit int) EntryQuery {
+	return EntryQuery{By: "ByReference", Name: reference, From: from, Limit: limit}
+}
+
+// Range selects at most n entries, from an index on.
+func Range(from uint64, n int) EntryQuery { return EntryQuery{By: "Range", From: from, Limit: n} }
+
 // A Place is an entry's position in the log.
 type Place struct {
 	Index uint64
@@ -208,22 +231,15 @@ type Reader interface {
 	// valid only during the call. Records stops at an error of each and returns it.
 	Records(ctx context.Context, from uint64, n int, each func(index uint64, record []byte, hash tlog.Hash) error) error
 
-	// Range returns at most n entries in log order, from index on.
-	Range(ctx context.Context, from uint64, n int) ([]Stored, error)
+	// Select returns the selected entries in log order. One that is found by its claim has that claim.
+	Select(ctx context.Context, q EntryQuery) ([]Stored, error)
 
-	// ByID returns the entry with the id, or ErrNotFound. ByIDs returns the entries with the ids that exist.
-	ByID(ctx context.Context, id uuid.UUID) (*Stored, error)
+	// ByIDs returns the entries with the ids that exist.
 	ByIDs(ctx context.Context, ids []uuid.UUID) ([]Stored, error)
 
 	// Found calls each for at most n entries in log order, from index on, with the indexes of the
-	// entries that ByID and ByReference find for it, or -1. It reads indexes and no records.
+	// entries that ByID and ByReference select for it, or -1. It reads indexes and no records.
 	Found(ctx context.Context, from uint64, n int, each func(index uint64, byID, byReference int64)) error
-
-	// ByClaim returns the claim's holder with that one claim, or ErrNotFound.
-	ByClaim(ctx context.Context, claim string) (*Stored, error)
-
-	// ByReference returns at most limit entries of a reference in log order, from index on.
-	ByReference(ctx context.Context, reference string, from uint64, limit int) ([]Stored, error)
 
 	// Holders returns the holder of each claim that has one.
 	Holders(ctx context.Context, claims []string) (map[string]Holder, error)

@@ -3,11 +3,9 @@ package ledger_test
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
-	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
@@ -127,19 +125,11 @@ func (f *faultyStore) Close() error {
 	return f.Store.Close()
 }
 
-func (f *faultyStore) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
-	list, err := f.list("Range")(f.Store.Range(ctx, from, n))
-	if f.short {
-		list = list[:len(list)-1]
-	}
-	return list, err
-}
-
 func (f *faultyStore) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
 	if err := f.call("Records"); err != nil {
 		return err
 	}
-	list, err := f.Range(ctx, from, n)
+	list, err := f.Select(ctx, ledger.Range(from, n))
 	for _, e := range list {
 		if err := each(e.Index, e.Record, e.Hash); err != nil {
 			return err
@@ -161,66 +151,44 @@ func (f *faultyStore) Hashes(ctx context.Context, level int, from uint64, n int)
 	return list, err
 }
 
-func (f *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	if err := f.lost(&f.lostLookups); err != nil {
-		return nil, err
-	}
-	return f.one("ByID", func() (*ledger.Stored, error) { return f.Store.ByID(ctx, id) })
-}
-
-func (f *faultyStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	return f.one("ByClaim", func() (*ledger.Stored, error) { return f.Store.ByClaim(ctx, claim) })
-}
-
-func (f *faultyStore) one(method string, read func() (*ledger.Stored, error)) (*ledger.Stored, error) {
-	if err := f.call(method); err != nil {
-		return nil, err
-	}
-	e, err := read()
-	if err != nil {
-		return nil, err
-	}
-	return ledger.FirstOrNotFound(f.list(method)([]ledger.Stored{*e}, nil))
-}
-
-func (f *faultyStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	if err := f.call("ByReference"); err != nil {
-		return nil, err
-	}
-	return f.list("ByReference")(f.Store.ByReference(ctx, reference, from, limit))
-}
-
-// list returns a function that changes what a method has read.
-func (f *faultyStore) list(method string) func([]ledger.Stored, error) ([]ledger.Stored, error) {
-	return func(list []ledger.Stored, err error) ([]ledger.Stored, error) {
-		switch {
-		case err != nil:
-		case f.index == method && f.to == nil:
-			return nil, nil
-		case f.index == method:
-			return []ledger.Stored{*f.to}, nil
+func (f *faultyStore) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.Stored, error) {
+	if q.By == "ByID" {
+		if err := f.lost(&f.lostLookups); err != nil {
+			return nil, err
 		}
-		for i := range list {
-			if f.record != nil {
-				f.record(&list[i])
-			}
-		}
-		return list, err
 	}
+	if err := f.call(q.By); err != nil {
+		return nil, err
+	}
+	list, err := f.Store.Select(ctx, q)
+	switch {
+	case err != nil:
+	case f.index == q.By && f.to == nil:
+		return nil, nil
+	case f.index == q.By:
+		return []ledger.Stored{*f.to}, nil
+	}
+	for i := range list {
+		if f.record != nil {
+			f.record(&list[i])
+		}
+	}
+	if f.short && q.By == "Range" {
+		list = list[:len(list)-1]
+	}
+	return list, err
 }
 
 // Found tells what ByID and ByReference find.
 func (f *faultyStore) Found(ctx context.Context, from uint64, n int, each func(uint64, int64, int64)) error {
-	list, err := f.Store.Range(ctx, from, n)
+	list, err := f.Store.Select(ctx, ledger.Range(from, n))
 	for i := 0; err == nil && i < len(list); i++ {
 		found := [2]int64{-1, -1}
-		var byID *ledger.Stored
-		if byID, err = f.ByID(ctx, list[i].ID); err == nil {
-			found[0] = int64(byID.Index)
-		} else if errors.Is(err, ledger.ErrNotFound) {
-			err = nil
+		var byID []ledger.Stored
+		if byID, err = f.Select(ctx, ledger.ByID(list[i].ID)); len(byID) > 0 {
+			found[0] = int64(byID[0].Index)
 		}
-		if same, _ := f.ByReference(ctx, list[i].Reference, list[i].Index, 1); len(same) > 0 {
+		if same, _ := f.Select(ctx, ledger.ByReference(list[i].Reference, list[i].Index, 1)); len(same) > 0 {
 			found[1] = int64(same[0].Index)
 		}
 		each(list[i].Index, found[0], found[1])

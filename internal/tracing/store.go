@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/codes"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	oteltrace "go.opentelemetry.io/otel/trace"
@@ -92,20 +91,8 @@ func (s *tracedStore) Records(ctx context.Context, from uint64, n int, each func
 	return err
 }
 
-func (s *tracedStore) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
-	return read(ctx, s, "Range", func() ([]ledger.Stored, error) { return s.Store.Range(ctx, from, n) })
-}
-
-func (s *tracedStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return read(ctx, s, "ByID", func() (*ledger.Stored, error) { return s.Store.ByID(ctx, id) })
-}
-
-func (s *tracedStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	return read(ctx, s, "ByClaim", func() (*ledger.Stored, error) { return s.Store.ByClaim(ctx, claim) })
-}
-
-func (s *tracedStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	return read(ctx, s, "ByReference", func() ([]ledger.Stored, error) { return s.Store.ByReference(ctx, reference, from, limit) })
+func (s *tracedStore) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.Stored, error) {
+	return read(ctx, s, q.By, func() ([]ledger.Stored, error) { return s.Store.Select(ctx, q) })
 }
 
 func (s *tracedStore) Claims(ctx context.Context, q ledger.ClaimQuery) ([]ledger.Claim, error) {

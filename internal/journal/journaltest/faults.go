@@ -3,7 +3,6 @@ package journaltest
 import (
 	"context"
 
-	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
@@ -44,30 +43,16 @@ func (f *Faults) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger
 	return ledger.AppendFromHead(ctx, f, next)
 }
 
-// ByID returns the entry with the id after tampering.
-func (f *Faults) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return f.tampered(func() (*ledger.Stored, error) { return f.Store.ByID(ctx, id) })
-}
-
-// ByClaim returns the entry that holds a claim after tampering.
-func (f *Faults) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	if moved, ok := f.Moved[claim]; ok {
-		return f.Store.ByClaim(ctx, moved)
+// Select returns entries. Those found by id, claim or reference are tampered with.
+func (f *Faults) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.Stored, error) {
+	moved, isMoved := f.Moved[q.Name]
+	switch {
+	case q.By == "Range":
+		return f.Store.Select(ctx, q)
+	case q.By == "ByClaim" && isMoved:
+		return f.Store.Select(ctx, ledger.ByClaim(moved))
 	}
-	return f.tampered(func() (*ledger.Stored, error) { return f.Store.ByClaim(ctx, claim) })
-}
-
-func (f *Faults) tampered(find func() (*ledger.Stored, error)) (*ledger.Stored, error) {
-	e, err := after(f.Looking, find)
-	if err == nil && f.Tamper != nil {
-		f.Tamper(e)
-	}
-	return e, err
-}
-
-// ByReference returns the entries of a reference after tampering.
-func (f *Faults) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	list, err := after(f.Looking, func() ([]ledger.Stored, error) { return f.Store.ByReference(ctx, reference, from, limit) })
+	list, err := after(f.Looking, func() ([]ledger.Stored, error) { return f.Store.Select(ctx, q) })
 	for i := range list {
 		if f.Tamper != nil {
 			f.Tamper(&list[i])

@@ -89,43 +89,22 @@ func ForgetSeeds(folder string) error {
 
 // Records implements [ledger.Reader].
 func (r *Reader) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
-	list, err := r.Range(ctx, from, n)
+	list, err := r.Select(ctx, ledger.Range(from, n))
 	for i := 0; err == nil && i < len(list); i++ {
 		err = each(list[i].Index, list[i].Record, list[i].Hash)
 	}
 	return err
 }
 
-// Range implements [ledger.Reader].
-func (r *Reader) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
-	list, err := r.index.Range(ctx, from, n)
+// Select implements [ledger.Reader].
+func (r *Reader) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.Stored, error) {
+	list, err := r.index.Select(ctx, q)
 	return list, cmp.Or(err, r.fill(ctx, list))
-}
-
-// ByID implements [ledger.Reader].
-func (r *Reader) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return ledger.FirstOrNotFound(r.ByIDs(ctx, []uuid.UUID{id}))
 }
 
 // ByIDs implements [ledger.Reader].
 func (r *Reader) ByIDs(ctx context.Context, ids []uuid.UUID) ([]ledger.Stored, error) {
 	list, err := r.index.ByIDs(ctx, ids)
-	return list, cmp.Or(err, r.fill(ctx, list))
-}
-
-// ByClaim implements [ledger.Reader].
-func (r *Reader) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	e, err := r.index.ByClaim(ctx, claim)
-	if err != nil {
-		return nil, err
-	}
-	list := []ledger.Stored{*e}
-	return ledger.FirstOrNotFound(list, r.fill(ctx, list))
-}
-
-// ByReference implements [ledger.Reader].
-func (r *Reader) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	list, err := r.index.ByReference(ctx, reference, from, limit)
 	return list, cmp.Or(err, r.fill(ctx, list))
 }
 

@@ -70,11 +70,11 @@ func TestArchiveHasTheLog(t *testing.T) {
 	a := open(t, folder)
 	c.CheckLog(a)
 	for _, e := range []*ledger.Entry{&c.Entries[0], &c.Entries[301]} {
-		got, err := a.ByID(t.Context(), e.ID)
+		got, err := ledger.FirstOrNotFound(a.Select(t.Context(), ledger.ByID(e.ID)))
 		require.NoError(t, err)
 		assert.Equal(t, e.Record, got.Record)
 	}
-	list, err := a.ByReference(t.Context(), "game", 1, 2)
+	list, err := a.Select(t.Context(), ledger.ByReference("game", 1, 2))
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	assert.Equal(t, c.Entries[list[1].Index].Record, list[1].Record)
@@ -108,7 +108,7 @@ func TestArchiveOnAWebServer(t *testing.T) {
 	}
 	lacking, err := archive.OpenReader(t.Context(), near)
 	require.NoError(t, err)
-	_, err = lacking.Range(t.Context(), 0, 1)
+	_, err = lacking.Select(t.Context(), ledger.Range(0, 1))
 	require.ErrorIs(t, err, ledger.ErrCorrupt, "without the files")
 	require.NoError(t, lacking.Close())
 	require.NoError(t, os.WriteFile(filepath.Join(near, "url"), []byte(server.URL+"/\n"), 0o600))
@@ -121,11 +121,11 @@ func TestArchiveOnAWebServer(t *testing.T) {
 		},
 	} {
 		handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w) })
-		_, err := a.Range(t.Context(), 0, 1)
+		_, err := a.Select(t.Context(), ledger.Range(0, 1))
 		assert.ErrorContains(t, err, name)
 	}
 	server.Close()
-	_, err = a.ByID(t.Context(), c.Entries[0].ID)
+	_, err = ledger.FirstOrNotFound(a.Select(t.Context(), ledger.ByID(c.Entries[0].ID)))
 	assert.ErrorIs(t, err, ledger.ErrUnavailable)
 }
 
@@ -162,7 +162,7 @@ func TestSidecarsOfAnArchive(t *testing.T) {
 	head, err := a.Head(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, "key", string(head.SeedKey))
-	list, err := a.Range(t.Context(), 0, len(c.Entries))
+	list, err := a.Select(t.Context(), ledger.Range(0, len(c.Entries)))
 	require.NoError(t, err)
 	for i, e := range list {
 		require.Equal(t, string(c.Entries[i].Sidecar), string(e.Sidecar))
@@ -170,13 +170,13 @@ func TestSidecarsOfAnArchive(t *testing.T) {
 	copied := archive.Folder(t.TempDir())
 	require.NoError(t, archive.Copy(folder, copied))
 	require.NoError(t, archive.ForgetSeeds(folder))
-	e, err := a.ByID(t.Context(), c.Entries[300].ID)
+	e, err := ledger.FirstOrNotFound(a.Select(t.Context(), ledger.ByID(c.Entries[300].ID)))
 	require.NoError(t, err)
 	assert.True(t, e.Forgotten)
 	assert.Equal(t, tlog.RecordHash(e.Record), c.Entries[300].Hash)
 	require.NoError(t, a.Reseal(t.Context(), []byte("key"), changed))
 	assert.NoDirExists(t, filepath.Join(folder, "sidecars"))
-	e, err = open(t, copied).ByID(t.Context(), c.Entries[300].ID)
+	e, err = ledger.FirstOrNotFound(open(t, copied).Select(t.Context(), ledger.ByID(c.Entries[300].ID)))
 	require.NoError(t, err)
 	assert.Equal(t, "another", string(e.Sidecar))
 }

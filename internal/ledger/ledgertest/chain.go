@@ -81,7 +81,7 @@ func (c *Chain) CheckLog(s ledger.Store) {
 			c.t.Fatalf("%s returns %+v, %v, want %+v", method, got, err, c.head)
 		}
 	}
-	list, err := s.Range(c.t.Context(), 0, len(c.Entries)+1)
+	list, err := s.Select(c.t.Context(), ledger.Range(0, len(c.Entries)+1))
 	require.Truef(c.t, err == nil && len(list) == len(c.Entries), "%d records, %v, want %d", len(list), err, len(c.Entries))
 	records := 0
 	err = s.Records(c.t.Context(), 1, len(c.Entries), func(index uint64, record []byte, hash tlog.Hash) error {
@@ -119,7 +119,7 @@ func (c *Chain) checkClaims(s ledger.Store) {
 		c.t.Fatalf("there are %d claims, %v, want %d", n, err, len(claims))
 	}
 	for name, want := range claims {
-		got, err := s.ByClaim(c.t.Context(), name)
+		got, err := ledger.FirstOrNotFound(s.Select(c.t.Context(), ledger.ByClaim(name)))
 		if err != nil || got.Index != uint64(want.holder) || len(got.Claims) != 1 || got.Claims[0] != want.claim {
 			c.t.Fatalf("the claim %s is held by %+v, %v, want %+v", name, got, err, want)
 		}

@@ -26,7 +26,7 @@ func testClaimsAreTransferred(t *testing.T, e Engine) {
 	transfer(&entries[6], 4, 4)
 	c.Append(s, entries[6])
 	c.CheckLog(s)
-	if holder, err := s.ByClaim(t.Context(), "thing 4"); err != nil || holder.ID != entries[6].ID {
+	if holder, err := ledger.FirstOrNotFound(s.Select(t.Context(), ledger.ByClaim("thing 4"))); err != nil || holder.ID != entries[6].ID {
 		t.Errorf("the holder of a transferred claim is %+v, %v", holder, err)
 	}
 	for name, claim := range map[string]ledger.Claim{
@@ -52,7 +52,7 @@ func testClaimsAreTransferred(t *testing.T, e Engine) {
 	unchanged[1].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Unchanged: true}}
 	c.Append(s, unchanged[0])
 	c.CheckLog(s)
-	if holder, err := s.ByClaim(t.Context(), "thing 5"); err != nil || holder.ID != unchanged[0].ID || holder.Claims[0].Status != "open" || holder.Claims[0].Due != 105 {
+	if holder, err := ledger.FirstOrNotFound(s.Select(t.Context(), ledger.ByClaim("thing 5"))); err != nil || holder.ID != unchanged[0].ID || holder.Claims[0].Status != "open" || holder.Claims[0].Due != 105 {
 		t.Errorf("the holder of an unchanged claim is %+v, %v", holder, err)
 	}
 	attempt := *c
@@ -122,7 +122,7 @@ func testHoldersAndFirsts(t *testing.T, e Engine) {
 	require.NoError(t, err)
 	require.Len(t, holders, 59)
 	for name, got := range holders {
-		want, err := s.ByClaim(t.Context(), name)
+		want, err := ledger.FirstOrNotFound(s.Select(t.Context(), ledger.ByClaim(name)))
 		if err != nil || got != (ledger.Holder{Place: ledger.Place{Index: want.Index, ID: want.ID}, Status: want.Claims[0].Status, Due: want.Claims[0].Due}) {
 			t.Errorf("the holder of %s is %+v, want %+v, %v", name, got, want, err)
 		}
@@ -131,7 +131,7 @@ func testHoldersAndFirsts(t *testing.T, e Engine) {
 	require.NoError(t, err)
 	require.Len(t, firsts, len(odd)+1)
 	for reference, got := range firsts {
-		list, err := s.ByReference(t.Context(), reference, 0, 2)
+		list, err := s.Select(t.Context(), ledger.ByReference(reference, 0, 2))
 		want := []ledger.Place{}
 		for _, e := range list {
 			want = append(want, ledger.Place{Index: e.Index, ID: e.ID})
@@ -144,7 +144,7 @@ func testHoldersAndFirsts(t *testing.T, e Engine) {
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	for _, got := range list {
-		want, err := s.ByID(t.Context(), got.ID)
+		want, err := ledger.FirstOrNotFound(s.Select(t.Context(), ledger.ByID(got.ID)))
 		require.NoError(t, err)
 		assert.Equal(t, *want, got)
 	}

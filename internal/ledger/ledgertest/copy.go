@@ -141,9 +141,9 @@ type damagedReader struct {
 	damage func(*ledger.Stored)
 }
 
-func (r damagedReader) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
-	list, err := r.Reader.Range(ctx, from, n)
-	if from == 0 && err == nil && r.damage != nil {
+func (r damagedReader) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.Stored, error) {
+	list, err := r.Reader.Select(ctx, q)
+	if q.From == 0 && err == nil && r.damage != nil {
 		r.damage(&list[3])
 	}
 	return list, err

@@ -155,14 +155,14 @@ func testEmptyStore(t *testing.T, e Engine) {
 			t.Errorf("%s returns %+v, %v, want none", method, head, err)
 		}
 	}
-	_, err := s.ByID(t.Context(), uuid.UUID{1})
+	_, err := ledger.FirstOrNotFound(s.Select(t.Context(), ledger.ByID(uuid.UUID{1})))
 	assert.ErrorIs(t, err, ledger.ErrNotFound, "an unknown id")
-	_, err = s.ByClaim(t.Context(), "claim")
+	_, err = ledger.FirstOrNotFound(s.Select(t.Context(), ledger.ByClaim("claim")))
 	assert.ErrorIs(t, err, ledger.ErrNotFound, "an unknown claim")
-	if list, err := s.ByReference(t.Context(), "game", 0, 10); err != nil || len(list) != 0 {
+	if list, err := s.Select(t.Context(), ledger.ByReference("game", 0, 10)); err != nil || len(list) != 0 {
 		t.Errorf("an unknown reference: %v, %v", list, err)
 	}
-	if list, err := s.Range(t.Context(), 0, 10); err != nil || len(list) != 0 {
+	if list, err := s.Select(t.Context(), ledger.Range(0, 10)); err != nil || len(list) != 0 {
 		t.Errorf("a range: %v, %v", list, err)
 	}
 	for level := range 3 {
@@ -195,7 +195,7 @@ func testBatchesReadBack(t *testing.T, e Engine) {
 		c.Append(s, batch...)
 		c.CheckLog(s)
 	}
-	got, err := s.ByClaim(t.Context(), "claim 2")
+	got, err := ledger.FirstOrNotFound(s.Select(t.Context(), ledger.ByClaim("claim 2")))
 	require.NoErrorf(t, err, "the holder of a claim is %v", got)
 	assert.EqualValuesf(t, 16, got.Index, "the holder of a claim is %v", got)
 	closeStore(t, s)
@@ -247,7 +247,7 @@ func testByReferenceInLogOrder(t *testing.T, e Engine) {
 		limit int
 		want  []uint64
 	}{{0, 3, []uint64{1, 3, 5}}, {5, 2, []uint64{5, 7}}, {6, 2, []uint64{7, 9}}, {37, 9, []uint64{37, 39}}, {40, 9, nil}} {
-		list, err := s.ByReference(t.Context(), "game 1", v.from, v.limit)
+		list, err := s.Select(t.Context(), ledger.ByReference("game 1", v.from, v.limit))
 		require.NoError(t, err)
 		got := indexes(list)
 		assert.Equalf(t, fmt.Sprint(v.want), fmt.Sprint(got),
@@ -300,7 +300,7 @@ func testHashesByLevel(t *testing.T, e Engine) {
 			}
 		}
 	}
-	list, err := s.Range(t.Context(), 65_000, 3)
+	list, err := s.Select(t.Context(), ledger.Range(65_000, 3))
 	require.NoErrorf(t, err, "a range: %v", indexes(list))
 	assert.Equalf(t, "[65000 65001 65002]", fmt.Sprint(indexes(list)), "a range: %v", indexes(list))
 	CheckLog(t, s, c.Verify)
@@ -320,7 +320,7 @@ func testReadersSeeWholeBatches(t *testing.T, e Engine) {
 					t.Errorf("a reader sees the size %d, %v", head.Size, err)
 					return
 				}
-				if list, err := s.Range(t.Context(), max(head.Size, 5)-5, 5); err != nil || head.Size > 0 && len(list) != 5 {
+				if list, err := s.Select(t.Context(), ledger.Range(max(head.Size, 5)-5, 5)); err != nil || head.Size > 0 && len(list) != 5 {
 					t.Errorf("a reader sees %d of the last five of %d, %v", len(list), head.Size, err)
 					return
 				}
@@ -474,7 +474,7 @@ func testCanceledRead(t *testing.T, e Engine) {
 	c.Append(s, Entries("there", 1)...)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.ByID(ctx, c.Entries[0].ID); err == nil || errors.Is(err, ledger.ErrNotFound) || errors.Is(err, ledger.ErrCorrupt) {
+	if _, err := ledger.FirstOrNotFound(s.Select(ctx, ledger.ByID(c.Entries[0].ID))); err == nil || errors.Is(err, ledger.ErrNotFound) || errors.Is(err, ledger.ErrCorrupt) {
 		t.Errorf("a canceled read: %v, want neither nil nor ErrNotFound nor ErrCorrupt", err)
 	}
 	c.CheckLog(s)

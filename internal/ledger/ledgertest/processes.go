@@ -171,7 +171,7 @@ func testProcessesShareALog(t *testing.T, e Engine) {
 	}
 	for caller := range callers {
 		for i := 1; i < each; i += 3 {
-			if list, err := s.ByReference(t.Context(), uniqueReference(caller, i), 0, 2); err != nil || len(list) != 1 {
+			if list, err := s.Select(t.Context(), ledger.ByReference(uniqueReference(caller, i), 0, 2)); err != nil || len(list) != 1 {
 				t.Errorf("the reference %q has %d entries, %v, want 1", uniqueReference(caller, i), len(list), err)
 			}
 		}

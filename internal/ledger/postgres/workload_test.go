@@ -126,7 +126,7 @@ func (w *workload) check(url string, logs ...*ledger.Log) {
 	defer closeStore(w.t, s)
 	size := ledgertest.CheckLog(w.t, s, verifier)
 	assert.Truef(w.t, size == uint64(len(w.indexes)), "%d entries were acknowledged, and the log has %d", len(w.indexes), size)
-	list, err := s.Range(w.t.Context(), 0, int(size)+1)
+	list, err := s.Select(w.t.Context(), ledger.Range(0, int(size)+1))
 	require.NoError(w.t, err)
 	for _, e := range list {
 		index, ok := w.indexes[e.ID.String()]

@@ -234,7 +234,7 @@ func TestEmptyReferenceIsNotIndexed(t *testing.T) {
 	s, path, chain := newLog(t)
 	chain.Append(s, ledgertest.Entries("no reference", 3)...)
 	execute(t, openDB(t, path), "DELETE FROM entries WHERE reference IS NULL")
-	list, err := s.Range(t.Context(), 0, 3)
+	list, err := s.Select(t.Context(), ledger.Range(0, 3))
 	assert.Truef(t, err == nil && len(list) == 0, "%d entries with an empty reference, %v, want none", len(list), err)
 }
 

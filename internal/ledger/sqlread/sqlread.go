@@ -154,34 +154,24 @@ func (read Reader) Records(ctx context.Context, from uint64, n int, each func(ui
 	}, "SELECT idx, record, hash FROM entries WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), int64(n))
 }
 
-// Range implements [ledger.Store].
-func (read Reader) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
-	return read.List(ctx, SelectEntries+"WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), int64(n))
-}
-
-// ByID implements [ledger.Store].
-func (read Reader) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return ledger.FirstOrNotFound(read.List(ctx, SelectEntries+"WHERE id = $1", id[:]))
-}
-
-// ByClaim implements [ledger.Store].
-func (read Reader) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	var holder ledger.Stored
-	c := ledger.Claim{Name: claim}
-	err := read.one(ctx, ledger.ErrNotFound, func(row Row) (err error) {
-		holder, err = ScanEntry(row, &c.Status, &c.Due)
-		return err
-	}, selectHolder, claim)
-	if err != nil {
-		return nil, err
+// Select implements [ledger.Store].
+func (read Reader) Select(ctx context.Context, q ledger.EntryQuery) (list []ledger.Stored, err error) {
+	switch q.By {
+	case "ByID":
+		return read.List(ctx, SelectEntries+"WHERE id = $1", q.ID[:])
+	case "ByReference":
+		return read.List(ctx, SelectEntries+"WHERE reference = $1 AND idx >= $2 ORDER BY idx LIMIT $3", q.Name, int64(q.From), int64(q.Limit))
+	case "Range":
+		return read.List(ctx, SelectEntries+"WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(q.From), int64(q.Limit))
 	}
-	holder.Claims = []ledger.Claim{c}
-	return &holder, nil
-}
-
-// ByReference implements [ledger.Store].
-func (read Reader) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	return read.List(ctx, SelectEntries+"WHERE reference = $1 AND idx >= $2 ORDER BY idx LIMIT $3", reference, int64(from), int64(limit))
+	c := ledger.Claim{Name: q.Name}
+	err = read(ctx, func(row Row) error {
+		holder, err := ScanEntry(row, &c.Status, &c.Due)
+		holder.Claims = []ledger.Claim{c}
+		list = append(list, holder)
+		return err
+	}, selectHolder, q.Name)
+	return list, err
 }
 
 // List returns the entries that a query selects with [SelectEntries].
