@@ -83,11 +83,11 @@ func (l *Log) confirmForWaiters() {
 	}
 }
 
-// readDurable returns the entry that read finds once it is durable. Before that a failover may
-// replace it. An entry beyond every confirmed head is [ErrCorrupt].
-func (l *Log) readDurable(ctx context.Context, read func() (*Stored, error)) (*Stored, error) {
+// readDurable returns the entry that q selects once it is durable. Before that a failover may replace
+// it. An entry beyond every confirmed head is [ErrCorrupt].
+func (l *Log) readDurable(ctx context.Context, q EntryQuery) (*Stored, error) {
 	for range 3 {
-		e, err := l.validated(reading(ctx, l.readers, read))
+		e, err := l.first(ctx, q)
 		if err != nil || e.Index < l.durable.Load().Size {
 			return e, err
 		}
@@ -97,7 +97,7 @@ func (l *Log) readDurable(ctx context.Context, read func() (*Stored, error)) (*S
 				return nil, err
 			}
 		}
-		same, err := l.validated(reading(ctx, l.readers, func() (*Stored, error) { return FirstOrNotFound(l.store.Select(ctx, ByID(e.ID))) }))
+		same, err := l.first(ctx, ByID(e.ID))
 		switch {
 		case errors.Is(err, ErrNotFound): // a failover removed it
 		case err != nil:

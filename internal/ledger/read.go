@@ -21,10 +21,10 @@ import (
 // it follows. find returns the log, nil for none, or an error if it cannot be read now.
 func (l *Log) Follow(find func() (*Log, error)) { l.earlier.Store(&find) }
 
-// find returns the entry that read finds in this log or in an earlier one.
-func (l *Log) find(read func(*Log) (*Stored, error)) (*Stored, error) {
+// find returns the entry that q selects in this log or in an earlier one.
+func (l *Log) find(ctx context.Context, q EntryQuery) (*Stored, error) {
 	for {
-		e, err := read(l)
+		e, err := l.readDurable(ctx, q)
 		if !errors.Is(err, ErrNotFound) {
 			return e, err
 		}
@@ -37,22 +37,16 @@ func (l *Log) find(read func(*Log) (*Stored, error)) (*Stored, error) {
 }
 
 // ByID returns the entry with the id, or [ErrNotFound].
-func (l *Log) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
-	return l.find(func(l *Log) (*Stored, error) {
-		return l.readDurable(ctx, func() (*Stored, error) { return FirstOrNotFound(l.store.Select(ctx, ByID(id))) })
-	})
-}
+func (l *Log) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) { return l.find(ctx, ByID(id)) }
 
 // At returns the entry at an index of this log, or [ErrNotFound].
 func (l *Log) At(ctx context.Context, index uint64) (*Stored, error) {
-	return l.readDurable(ctx, func() (*Stored, error) { return FirstOrNotFound(l.store.Select(ctx, Range(index, 1))) })
+	return l.readDurable(ctx, Range(index, 1))
 }
 
 // ByClaim returns the claim's holder, or [ErrNotFound].
 func (l *Log) ByClaim(ctx context.Context, claim string) (*Stored, error) {
-	return l.find(func(l *Log) (*Stored, error) {
-		return l.readDurable(ctx, func() (*Stored, error) { return FirstOrNotFound(l.store.Select(ctx, ByClaim(claim))) })
-	})
+	return l.find(ctx, ByClaim(claim))
 }
 
 // Earlier returns the log that this one follows, or nil. It fails like find.
@@ -99,6 +93,11 @@ func (l *Log) ByReference(ctx context.Context, reference string, from uint64, li
 			return nil, err
 		}
 	}
+}
+
+// first returns the first entry that q selects in this log, or [ErrNotFound].
+func (l *Log) first(ctx context.Context, q EntryQuery) (*Stored, error) {
+	return l.validated(FirstOrNotFound(reading(ctx, l.readers, func() ([]Stored, error) { return l.store.Select(ctx, q) })))
 }
 
 // validated checks an entry that the store returned, and names this log as its own.
