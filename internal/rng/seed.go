@@ -1,6 +1,7 @@
 package rng
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
@@ -115,12 +116,12 @@ func Keys(seed Seed, commitment [sha256.Size]byte, clientSeed string) ([]byte, e
 	buf := make([]byte, 0, 384)
 	keys := make([]byte, 0, len(seed))
 	for block := seed; len(block) > 0; block = block[BlockSize:] {
-		buf = appendPadded(buf[:0], block[:BlockSize], &innerPad)
+		buf = appendPadded(buf[:0], block[:BlockSize], innerPad)
 		buf = append(buf, "riffle/1 key\n"...)
 		buf = append(buf, commitment[:]...)
 		buf = append(buf, clientSeed...)
 		digest := sha256.Sum256(buf)
-		buf = appendPadded(buf[:0], block[:BlockSize], &outerPad)
+		buf = appendPadded(buf[:0], block[:BlockSize], outerPad)
 		key := sha256.Sum256(append(buf, digest[:]...))
 		keys = append(keys, key[:]...)
 	}
@@ -128,18 +129,11 @@ func Keys(seed Seed, commitment [sha256.Size]byte, clientSeed string) ([]byte, e
 }
 
 // innerPad and outerPad are the pads of HMAC: one byte repeated to the block size of SHA-256.
-var innerPad, outerPad = repeat(0x36), repeat(0x5c)
-
-func repeat(b byte) (pad [sha256.BlockSize]byte) {
-	for i := range pad {
-		pad[i] = b
-	}
-	return pad
-}
+var innerPad, outerPad = bytes.Repeat([]byte{0x36}, sha256.BlockSize), bytes.Repeat([]byte{0x5c}, sha256.BlockSize)
 
 // appendPadded appends the pad with its head XORed with the key.
-func appendPadded(b, key []byte, pad *[sha256.BlockSize]byte) []byte {
-	b = append(b, pad[:]...)
+func appendPadded(b, key, pad []byte) []byte {
+	b = append(b, pad...)
 	head := b[len(b)-len(pad):]
 	subtle.XORBytes(head, head, key)
 	return b
