@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"riffle/internal/ledger/proof"
 )
 
@@ -89,7 +91,7 @@ func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 	l := &Log{
 		store:         store,
 		options:       options,
-		readers:       newReaders(store),
+		readers:       &readers{slots: semaphore.NewWeighted(int64(max(1, store.Readers()-reservedReaders)))},
 		queue:         newBatch(),
 		wake:          make(chan struct{}, 1),
 		task:          make(chan func(), 1),

@@ -306,10 +306,6 @@ type readers struct {
 	waiting atomic.Int64
 }
 
-func newReaders(store Store) *readers {
-	return &readers{slots: semaphore.NewWeighted(int64(max(1, store.Readers()-reservedReaders)))}
-}
-
 // acquire waits, first come first served, until the caller may read from the store. The caller must
 // release the slot. acquire returns [ErrOverloaded] if maxWaiting callers wait already or after
 // readerTimeout, and the error of ctx when ctx is done.

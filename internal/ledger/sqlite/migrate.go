@@ -31,13 +31,13 @@ func migrate(ctx context.Context, path string) (err error) {
 		return err
 	}
 	have, newest, err := provider.GetVersions(ctx)
+	if err == nil {
+		err = ledger.CheckVersion(ledger.Version(have), ledger.Version(newest))
+	}
+	if err == nil {
+		_, err = provider.Up(ctx)
+	}
 	if err != nil {
-		return err
-	}
-	if err := ledger.CheckVersion(ledger.Version(have), ledger.Version(newest)); err != nil {
-		return err
-	}
-	if _, err := provider.Up(ctx); err != nil {
 		return err
 	}
 	// A killed process may not have fsynced its write-ahead log, on which everything later depends.

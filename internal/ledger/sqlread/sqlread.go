@@ -4,6 +4,7 @@
 package sqlread
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -42,21 +43,18 @@ func ScanHead(row Row, h *ledger.Head, more ...any) error {
 }
 
 // Head implements [ledger.Store].
-func (read Reader) Head(ctx context.Context) (h ledger.Head, err error) {
-	return h, read.one(ctx, ErrNoHead, func(row Row) error { return ScanHead(row, &h) }, SelectHead)
+func (read Reader) Head(ctx context.Context) (ledger.Head, error) {
+	return read.head(ctx, nil, SelectHead)
 }
 
-// one scans the only row of a result. Without a row it returns the error missing.
-func (read Reader) one(ctx context.Context, missing error, scan func(Row) error, query string, args ...any) error {
-	found := false
-	err := read(ctx, func(row Row) error {
-		found = true
-		return scan(row)
+// head scans the head, and more columns, from the only row of a result.
+func (read Reader) head(ctx context.Context, more []any, query string, args ...any) (h ledger.Head, err error) {
+	missing := ErrNoHead
+	err = read(ctx, func(row Row) error {
+		missing = nil
+		return ScanHead(row, &h, more...)
 	}, query, args...)
-	if err == nil && !found {
-		err = missing
-	}
-	return err
+	return h, cmp.Or(err, missing)
 }
 
 // Snapshot implements [ledger.Store].
@@ -67,7 +65,7 @@ func (read Reader) Snapshot(ctx context.Context, except string) (h ledger.Head, 
 		before = ""
 	}
 	var count int64
-	err = read.one(ctx, ErrNoHead, func(row Row) error { return ScanHead(row, &h, &count) },
+	h, err = read.head(ctx, []any{&count},
 		"SELECT size, edge, checkpoint, seed_key, seeds_from, (SELECT count(*) FROM claims WHERE NOT (name > $1 AND name < $2)) "+
 			"FROM head WHERE one", after, before)
 	return h, uint64(count), err
