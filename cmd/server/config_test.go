@@ -113,7 +113,7 @@ func TestCheckConfig(t *testing.T) {
 			`:5:12: log-level: invalid value "loud": slog: level string "loud": unknown name; the default is INFO`,
 			`:6:1: duplicate key "queue"; it is set in line 1 already`,
 			`:7:8: drain: invalid value "5": parse error; the default is 5s`,
-			`:8:1: unknown key "config"; there are access-log, addr, admin-addr, anchor, anchor-create, anonymous, cors-origins, create, data, deadline, deckofcards, decks, drain, grace, header-timeout, hosts, idle-timeout, key, key-command, keys, log-level, logs, max-body, max-connections, max-items, max-results, memory, origin, pages, patience, queue, read-timeout, rotate, seed-key, store, tls, trusted-proxies, witness-policy, write-timeout`,
+			`:8:1: unknown key "config"; there are access-log, addr, admin-addr, anchor, anchor-create, anonymous, beacon-relays, cors-origins, create, data, deadline, deckofcards, decks, drain, grace, header-timeout, hosts, idle-timeout, key, key-command, keys, log-level, logs, max-body, max-connections, max-items, max-results, memory, origin, pages, patience, queue, read-timeout, rotate, seed-key, store, tls, trusted-proxies, witness-policy, write-timeout`,
 		}},
 		{name: "values that do not go together", text: "memory: 1GB\n\nmax-results: 5", want: []string{":3:14: --max-results must be at least --max-items, 1000000, got 5: raise it, or set --max-items to 5 or less"}},
 		{name: "a value that would go with one that is refused", text: "max-items: five\nmax-results: 5", want: []string{`:1:12: max-items: invalid value "five": parse error; the default is 1000000`}},

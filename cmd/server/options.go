@@ -21,6 +21,7 @@ import (
 	"riffle/internal/httpserver"
 	"riffle/internal/ledger"
 	"riffle/internal/logs"
+	"riffle/internal/relay"
 )
 
 // options are the settings of the service: flags, environment variables and keys of the
@@ -157,6 +158,7 @@ func addLogFlags(f *flag.FlagSet, l *logs.Settings) {
 	f.TextVar(&l.Anchors, "anchor", anchor.Places{}, "`places` that hold the log's last checkpoint too, separated by commas: an absolute path, https://host/path, s3://bucket/key?endpoint=https://host or postgres://user@host/database; see docs/operations/anchors.md")
 	f.BoolVar(&l.NewAnchors, "anchor-create", false, "start although the log has records and no anchor has its checkpoint, for the first start with --anchor")
 	f.Func("witness-policy", "`file` with the witnesses that cosign the log's checkpoints, and how many of them suffice, in C2SP's format tlog-policy; see docs/operations/witnesses.md", l.ReadWitnesses)
+	f.TextVar(&l.Relays, "beacon-relays", relay.Relays{}, "`URLs` of relays of drand, separated by commas, such as https://api.drand.sh, which are asked for the signature of a beacon's round that a request leaves out (default none)")
 	f.TextVar(&l.Rotation, "rotate", logs.Rotation{}, "`when` the log ends and another one follows it in the same folder: day, month, year, or a number of records (default never)")
 	f.StringVar(&l.Origin, "origin", "", "`name` of a new log in its checkpoints, such as riffle.example/poker (default riffle/ and random digits)")
 	f.DurationVar(&l.Deadline, "deadline", dealer.DefaultDeadline, "time to live of a commitment; an unused one is then void")

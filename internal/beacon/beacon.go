@@ -2,9 +2,9 @@
 // Entropy signs the number of the next round together. Nobody has a signature before enough of its
 // members have given their share, and anybody can check one without asking anybody.
 //
-// The chain is 52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971 of drand
-// (https://docs.drand.love), of the scheme bls-unchained-g1-rfc9380: signatures are points of the group
-// G1 of BLS12-381, hashed to by RFC 9380 with the domain BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_.
+// It is a chain of drand (https://docs.drand.love) of the scheme bls-unchained-g1-rfc9380: signatures are
+// points of the group G1 of BLS12-381, to which RFC 9380 hashes the SHA-256 of the number with the domain
+// BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_.
 package beacon
 
 import (
@@ -21,8 +21,11 @@ import (
 	"github.com/cloudflare/circl/sign/bls"
 )
 
-// Chain is the name of the beacon.
-const Chain = "quicknet"
+// Chain is the name of the beacon, and Hash what relays know it by.
+const (
+	Chain = "quicknet"
+	Hash  = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"
+)
 
 const (
 	genesis = 1692803367 // Unix time of round 1

@@ -16,10 +16,12 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"riffle/internal/audit"
+	"riffle/internal/beacon"
 	"riffle/internal/deck"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/plan"
+	"riffle/internal/relay"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
 )
@@ -39,6 +41,7 @@ const (
 type Options struct {
 	Deadline   time.Duration // time to use a commitment; default [DefaultDeadline]
 	Observe    func(Event)   // called on events; may be nil
+	Relays     relay.Relays  // asked for signatures of beacons that requests leave out
 	CacheShare int           // this part of the memory for open commitments is used, 8 for an eighth; default 1
 }
 
@@ -179,6 +182,13 @@ func (d *Dealer) Prepare(ctx context.Context, r *plan.Request) (*Draft, error) {
 	c, err := d.findCommitment(ctx, r.CommitmentID)
 	if err != nil {
 		return nil, err
+	}
+	if round, unknown := beacon.Parse(c.record.Beacon); unknown == nil && r.BeaconSignature == "" && r.ClientSeed == "" && !d.journal.Now().Before(round.Time()) {
+		signed := *r
+		if signed.BeaconSignature, err = d.options.Relays.Signature(ctx, round); err != nil {
+			return nil, err
+		}
+		r = &signed
 	}
 	p, err := d.rules.Check(r, c.record)
 	return &Draft{Plan: p, committed: c}, err

@@ -73,7 +73,7 @@ func (l *served) open(ctx context.Context) error {
 func (l *served) serve(chain []*ledger.Log) {
 	log := chain[len(chain)-1]
 	options := services.Options{
-		Random: rand.Reader, Deadline: l.Deadline, TraceAppend: l.set.TraceAppend,
+		Random: rand.Reader, Deadline: l.Deadline, Relays: l.Relays, TraceAppend: l.set.TraceAppend,
 		ObserveCommitment: l.observer.Commitment, ObserveShoe: l.observer.ShoeChange, CacheShare: len(l.set.logs) * l.set.CacheShare, LoadShare: l.set.CacheShare,
 	}
 	l.mu.Lock()

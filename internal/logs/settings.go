@@ -13,6 +13,7 @@ import (
 	"riffle/internal/keycommand"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/proof"
+	"riffle/internal/relay"
 )
 
 // Settings configure one log.
@@ -32,6 +33,7 @@ type Settings struct {
 	Anchors     anchor.Places // besides the checkpoint file
 	NewAnchors  bool          // the log has records, and its anchors are new
 	Witnesses   *proof.Policy // who has to cosign its checkpoints; nil for nobody
+	Relays      relay.Relays  // of a public beacon
 	Rotation    Rotation      // when the log ends and another one follows it
 	Decks       string        // folder of the operator's deck types; empty for none
 }

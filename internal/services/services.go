@@ -13,6 +13,7 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/liveshoes"
 	"riffle/internal/plan"
+	"riffle/internal/relay"
 )
 
 // Options configures New.
@@ -20,6 +21,7 @@ type Options struct {
 	Random            io.Reader          // the operating system's generator; required
 	Now               func() time.Time   // default time.Now
 	Deadline          time.Duration      // time to use a commitment; default dealer.DefaultDeadline
+	Relays            relay.Relays       // of beacons; may be nil
 	ObserveCommitment func(dealer.Event) // may be nil
 	ObserveShoe       func(audit.Kind)   // called with the kind of each shoe record; may be nil
 	CacheShare        int                // caches take this part of their memory, 8 for an eighth; default 1
@@ -53,7 +55,7 @@ func New(log *ledger.Log, rules *plan.Rules, o Options) *Services {
 	}
 	records := journal.New(log, o.Random, o.Now)
 	records.TraceAppend = o.TraceAppend
-	d := dealer.New(records, rules, dealer.Options{Deadline: o.Deadline, Observe: o.ObserveCommitment, CacheShare: o.CacheShare})
+	d := dealer.New(records, rules, dealer.Options{Deadline: o.Deadline, Relays: o.Relays, Observe: o.ObserveCommitment, CacheShare: o.CacheShare})
 	return &Services{
 		Log: log, Rules: rules, Dealer: d,
 		Shoes: liveshoes.New(records, d, rules, liveshoes.Options{Observe: o.ObserveShoe, CacheShare: o.CacheShare, LoadShare: o.LoadShare}), Disclosure: disclosure.New(records, rules),

@@ -1,0 +1,51 @@
+package dealer
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"riffle/internal/audit"
+	"riffle/internal/beacon"
+	"riffle/internal/plan"
+	"riffle/internal/relay"
+)
+
+// A signature that is left out comes from a relay, once its round was published. Until then, and while no
+// relay has it, nothing is used. A retry and a restart change nothing.
+func TestSignatureComesFromARelay(t *testing.T) {
+	const signature = "b44679b9a59af2ec876b1a6b1ad52ea9b1615fc3982b19576350f93447cb1125e342b73a8dd2bacbe47e4b6b63ed5e39"
+	answer, asked := "{}", 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		_, err := w.Write([]byte(answer))
+		assert.NoError(t, err)
+	}))
+	defer server.Close()
+	now := beacon.Round(1000).Time().Add(-time.Second)
+	options := Options{Relays: relay.Relays{server.URL}}
+	d, s := newDealer(t, options)
+	s.Now = func() time.Time { return now }
+	c, err := d.Commit(t.Context(), ask(plan.Request{Size: ptr(9), Beacon: 1000}))
+	require.NoError(t, err)
+	use := keyed("one", plan.Request{CommitmentID: c.ID})
+	_, err = d.Shuffle(t.Context(), use)
+	require.ErrorContains(t, err, "beacon_signature is required")
+	assert.Zero(t, asked, "a relay was asked before the round")
+	now = now.Add(time.Second)
+	_, err = d.Shuffle(t.Context(), use)
+	require.ErrorIs(t, err, relay.ErrNone)
+	answer = `{"signature":"` + signature + `"}`
+	d = New(s.Journal(t), d.rules, options) // restarted
+	made := mustShuffle(t, d, use)
+	assert.Equal(t, made.AuditID, mustShuffle(t, d, use).AuditID)
+	assert.Equal(t, 2, asked)
+	stored, err := d.journal.ByID(t.Context(), made.AuditID)
+	require.NoError(t, err)
+	assert.Equal(t, []any{signature, audit.KindShuffle}, []any{stored.ClientSeed, stored.Kind})
+	s.Check(t, d.journal)
+}

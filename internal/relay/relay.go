@@ -1,0 +1,92 @@
+// Package relay gets signatures of a public beacon from relays of drand, by its HTTP API
+// (https://docs.drand.love/dev-guide/API). None of them is trusted: every signature is checked.
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"riffle/internal/beacon"
+)
+
+const (
+	timeout   = 2 * time.Second // for all relays together
+	maxAnswer = 64 << 10        // bytes
+)
+
+// ErrNone is for a round whose signature no relay has.
+var ErrNone = errors.New("no relay has the signature")
+
+// Relays are the URLs of relays, without a slash at the end. As text they are separated by commas.
+type Relays []string
+
+// UnmarshalText parses URLs.
+func (r *Relays) UnmarshalText(text []byte) error {
+	*r = nil
+	for part := range strings.FieldsFuncSeq(string(text), func(c rune) bool { return c == ',' || c == ' ' }) {
+		u, err := url.Parse(part)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" {
+			return fmt.Errorf("%q is not the URL of a relay, such as https://api.drand.sh", part)
+		}
+		*r = append(*r, strings.TrimSuffix(part, "/"))
+	}
+	return nil
+}
+
+// MarshalText returns the URLs.
+func (r Relays) MarshalText() ([]byte, error) { return []byte(strings.Join(r, ",")), nil }
+
+// Signature asks all relays for the signature of a round and returns the first that is right; empty
+// without relays. The error wraps [ErrNone] and those of all relays.
+func (r Relays) Signature(ctx context.Context, round beacon.Round) (signature string, err error) {
+	if len(r) == 0 {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	answers, errs := make(chan func() (string, error), len(r)), []error{fmt.Errorf("%w of %s", ErrNone, round)}
+	for _, relay := range r {
+		go func() {
+			signature, err := ask(ctx, relay, round)
+			answers <- func() (string, error) { return signature, err }
+		}()
+	}
+	for range r {
+		if signature, err = (<-answers)(); err == nil {
+			return signature, nil
+		}
+		errs = append(errs, err)
+	}
+	return "", errors.Join(errs...)
+}
+
+// ask asks one relay.
+func ask(ctx context.Context, relay string, round beacon.Round) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/%s/public/%d", relay, beacon.Hash, uint64(round)), nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close() //nolint:errcheck // it was only read
+	var said struct {
+		Signature string `json:"signature"`
+	}
+	if err = json.UnmarshalRead(io.LimitReader(response.Body, maxAnswer), &said); err == nil {
+		err = round.Check(said.Signature)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %s: %w", relay, response.Status, err)
+	}
+	return said.Signature, nil
+}
