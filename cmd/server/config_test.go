@@ -120,7 +120,10 @@ func TestCheckConfig(t *testing.T) {
 		{name: "values that do not go with a flag", text: "max-items: 10", args: []string{"--max-results=5"}, want: []string{":1:12: --max-results must be at least --max-items, 10, got 5: raise it, or set --max-items to 5 or less"}},
 		{name: "an overridden value that is refused", text: "queue: many", args: []string{"--queue=5"}, want: []string{`:1:8: queue: invalid value "many": parse error; the default is 4096`}},
 		{name: "a host that no system has", text: "addr: '*:8080'", want: []string{":1:7: --addr must be a host and a port, such as localhost:8080 or :8080, got *:8080"}},
-		{name: "one address for both servers", text: "addr: localhost:8080\nadmin-addr: localhost:8080", want: []string{":2:13: --admin-addr must be another address than --addr, got localhost:8080 for both"}},
+		{name: "one address for both servers", text: "addr: localhost:8080\nadmin-addr: localhost:8080", want: []string{":2:13: --admin-addr must be another address than --addr, got localhost:8080 beside localhost:8080"}},
+		{name: "one port of all addresses", text: "addr: :8080\nadmin-addr: localhost:8080", want: []string{":2:13: --admin-addr must be another address than --addr, got localhost:8080 beside :8080"}},
+		{name: "one port of any address", text: "addr: 127.0.0.1:8080\nadmin-addr: '[::]:8080'", want: []string{":2:13: --admin-addr must be another address than --addr, got [::]:8080 beside 127.0.0.1:8080"}},
+		{name: "one port of two addresses", text: "addr: 127.0.0.1:8080\nadmin-addr: 127.0.0.2:8080"},
 		{name: "any free ports", text: "addr: localhost:0\nadmin-addr: localhost:0"},
 		{name: "a seed key that is set already", text: "seed-key: seed.key", env: []string{"RIFFLE_SEED_KEY=" + strings.Repeat("ab", 32)}, want: []string{
 			":1:11: the key that encrypts seeds is set twice: set RIFFLE_SEED_KEY, or a file with --seed-key or RIFFLE_SEED_KEY_FILE",

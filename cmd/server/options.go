@@ -330,8 +330,11 @@ func (o *options) checkTogether(refuse func(err error, flags ...string)) {
 		refuse(fmt.Errorf("--memory must be at least %s for --max-body %s and --max-items %d, got %s: raise it, or set those lower; the longest request must fit into half of it, the share of one caller",
 			config.Bytes(o.leastMemory()), config.Bytes(o.api.MaxBody), o.shared.Limits.Items, config.Bytes(o.memory)), "memory", "max-body", "max-items")
 	}
-	if o.adminAddr == o.addr && !strings.HasSuffix(o.addr, ":0") { // port 0 is another free port for each
-		refuse(fmt.Errorf("--admin-addr must be another address than --addr, got %s for both", o.addr), "admin-addr", "addr")
+	host, port, _ := net.SplitHostPort(o.addr)
+	adminHost, adminPort, _ := net.SplitHostPort(o.adminAddr)
+	isAll := func(host string) bool { return host == "" || net.ParseIP(host).IsUnspecified() }
+	if port == adminPort && port != "0" && (host == adminHost || isAll(host) || isAll(adminHost)) { // port 0 is another free port for each
+		refuse(fmt.Errorf("--admin-addr must be another address than --addr, got %s beside %s", o.adminAddr, o.addr), "admin-addr", "addr")
 	}
 }
 
