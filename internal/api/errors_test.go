@@ -42,6 +42,7 @@ func TestErrorsHelp(t *testing.T) {
 		{"POST", shoe + "/burn", json, `{}`, 404, "", `There is nothing at this path; did you mean ` + shoe + `/draw with "to": "burnt", a pile? GET /openapi.yaml lists what there is.`},
 		{"POST", "/shuffle", json, `{"deck":"standard52","counts":[5]}`, 400, "/counts", `"counts" is not a member of this request; it takes items, items_salt, deck, decks, parameters, size, algorithm, draw, hands, repeat, client_seed, reference, unique_reference, commitment_id, beacon_signature, reveal.`},
 		{"POST", "/shuffle", json, `{"items":["a","b"],"winners":1}`, 400, "/winners", `"winners" is not a member of this request; did you mean draw?`},
+		{"POST", "/shuffle", json, `{"count":5}`, 400, "/count", `"count" is not a member of this request; did you mean draw? The count of a book is given in POST /commitments.`},
 		{"POST", "/shuffle", json, `{"items":["a","b"],"weights":[1,2]}`, 400, "/weights", `"weights" is not a member of this request; did you mean draw? List an item as often as it weighs, and draw 1.`},
 		{"POST", "/shuffle", json, `{"Deck":"standard52"}`, 400, "/Deck", `"Deck" is not a member of this request; did you mean deck?`},
 		{"POST", "/shuffle", json, `{"clientSeed":"x"}`, 400, "/clientSeed", `"clientSeed" is not a member of this request; did you mean client_seed?`},

@@ -229,7 +229,8 @@ func readObject[T any](d *httpjson.Reader, members []member[T], into T) (given [
 
 // misnomers are hints for names that others have for what a shuffle does with draw.
 var misnomers = map[string]string{
-	"winners": "did you mean draw?", "pick": "did you mean draw?", "count": "did you mean draw?",
+	"winners": "did you mean draw?", "pick": "did you mean draw?",
+	"count": "did you mean draw? The count of a book is given in POST /commitments.",
 	"cards": "did you mean items?", "names": "did you mean items?", "list": "did you mean items?",
 	"players": `did you mean hands, as in "hands":"holdem:6", or "parameters":{"players":8} for a deck of roles?`,
 	"weights": "did you mean draw? List an item as often as it weighs, and draw 1.",

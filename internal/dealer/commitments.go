@@ -156,12 +156,19 @@ func (d *Dealer) readCommitment(ctx context.Context, id uuid.UUID) (*journal.Sto
 	return stored, err
 }
 
+// findHolder returns the record that holds a commitment's claim.
+func (d *Dealer) findHolder(ctx context.Context, id uuid.UUID) (*journal.Stored, error) {
+	holder, err := d.journal.ByClaim(ctx, journal.CommitmentClaim(id))
+	if errors.Is(err, ledger.ErrNotFound) {
+		err = fmt.Errorf("%w: no record holds the claim of the commitment %s", ledger.ErrCorrupt, id)
+	}
+	return holder, err
+}
+
 // findStatus sets a commitment's status at a time, from the record that holds its claim.
 func (d *Dealer) findStatus(ctx context.Context, c *Commitment, at time.Time) error {
-	holder, err := d.journal.ByClaim(ctx, journal.CommitmentClaim(c.ID))
+	holder, err := d.findHolder(ctx, c.ID)
 	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		return fmt.Errorf("%w: no record holds the claim of the commitment %s", ledger.ErrCorrupt, c.ID)
 	case err != nil:
 		return err
 	case holder.ID != c.ID && holder.CommitmentID != c.ID:

@@ -293,6 +293,9 @@ func TestCommitmentWhoseClaimWasMovedIsCorrupt(t *testing.T) {
 		got, err := d.Commitment(t.Context(), c.ID)
 		assert.ErrorIsf(t, err, ledger.ErrCorrupt, "moved to %s: %+v", to, got)
 	}
+	book := openBook(t, d, 3)
+	s.Moved = map[string]string{journal.CommitmentClaim(book.ID): "nobody's"}
+	assert.ErrorIs(t, use(t, d, book), ledger.ErrCorrupt)
 }
 
 func TestCachedCommitmentsAreBounded(t *testing.T) {
