@@ -26,11 +26,10 @@ type logExport struct {
 
 // Run exports the log.
 func (k *logExport) Run(ctx context.Context, c *console) (err error) {
-	own := archive.Folder(k.folder())
-	folder := cmp.Or(k.To, own)
+	folder := cmp.Or(k.To, archive.Folder(k.folder()))
 	t := &transfer{console: c, source: &k.logSource}
-	if err := t.open(ctx, openEngine); errors.Is(err, ledger.ErrNoLog) && archive.Exists(own) {
-		_, err := fmt.Fprintf(c.out, "archive      %s\nremoved      %s, before\n", own, t.name)
+	if err := t.open(ctx, openEngine); errors.Is(err, ledger.ErrNoLog) && archive.Exists(archive.Folder(k.folder())) {
+		_, err := fmt.Fprintf(c.out, "archive      %s\nremoved      %s, before\n", archive.Folder(k.folder()), t.name)
 		return err
 	} else if err != nil {
 		return err
@@ -74,7 +73,7 @@ func (k *logExport) write(ctx context.Context, t *transfer, folder string) (err 
 	return inOrder(
 		func() error { return to.WriteTiles(ctx, checkpoint) },
 		func() error { return t.conclude(ctx, to, 0) },
-		func() error { return to.Finish(ctx) },
+		func() error { return to.Finish(head.Checkpoint) },
 	)
 }
 

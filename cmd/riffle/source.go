@@ -208,13 +208,12 @@ func nameOf(location string) string {
 
 // openSQLite opens an existing SQLite store to read it.
 func openSQLite(ctx context.Context, path string) (ledger.Reader, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, ledger.ErrNoLog
-	} else if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("opening the store: %w", err)
-	}
-	if !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("the store %s is not a file", path)
 	}
 	return sqlite.OpenReader(ctx, path)

@@ -65,7 +65,8 @@ func (l *Log) runFollower(ctx context.Context) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	var delayed <-chan time.Time // nil if nothing was committed since the last read
-	for ended := false; ; {
+	end, err := l.end, error(nil)
+	for {
 		select {
 		case <-ctx.Done():
 			return
@@ -78,24 +79,20 @@ func (l *Log) runFollower(ctx context.Context) {
 			continue
 		case <-delayed:
 		case <-l.follower.flush:
+		case <-end: // nothing follows what is read now
+			end = nil
 		case <-tick.C:
 			if err := l.checkpoint.sync(); err != nil {
 				l.fail(err)
 				return
 			}
-			if ended {
+			if end == nil && err == nil {
 				return
 			}
 		}
 		delayed = nil
-		select {
-		case <-l.end: // nothing follows what is read now
-			ended = true
-		default:
-		}
-		err := l.follow(ctx)
+		err = l.follow(ctx)
 		l.setReadable(ctx, err)
-		ended = ended && err == nil
 	}
 }
 
@@ -201,12 +198,6 @@ func checkRecord(index uint64, record []byte, hash tlog.Hash, want uint64) error
 		return fmt.Errorf("%w: record %d does not have its hash", ErrCorrupt, index)
 	}
 	return nil
-}
-
-// awaitPublished waits for a published checkpoint that covers the record at index. It returns
-// [ErrNotPublished] after maxLag or when ctx is done.
-func (l *Log) awaitPublished(ctx context.Context, index uint64) (*published, error) {
-	return l.await(ctx, index, &l.published, ErrNotPublished)
 }
 
 // await waits for the published or the witnessed checkpoint. It returns late after maxLag or when

@@ -144,7 +144,7 @@ func (l *Log) Checkpoint(ctx context.Context) []byte {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if size := l.durable.Load().Size; size > 0 {
-		if p, err := l.awaitPublished(ctx, size-1); err == nil {
+		if p, err := l.await(ctx, size-1, &l.published, ErrNotPublished); err == nil {
 			return p.text
 		}
 	}
@@ -218,7 +218,7 @@ func (l *Log) AwaitWitnessed(ctx context.Context, index uint64) error {
 // covers it, and else under the published one. It waits up to ten seconds for the checkpoint of a
 // new record, and then returns [ErrNotPublished].
 func (l *Log) Prove(ctx context.Context, index uint64) (*proof.Inclusion, error) {
-	p, err := l.awaitPublished(ctx, index)
+	p, err := l.await(ctx, index, &l.published, ErrNotPublished)
 	if err != nil {
 		return nil, err
 	}

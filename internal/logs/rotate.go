@@ -74,7 +74,7 @@ func (l *served) tend(ctx context.Context) {
 		case <-ended:
 			l.openNext(ctx)
 		case <-time.After(rotateEvery):
-			if err := l.endIfDue(ctx, log); err != nil && ctx.Err() == nil {
+			if err := l.endIfDue(ctx, log); err != nil && ctx.Err() == nil && !errors.Is(err, ledger.ErrEnded) { // by another process
 				l.door.Failed(fmt.Errorf("ending the log: %w", err))
 			}
 		}
@@ -110,26 +110,20 @@ func (l *served) endIfDue(ctx context.Context, log *ledger.Log) error {
 		next := log.NextKey(ledger.SuccessorOrigin(chain[0].Origin(), len(chain)+1))
 		err = journal.New(log, rand.Reader, time.Now).EndLog(ctx, next)
 	}
-	if errors.Is(err, ledger.ErrEnded) { // by another process
-		err = nil
-	}
 	return err
 }
 
 // successorRoom is more than a new log takes on a disk, with its write-ahead log: 350 kB.
 const successorRoom = 1 << 20
 
-// makeRoom makes the folder of the next log and its tables in a database, unless there is too little
-// room. A log that has ended while the next one cannot begin takes no records.
+// makeRoom makes the folder and the tables of the next log, unless there is too little room. A log that
+// has ended while the next one cannot begin takes no records.
 func (l *served) makeRoom(ctx context.Context, next *Settings) error {
 	if err := os.MkdirAll(next.Folder, 0o700); err != nil {
 		return err
 	}
 	if free, ok := system.Free(next.Folder); ok && free < successorRoom {
 		return fmt.Errorf("%w: %d bytes are free, and the next log takes up to %d", ledger.ErrNoSpace, free, successorRoom)
-	}
-	if next.Store == "" {
-		return nil
 	}
 	tables, err := l.set.OpenStore(ctx, next)
 	if err == nil {
@@ -197,16 +191,6 @@ func checkNames(anchors []ledger.Anchor, chain []*ledger.Log) error {
 	return nil
 }
 
-// checkLast returns an error if the log after n others has not ended, but the folder has the one that
-// follows it.
-func (l *served) checkLast(n int) error {
-	if next := l.after(n); next.hasBegun() {
-		return fmt.Errorf("%w: a log follows this one in %s, and this one has not ended: its store comes from an older backup. "+
-			"Put back the newest store that there is, of each log", ledger.ErrCorrupt, next.Folder)
-	}
-	return nil
-}
-
 // extend opens the logs that follow a chain, up to one that has not ended. It begins that one if it is
 // new. If it fails, it closes what it has opened.
 func (l *served) extend(ctx context.Context, chain []*ledger.Log, anchors []ledger.Anchor) (_ []*ledger.Log, err error) {
@@ -226,7 +210,11 @@ func (l *served) extend(ctx context.Context, chain []*ledger.Log, anchors []ledg
 		size, _ := log.Sizes()
 		begin, end, err := journal.Neighbours(ctx, log)
 		if err == nil && end == nil {
-			err = errors.Join(checkNames(anchors, chain), l.checkAnchored(anchors, chain), l.checkLast(len(chain)))
+			err = errors.Join(checkNames(anchors, chain), l.checkAnchored(anchors, chain))
+			if next := l.after(len(chain)); next.hasBegun() {
+				err = errors.Join(err, fmt.Errorf("%w: a log follows this one in %s, and this one has not ended: its store comes from an older backup. "+
+					"Put back the newest store that there is, of each log", ledger.ErrCorrupt, next.Folder))
+			}
 		}
 		if err == nil && size == 0 && before >= 0 {
 			err = follow(ctx, log, chain[before])
@@ -257,8 +245,8 @@ func (l *served) extend(ctx context.Context, chain []*ledger.Log, anchors []ledg
 func (l *served) openOne(ctx context.Context, chain []*ledger.Log, anchors []ledger.Anchor) (*ledger.Log, error) {
 	one, mustExist := l.after(len(chain)), l.Create == CreateNever || l.Retired || l.seen != nil
 	options := ledger.Options{
-		ReadKey: keycommand.Reader(ctx, l.KeyCommand), KeyFile: l.Key, SeedKeys: l.SeedKeys, SeedKeyFile: l.SeedKeyFile,
-		Origin: l.Origin, ReadOnly: l.Retired, MustExist: mustExist,
+		Folder: one.Folder, ReadKey: keycommand.Reader(ctx, l.KeyCommand), KeyFile: l.Key, SeedKeys: l.SeedKeys, SeedKeyFile: l.SeedKeyFile,
+		Origin: l.Origin, ReadOnly: l.Retired, MustExist: mustExist, Anchors: anchors,
 		Queue: l.set.Queue, Patience: l.set.Patience, Observe: l.observer.Commit,
 	}
 	if len(chain) > 0 {
@@ -269,7 +257,6 @@ func (l *served) openOne(ctx context.Context, chain []*ledger.Log, anchors []led
 			return nil, fmt.Errorf("%w: the log has ended, and the folder of the next one is missing: put %s back, or restore a backup", ledger.ErrNoLog, one.Folder)
 		}
 	}
-	options.Folder = one.Folder
 	if !options.MustExist {
 		if err := os.MkdirAll(one.Folder, 0o700); err != nil {
 			return nil, fmt.Errorf("creating the data folder: %w", err)
@@ -288,7 +275,6 @@ func (l *served) openOne(ctx context.Context, chain []*ledger.Log, anchors []led
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	options.Anchors = anchors
 	log, err := ledger.Open(ctx, store, options)
 	if errors.Is(err, ledger.ErrNoLog) {
 		err = l.missing(err)

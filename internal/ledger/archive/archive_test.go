@@ -48,7 +48,7 @@ func export(t *testing.T) (string, *ledgertest.Chain) {
 	require.NoError(t, err)
 	require.NoError(t, a.WriteTiles(t.Context(), checkpoint))
 	assert.False(t, archive.Exists(folder), "before the last file")
-	require.NoError(t, a.Finish(t.Context()))
+	require.NoError(t, a.Finish(head.Checkpoint))
 	assert.True(t, archive.Exists(folder))
 	require.NoError(t, a.Close())
 	require.NoError(t, from.Close())
