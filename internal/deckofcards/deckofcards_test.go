@@ -329,11 +329,12 @@ func TestAnswers(t *testing.T) {
 func TestParameters(t *testing.T) {
 	s := newSite(t)
 	for name, v := range map[string][4]string{ // method, query, type, body
-		"query":        {"GET", "?cards=AS,0S&deck_count=2", "", ""},
-		"form":         {"POST", "", "application/x-www-form-urlencoded; charset=UTF-8", "cards=AS%2C0S&deck_count=2"},
-		"form over":    {"POST", "?cards=2D", "application/x-www-form-urlencoded", "cards=AS%2C0S&deck_count=2"},
-		"form, query":  {"POST", "?deck_count=2", "application/x-www-form-urlencoded", "cards=AS,0S"},
-		"multipart":    {"POST", "", "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"cards\"\r\n\r\nAS,0S\r\n--x\r\nContent-Disposition: form-data; name=\"deck_count\"\r\n\r\n2\r\n--x--\r\n"},
+		"query":       {"GET", "?cards=AS,0S&deck_count=2", "", ""},
+		"form":        {"POST", "", "application/x-www-form-urlencoded; charset=UTF-8", "cards=AS%2C0S&deck_count=2"},
+		"form over":   {"POST", "?cards=2D", "application/x-www-form-urlencoded", "cards=AS%2C0S&deck_count=2"},
+		"form, query": {"POST", "?deck_count=2", "application/x-www-form-urlencoded", "cards=AS,0S"},
+		"multipart": {"POST", "", "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"cards\"\r\n\r\nKH\r\n--x\r\nContent-Disposition: form-data; name=\"cards\"\r\n\r\nAS,0S\r\n" +
+			"--x\r\nContent-Disposition: form-data; name=\"cards\"; filename=\"cards.txt\"\r\n\r\nKD\r\n--x\r\nContent-Disposition: form-data; name=\"deck_count\"\r\n\r\n2\r\n--x--\r\n"},
 		"JSON":         {"POST", "", "application/json", `{"cards": "AS,10S", "deck_count": 2, "jokers_enabled": null}`},
 		"JSON nested":  {"POST", "", "application/json", `{"cards": ["AS", {"cards": "2D"}, ["2D"], null, "0S"], "x": {"cards": "2D"}, "deck_count": 1, "deck_count": 2}`},
 		"JSON list":    {"POST", "", "application/json", `{"cards": ["AS", "TS"], "deck_count": "2", "jokers_enabled": false}`},
