@@ -608,8 +608,8 @@ async function checkCommitment(steps, {file, record}, commitment, policy) {
       steps.beacon = {name: made.beacon, time, cosigned: Boolean(isMet || steps.beacon?.cosigned)};
     }
     if (holds === undefined) {
-      steps.add('committed', 'unchecked', `the client seed: ${round ? 'checking a signature takes the package @noble/curves' : `a beacon that is not known here, "${made.beacon}"`}`);
-    } else if (!holds) wrong(`the client seed: not the signature of ${made.beacon}, which has 96 hex digits in lower case`);
+      steps.add('committed', 'unchecked', round ? 'checking a signature takes the package @noble/curves' : `a beacon that is not known here, "${made.beacon}"`);
+    } else if (!holds) wrong(`not the signature of ${made.beacon}, which has 96 hex digits in lower case`);
     else {
       steps.add('committed', 'ok', `the commitment ${id} is earlier in the same log: it fixed seed and statement, and was used ` +
         `before its deadline${round ? `; the client seed is the signature of ${made.beacon}, published at ${timeOf(round)}` : ''}`);

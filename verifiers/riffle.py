@@ -746,11 +746,10 @@ def check_commitment(steps, entry, commitment):
         wrong(f"the commitment is number {other.file.index} in the log, from 0, and so not before the shuffle, which is number "
               f"{file.index}")
     elif made.get("beacon", "").startswith("quicknet ") and not re.fullmatch("[0-9a-f]{96}", record["client_seed"]):
-        wrong(f"the client seed: not the signature of {made['beacon']}, which has 96 hex digits in lower case")
+        wrong(f"not the signature of {made['beacon']}, which has 96 hex digits in lower case")
     elif "beacon" in made:
-        steps.add("committed", "unchecked", "the client seed: " + (
-            "signatures of quicknet are not checked here" if made["beacon"].startswith("quicknet ") else
-            f'a beacon that is not known here, "{made["beacon"]}"'))
+        steps.add("committed", "unchecked", "signatures of quicknet are not checked here" if made["beacon"].startswith("quicknet ") else
+                  f'a beacon that is not known here, "{made["beacon"]}"')
     else:
         steps.add("committed", "ok", f"the commitment {id} is earlier in the same log: it fixed seed and statement, and was used "
                   "before its deadline")

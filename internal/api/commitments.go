@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"time"
 
@@ -94,12 +95,7 @@ func (o *object) made(c *dealer.Commitment) {
 		o.number("count", c.Count)
 	}
 	if round, err := beacon.Parse(c.Beacon); err == nil {
-		o.name("beacon")
-		o.open()
-		o.text("chain", beacon.Chain)
-		o.number("round", uint64(round))
-		o.time("time", round.Time(), time.RFC3339)
-		o.close()
+		o.raw("beacon", fmt.Sprintf(`{"chain":%q,"round":%d,"time":%q}`, beacon.Chain, uint64(round), round.Time().Format(time.RFC3339)))
 	}
 }
 

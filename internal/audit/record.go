@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -352,11 +351,8 @@ func (r *Record) checkSignature(clientSeed string) error {
 		return nil
 	}
 	round, err := beacon.Parse(r.Beacon)
-	if err == nil {
-		err = round.Check(clientSeed)
-	}
 	if err != nil {
-		return fmt.Errorf("the client seed: %w", err)
+		return err
 	}
-	return nil
+	return round.Check(clientSeed)
 }

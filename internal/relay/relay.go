@@ -45,7 +45,7 @@ func (r *Relays) UnmarshalText(text []byte) error {
 func (r Relays) MarshalText() ([]byte, error) { return []byte(strings.Join(r, ",")), nil }
 
 // Signature asks all relays for the signature of a round and returns the first that is right; empty
-// without relays. The error wraps [ErrNone] and those of all relays.
+// without relays. The error wraps [ErrNone], and says what each relay did.
 func (r Relays) Signature(ctx context.Context, round beacon.Round) (signature string, err error) {
 	if len(r) == 0 {
 		return "", nil
