@@ -29,7 +29,7 @@ func start(t *testing.T, answer http.HandlerFunc) string {
 }
 
 func says(text string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) } //nolint:errcheck // a test
+	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }
 }
 
 // honest answers as a relay of drand does.
@@ -38,7 +38,7 @@ func honest(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	fmt.Fprintf(w, `{"round":1000,"randomness":"fe290beca10872ef2fb164d2aa4442de4566183ec51c56ff3cd603d930e54fdd","signature":"%s"}`, signature) //nolint:errcheck // a test
+	fmt.Fprintf(w, `{"round":1000,"randomness":"fe290beca10872ef2fb164d2aa4442de4566183ec51c56ff3cd603d930e54fdd","signature":"%s"}`, signature)
 }
 
 func TestSignature(t *testing.T) {
