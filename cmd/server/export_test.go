@@ -45,3 +45,35 @@ func TestExportKilledAtAnyWrite(t *testing.T) {
 	wantRiffle(t, 0, "riffle.db, before", "log", "export", "--data", s.data, "--remove")
 	l.goOn(s)
 }
+
+// The archive of a log has a byte flipped, and then is another log's.
+func TestArchiveThatIsNotTheLogs(t *testing.T) {
+	t.Parallel()
+	data := make([]string, 2)
+	for i := range data {
+		s := launch{args: []string{"--rotate", "100"}}.start(t)
+		s.fillLogsBefore(2)
+		s.stop()
+		wantRiffle(t, 0, "removed ", "log", "export", "--data", s.data, "--remove")
+		data[i] = s.data
+	}
+	bundles, err := filepath.Glob(filepath.Join(data[0], "archive", "tile", "entries", "000*", "*"))
+	require.NoError(t, err)
+	whole, err := os.ReadFile(bundles[0])
+	require.NoError(t, err)
+	changed := append([]byte{}, whole...)
+	changed[20] ^= 1
+	require.NoError(t, os.WriteFile(bundles[0], changed, 0o600))
+	wantRiffle(t, 1, "record 0 ", "log", "check", "--data", data[0])
+	launch{data: data[0]}.refused(t, "record 0 ")
+	require.NoError(t, os.WriteFile(bundles[0], whole, 0o600))
+
+	archives := []string{filepath.Join(data[0], "archive"), filepath.Join(data[1], "archive")}
+	require.NoError(t, os.Rename(archives[0], archives[0]+".away"))
+	require.NoError(t, os.Rename(archives[1], archives[0]))
+	wantRiffle(t, 1, "The log does not add up", "log", "check", "--data", data[0])
+	launch{data: data[0]}.refused(t, "not signed by the key of this log")
+	require.NoError(t, os.Rename(archives[0], archives[1]))
+	require.NoError(t, os.Rename(archives[0]+".away", archives[0]))
+	launch{data: data[0]}.start(t).stop()
+}

@@ -309,3 +309,42 @@ func TestOlderCopyOfALogThatWasFollowed(t *testing.T) {
 	wantRiffle(t, 1, "a log follows it in ", "log", "check", "--data", l.data)
 	l.refused(t, "a log follows this one in ", "successors/2, and this one has not ended: its store comes from an older backup")
 }
+
+// TestRotationKilledAtAnyWrite kills a server at the writes to the log that ends and to the one that
+// follows it. The next start goes on.
+func TestRotationKilledAtAnyWrite(t *testing.T) {
+	t.Parallel()
+	ns := []int{1, 25, 44}
+	if everyFault {
+		ns = sequence(1, 80, 1)
+	}
+	full := launch{}.start(t)
+	answered := full.load(1, 100, smallShuffle).answered
+	full.stop()
+	for _, n := range ns {
+		l := launch{data: filepath.Join(t.TempDir(), "data"), args: []string{"--rotate", "100"}}
+		require.NoError(t, os.CopyFS(l.data, os.DirFS(full.data)))
+		next := filepath.Join(l.data, "successors", "2")
+		l.wrapper, _ = strace(t, fmt.Sprintf("pwrite64:signal=KILL:when=%d", n), filepath.Join(l.data, "riffle.db-wal"),
+			filepath.Join(next, "riffle.db"), filepath.Join(next, "riffle.db-wal"), filepath.Join(next, "checkpoint"))
+		s := l.startOrExit(t)
+		until(t, "the server was killed, or the next log has begun", func() bool {
+			select {
+			case <-s.exited:
+				return true
+			default:
+				return strings.Contains(s.log.String(), "another one follows it")
+			}
+		})
+		s.kill()
+		l.wrapper = nil
+		s = l.start(t)
+		until(t, "the next log has begun", func() bool { return strings.Contains(string(s.get("/log/checkpoint").body), "/2\n1\n") })
+		for _, d := range answered {
+			s.wantOK(s.get("/audits/" + d.AuditID + "/proof"))
+		}
+		s.stop()
+		wantRiffle(t, 0, "size         101\n", "log", "check", "--data", l.data)
+		wantRiffle(t, 0, "size         1\n", "log", "check", "--data", next)
+	}
+}
