@@ -72,7 +72,7 @@ func TestArchiveThatIsNotTheLogs(t *testing.T) {
 	require.NoError(t, os.Rename(archives[0], archives[0]+".away"))
 	require.NoError(t, os.Rename(archives[1], archives[0]))
 	wantRiffle(t, 1, "The log does not add up", "log", "check", "--data", data[0])
-	launch{data: data[0]}.refused(t, "not signed by the key of this log")
+	launch{data: data[0]}.refused(t, "the store does not hold what was signed")
 	require.NoError(t, os.Rename(archives[0], archives[1]))
 	require.NoError(t, os.Rename(archives[0]+".away", archives[0]))
 	launch{data: data[0]}.start(t).stop()

@@ -99,7 +99,7 @@ func TestMistakesOfLogs(t *testing.T) {
 		{"a deadline", "logs: [{name: a, deadline: 1ms}]", ":1:28: deadline must be from 1s to 720h, got 1ms"},
 		{"no time", "logs: [{name: a, deadline: soon}]", ":1:28: deadline: invalid value \"soon\": parse error; the default is 10m0s"},
 		{"another database", "logs: [{name: a, store: mysql://db/p}]", ":1:25: store must be the URL of a PostgreSQL database"},
-		{"a setting of the process", "logs: [{name: a, queue: 5}]", `:1:18: unknown key "queue"; there are anchor, anchor-create, create, deadline, decks, key, key-command, name, origin, retired, rotate, seed-key, store`},
+		{"a setting of the process", "logs: [{name: a, queue: 5}]", `:1:18: unknown key "queue"; there are anchor, anchor-create, beacon-relays, create, deadline, decks, key, key-command, name, origin, retired, rotate, seed-key, store`},
 		{"a key for another log", "logs: [{name: poker}]\nkeys: [{name: k, sha256: " + strings.Repeat("ab", 32) + ", may: [read], logs: [pocker]}]", `unknown log "pocker"; did you mean poker?`},
 	} {
 		_, path := configured(t, c.text)

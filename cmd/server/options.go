@@ -267,7 +267,7 @@ func (c callers) names() []string {
 
 // isList reports whether a flag's key takes a list.
 func isList(flag string) bool {
-	return flag == "anchor" || flag == "hosts" || flag == "cors-origins" || flag == "trusted-proxies"
+	return flag == "anchor" || flag == "beacon-relays" || flag == "hosts" || flag == "cors-origins" || flag == "trusted-proxies"
 }
 
 // hasKey reports whether a flag has a key in the configuration file.
