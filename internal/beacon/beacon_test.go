@@ -32,6 +32,7 @@ func TestCheck(t *testing.T) {
 		"a flipped bit":        "b44679b9a59af2ec876b1a6b1ad52ea9b1615fc3982b19576350f93447cb1125e342b73a8dd2bacbe47e4b6b63ed5e38",
 		"the other root":       "9" + published[1000][1:],
 		"not compressed":       "3" + published[1000][1:],
+		"both coordinates":     "1" + published[1000][1:] + "11f92e4521ef54f047b64b85fa98db2d46f0f44add1f60b93f8a0dbddd63b34f238657c2d93aed18b90bddd60a01b6d2",
 		"identity":             "c0" + strings.Repeat("00", 47),
 		"not on the curve":     "80" + strings.Repeat("00", 46) + "01",
 		"not in the group":     "80" + strings.Repeat("00", 46) + "04",
