@@ -70,6 +70,7 @@ func TestBeaconsAreInTheFuture(t *testing.T) {
 		`{"size":9,"beacon":{"chain":"quicknet","round":996}}`:                 "beacon must be published after now, and before the deadline, which is at 2023-08-23T16:09:14Z: quicknet 996 is at 2023-08-23T15:59:12Z.",
 		`{"size":9,"beacon":{"chain":"quicknet","round":1}}`:                   "quicknet 1 is at 2023-08-23T15:09:27Z.",
 		`{"size":9,"beacon":{"chain":"quicknet","round":9007199254740991}}`:    "beacon must be published after now",
+		`{"size":9,"beacon":{"chain":"quicknet","round":6148914691236518205}}`: "beacon must be published after now",
 		`{"size":9,"beacon":{"chain":"quicknet","after":"10m"}}`:               "quicknet 1197 is at 2023-08-23T16:09:15Z.",
 		`{"size":9,"expires_in":5,"beacon":{"chain":"quicknet","round":1000}}`: "which is at 2023-08-23T15:59:19Z: quicknet 1000",
 		`{"size":9,"beacon":{"chain":"quicknet","after":"2562047h47m16s"}}`:    "beacon must be published after now",

@@ -69,8 +69,8 @@ func From(at time.Time) Round {
 // String returns the beacon and the number, such as "quicknet 1000".
 func (r Round) String() string { return Chain + " " + strconv.FormatUint(uint64(r), 10) }
 
-// Time returns when the round is published.
-func (r Round) Time() time.Time { return time.Unix(genesis+period*(int64(r)-1), 0).UTC() }
+// Time returns when the round is published. Rounds of more than 53 bits have the time of the last of 53.
+func (r Round) Time() time.Time { return time.Unix(genesis+period*(int64(min(r, 1<<53))-1), 0).UTC() }
 
 // Check checks the signature of the round: 96 hex digits in lower case. It takes some 4 ms.
 func (r Round) Check(signature string) error {
