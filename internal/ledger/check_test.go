@@ -48,6 +48,8 @@ func TestCheckComparesClaims(t *testing.T) {
 		{entries[1].Claims[:1], "", "there are 2 claims, and the records have 1"},
 		{nil, "key ", "there are 1 claims, and the records have 0"},
 		{append(entries[1].Claims, ledger.Claim{Name: "two"}), "", "record 1 is not found by its claim"},
+		{[]ledger.Claim{{Name: "one", Taken: true, Unchanged: true}, {Name: "key 1"}}, "", "there are 2 claims, and the records have 1"},
+		{[]ledger.Claim{{Name: "one", Status: "open", Due: 7}, {Name: "key 1", Unchanged: true}}, "", "record 1 holds the claim key 1, which is never due"},
 		{[]ledger.Claim{{Name: "one", Status: "used", Due: 7}, {Name: "key 1"}}, "", `record 1 holds the claim one as "open" due at 7, and not as "used" due at 7`},
 		{[]ledger.Claim{{Name: "one", Status: "open"}, {Name: "key 1"}}, "", `record 1 holds the claim one as "open" due at 7, and not as "open" due at 0`},
 	} {

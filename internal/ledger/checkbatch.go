@@ -164,6 +164,8 @@ func (c *checker) checkClaim(b *recordBatch, v *visit, want *Claim) {
 		if other == nil || !slices.ContainsFunc(c.visit(other).Claims, func(o Claim) bool { return o.Taken && o.Name == want.Name }) {
 			b.report("record %d is not found by its claim, which record %d holds without having taken it", v.Index, holder.Index)
 		}
+	case want.Unchanged && c.Except == "" && holder.Due == 0: // of all that is decrypted, only books that go on
+		b.report("record %d holds the claim %s, which is never due", v.Index, want.Name)
 	case !want.Unchanged && (holder.Status != want.Status || holder.Due != want.Due):
 		b.report("record %d holds the claim %s as %q due at %d, and not as %q due at %d",
 			v.Index, want.Name, holder.Status, holder.Due, want.Status, want.Due)

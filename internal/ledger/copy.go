@@ -138,6 +138,9 @@ func (k Copy) claim(ctx context.Context, to Store, list []Stored, entries []Entr
 		for _, c := range v.Claims {
 			if first, again := claims[c.Name]; again {
 				c.Taken = first.Taken
+				if c.Unchanged {
+					c.Status, c.Due, c.Unchanged = first.Status, first.Due, first.Unchanged
+				}
 			} else if c.Taken {
 				taken = append(taken, c.Name)
 			}
@@ -152,6 +155,9 @@ func (k Copy) claim(ctx context.Context, to Store, list []Stored, entries []Entr
 		holder, held := holders[name]
 		if c.Taken && !held {
 			return fmt.Errorf("%w: record %d took the claim %s, which no record held", ErrCorrupt, list[last[name]].Index, name)
+		}
+		if c.Unchanged {
+			c.Status, c.Due = holder.Status, holder.Due
 		}
 		c.From = holder.Index
 		entries[last[name]].Claims = append(entries[last[name]].Claims, c)

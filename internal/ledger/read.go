@@ -256,33 +256,27 @@ func ReadTile(ctx context.Context, store Reader, c proof.Checkpoint, level int, 
 // Entries returns the first width records of an entry bundle of the published log, as in C2SP
 // tlog-tiles, or [ErrNotFound]. Each record follows its length in two bytes, big-endian.
 func (l *Log) Entries(ctx context.Context, index uint64, width int) ([]byte, error) {
-	return reading(ctx, l.readers, func() ([]byte, error) { return l.readEntries(ctx, index, width) })
-}
-
-func (l *Log) readEntries(ctx context.Context, index uint64, width int) ([]byte, error) {
-	leaves, err := ReadTile(ctx, l.store, l.published.Load().Checkpoint, 0, index, width)
-	if err != nil {
-		return nil, err
-	}
-	first := index << tileHeight
-	var bundle []byte
-	next := first
-	err = l.store.Records(ctx, first, width, func(index uint64, record []byte, _ tlog.Hash) error {
-		if err := checkRecord(index, record, tlog.Hash(leaves[(next-first)*tlog.HashSize:]), next); err != nil {
-			return err
+	return reading(ctx, l.readers, func() ([]byte, error) {
+		leaves, err := ReadTile(ctx, l.store, l.published.Load().Checkpoint, 0, index, width)
+		if err != nil {
+			return nil, err
 		}
-		next++
-		bundle = binary.BigEndian.AppendUint16(bundle, uint16(len(record)))
-		bundle = append(bundle, record...)
-		return nil
+		first, bundle := index<<tileHeight, []byte(nil)
+		next := first
+		err = l.store.Records(ctx, first, width, func(index uint64, record []byte, _ tlog.Hash) error {
+			if err := checkRecord(index, record, tlog.Hash(leaves[(next-first)*tlog.HashSize:]), next); err != nil {
+				return err
+			}
+			next++
+			bundle = binary.BigEndian.AppendUint16(bundle, uint16(len(record)))
+			bundle = append(bundle, record...)
+			return nil
+		})
+		if err == nil && next != first+uint64(width) {
+			err = fmt.Errorf("%w: of %d records from %d on there are %d", ErrCorrupt, width, first, next-first)
+		}
+		return bundle, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	if next != first+uint64(width) {
-		return nil, fmt.Errorf("%w: of %d records from %d on there are %d", ErrCorrupt, width, first, next-first)
-	}
-	return bundle, nil
 }
 
 // reservedReaders are the store's reads for the log itself, one for the writer and one for the
