@@ -42,10 +42,8 @@ func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 	if k.NewOrigin == old.Log.Origin() {
 		return fmt.Errorf("the new log cannot have the origin of the old one: use --new-origin to name another, such as %s-2", k.NewOrigin)
 	}
-	if end != nil {
-		if key, _ := readVerifierKey(filepath.Join(k.NewData, ledger.KeyName)); key != end.Successor {
-			return fmt.Errorf("the log was closed before: it goes on as %s, whose key is not in %s. Nothing was changed", end.Successor, k.NewData)
-		}
+	if key, _ := readVerifierKey(filepath.Join(k.NewData, ledger.KeyName)); end != nil && key != end.Successor {
+		return fmt.Errorf("the log was closed before: it goes on as %s, whose key is not in %s. Nothing was changed", end.Successor, k.NewData)
 	}
 	next, err := k.newLog.open(ctx, end != nil)
 	if err != nil {

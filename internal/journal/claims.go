@@ -114,7 +114,8 @@ func (j *Journal) Expire(ctx context.Context, prefix string, expire func(context
 // sweepEvery is the interval of Sweep.
 const sweepEvery = time.Second
 
-// Sweep calls each function once a second until ctx is done, and reports errors.
+// Sweep calls each function once a second until ctx is done, and reports errors. What is due in a log that
+// has ended is left to the next one.
 func Sweep(ctx context.Context, report func(error), expire ...func(context.Context) (int, error)) {
 	for {
 		select {
@@ -123,7 +124,7 @@ func Sweep(ctx context.Context, report func(error), expire ...func(context.Conte
 		case <-time.After(sweepEvery):
 		}
 		for _, f := range expire {
-			if _, err := f(ctx); err != nil && ctx.Err() == nil {
+			if _, err := f(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, ledger.ErrEnded) {
 				report(err)
 			}
 		}

@@ -114,11 +114,7 @@ func (l *served) start() (stop func()) {
 		background.Go(func() { l.reencrypt(ctx) })
 		background.Go(func() { l.carry(ctx) })
 		background.Go(func() {
-			report := func(err error) {
-				if !errors.Is(err, ledger.ErrEnded) { // the next log expires them
-					l.door.Failed(fmt.Errorf("expiring commitments or shoes: %w", err))
-				}
-			}
+			report := func(err error) { l.door.Failed(fmt.Errorf("expiring commitments or shoes: %w", err)) }
 			journal.Sweep(ctx, report, l.services.Dealer.ExpireCommitments, l.services.Shoes.Expire)
 		})
 	}
