@@ -80,7 +80,7 @@ func (o *Order) names(r *Result) error {
 		agrees("algorithm", o.text("algorithm") == string(r.Record.Statement.Algorithm)),
 		agrees("commitment", o.text("commitment") == r.Record.Commitment.String()),
 		agrees("round", isRound && round > 0 && round == r.Record.Round),
-		agrees("seed", r.File.Seed == nil || o.text("seed") == hex.EncodeToString(r.File.Seed)),
+		agrees("seed", r.seed == nil || o.text("seed") == hex.EncodeToString(r.seed)),
 		agrees("log_index", isWhole && index == r.File.Inclusion.Index),
 	)
 }

@@ -24,30 +24,29 @@ func (r *Result) replay(heldBack State) {
 		}
 		return
 	}
-	isAnswered := r.File.Seed == nil // or there is no seed
-	if isAnswered {
-		r.File.Seed = r.given.Order.seedOf(r.Record)
+	if r.seed = r.File.Seed; r.seed == nil {
+		r.seed = r.given.Order.seedOf(r.Record)
 	}
-	if r.File.Seed == nil {
+	if r.seed == nil {
 		r.withheld(heldBack)
 		r.identify()
 		return
 	}
 
 	// Nothing interrupts it, so there is no error.
-	v, _ := audit.Verify(r.File.Record, r.File.Seed, r.wantedPositions(), nil)
+	v, _ := audit.Verify(r.File.Record, r.seed, r.wantedPositions(), nil)
 	r.cost = v.TooCostly
 	for _, s := range v.Steps[1:] { // the first is the record, which has a step already
+		state, detail := OK, s.Detail
 		switch {
 		case s.Name == StepSeed:
-			r.add(s.Name, OK, "%s", r.seedLength(isAnswered))
-		case s.OK:
-			r.add(s.Name, OK, "%s", s.Detail)
-		case r.cost > 0:
-			r.add(s.Name, Unchecked, "%s", s.Detail)
-		default:
-			r.add(s.Name, Wrong, "%s", s.Detail)
+			detail = r.seedLength()
+		case r.cost > 0 && !s.OK:
+			state = Unchecked
+		case !s.OK:
+			state = Wrong
 		}
+		r.add(s.Name, state, "%s", detail)
 	}
 	if !v.OK && r.cost == 0 {
 		return
@@ -92,9 +91,9 @@ func (r *Result) withheld(order State) {
 }
 
 // seedLength says how long the seed is and should be.
-func (r *Result) seedLength(isAnswered bool) string {
+func (r *Result) seedLength() string {
 	s := &r.Record.Statement
-	got, want := len(r.File.Seed)/rng.BlockSize, rng.Blocks(s.Size, s.Draw)
+	got, want := len(r.seed)/rng.BlockSize, rng.Blocks(s.Size, s.Draw)
 	text := fmt.Sprintf("%s of 256 bits; riffle/1 asks for %d", audit.Count(got, "block"), want)
 	if got < want {
 		text = fmt.Sprintf("warning: %s of 256 bits, and riffle/1 asks for %d", audit.Count(got, "block"), want)
@@ -102,7 +101,7 @@ func (r *Result) seedLength(isAnswered bool) string {
 	if !rng.Exhaustive(s.Draw) {
 		text += "; computationally, not exhaustively, complete"
 	}
-	if isAnswered {
+	if r.File.Seed == nil {
 		text += "; the answer gave it, and the file has none"
 	}
 	return text
@@ -163,6 +162,6 @@ func (r *Result) sealed(order []uint64, of *cards) error {
 	for i, number := range order {
 		texts[i] = of.text(number)
 	}
-	root := audit.Seal(r.File.Seed, r.Record.Commitment, texts).Root()
+	root := audit.Seal(r.seed, r.Record.Commitment, texts).Root()
 	return audit.Rule(root == *r.Record.Root, "the cards in this order have the root %x, and the record has %x", root[:], r.Record.Root[:])
 }

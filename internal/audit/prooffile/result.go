@@ -14,6 +14,7 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/beacon"
 	"riffle/internal/ledger/proof"
+	"riffle/internal/rng"
 )
 
 // A State is what became of a step.
@@ -138,7 +139,7 @@ func (s *Steps) check(name string, err error, format string, args ...any) {
 // A Result has the findings of a verifier: the steps of one file, or of several files together.
 type Result struct {
 	Steps
-	File   *File         // the first file, perhaps with the seed of the answer; nil if it is unread
+	File   *File         // the first file, nil if it is unread
 	Record *audit.Record // its record; nil if it could not be read, or is of a kind that is not known here
 
 	Changes int         // how often the shoe was changed
@@ -148,6 +149,7 @@ type Result struct {
 	Missing []uuid.UUID // the records that those name as sealed_by and that were not given
 
 	given      *Given
+	seed       rng.Seed // of the file or, if that has none, of the answer; nil if it is held back
 	key        note.Verifier
 	checkpoint *note.Note       // its signatures are not verified
 	tree       proof.Checkpoint // what it says
@@ -219,5 +221,5 @@ func (r *Result) isOf(other *Result) bool {
 // HeldBack reports whether an order follows from a record and its seed, and neither the file nor the
 // answer that was compared has the seed.
 func (r *Result) HeldBack() bool {
-	return r.Record != nil && r.Record.Deals() && r.File.Seed == nil
+	return r.Record != nil && r.Record.Deals() && r.seed == nil
 }

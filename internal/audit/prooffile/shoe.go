@@ -222,7 +222,7 @@ func (t *tracker) seal(s *sealing, f *Result) {
 	t.sealings = append(t.sealings, s)
 	switch {
 	case s.record.Root == nil:
-	case s.cards == nil || s.order == nil || f.File.Seed == nil:
+	case s.cards == nil || s.order == nil || f.seed == nil:
 		t.unknown++
 	default:
 		t.roots++
