@@ -137,45 +137,45 @@ func (r *Result) committed() {
 	if r.Record == nil {
 		return
 	}
-	proof := r.given.Commitment
-	id, named := r.Record.CommitmentID, r.Record.UsesCommitment()
-	switch {
-	case proof == nil && named:
+	id, isNamed := r.Record.CommitmentID, r.Record.UsesCommitment()
+	switch isGiven := r.given.Commitment != nil; {
+	case isNamed && !isGiven:
 		r.add(StepCommitted, Skipped, "the record names the commitment %s, and no proof of it was given", id)
-	case proof != nil && !named:
+	case isGiven && !isNamed:
 		r.add(StepCommitted, Unchecked, "the record names no commitment, and the proof of one was given")
-	case named:
-		var err error
-		for _, one := range Split(proof) { // each must be right, in any order
-			if wrong := r.uses(one); err == nil || wrong != nil && errors.Is(err, ErrNoFile) {
-				err = wrong
+	case isNamed:
+		var each Steps // of the proofs of the commitment: the worst counts
+		for _, proof := range Split(r.given.Commitment) {
+			round, cosigned, err := r.uses(proof)
+			r.beacon, r.cosigned = cmp.Or(r.beacon, round), r.cosigned || cosigned
+			signature := ""
+			if round > 0 {
+				signature = fmt.Sprintf("; the client seed is the signature of %s, published at %s", round, round.Time().Format(audit.TimeFormat))
 			}
+			each.check(StepCommitted, err, "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline%s", id, signature)
 		}
-		text := ""
-		if r.beacon > 0 {
-			text = fmt.Sprintf("; the client seed is the signature of %s, published at %s", r.beacon, r.beacon.Time().Format(audit.TimeFormat))
-		}
-		r.check(StepCommitted, err, "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline%s", id, text)
+		r.Steps = append(r.Steps, *cmp.Or(each.Failed(), each.Unchecked(), &each[0]))
 	}
 }
 
-// uses checks that the text is the proof file of the commitment that the record used.
-func (r *Result) uses(proof []byte) error {
+// uses checks that the text is the proof file of the commitment that the record used. It returns the
+// round of the commitment's beacon, 0 for none, and whether enough witnesses cosigned it before then.
+func (r *Result) uses(proof []byte) (round beacon.Round, cosigned bool, err error) {
 	if _, err := Parse(proof); errors.Is(err, ErrNoFile) {
-		return fmt.Errorf("the proof of the commitment: %w", err)
+		return 0, false, fmt.Errorf("the proof of the commitment: %w", err)
 	}
 	commitment := checkFile(proof, &Given{Key: r.File.LogKey}, nil)
 	if failed := commitment.Failed(); failed != nil {
-		return fmt.Errorf("the proof of the commitment fails at the step %s: %s", failed.Name, failed.Detail)
+		return 0, false, fmt.Errorf("the proof of the commitment fails at the step %s: %s", failed.Name, failed.Detail)
 	}
 	if commitment.Record == nil {
-		return errors.New("the proof given is not of a commitment")
+		return 0, false, errors.New("the proof given is not of a commitment")
 	}
 	index, used := commitment.File.Inclusion.Index, r.File.Inclusion.Index
-	if round, err := beacon.Parse(commitment.Record.Beacon); err == nil {
-		r.beacon, r.cosigned = round, r.cosigned || r.given.Policy.SufficeBefore(round.Time(), commitment.checkpoint)
+	if round, err = beacon.Parse(commitment.Record.Beacon); err == nil { // otherwise CheckCommitted says what is wrong
+		cosigned = r.given.Policy.SufficeBefore(round.Time(), commitment.checkpoint)
 	}
-	return cmp.Or(
+	return round, cosigned, cmp.Or(
 		audit.Rule(index < used, "the commitment is number %d in the log, from 0, and so not before the shuffle, which is number %d", index, used),
 		r.Record.CheckCommitted(commitment.Record),
 	)
