@@ -41,8 +41,8 @@ func (r *Relays) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText returns the URLs.
-func (r Relays) MarshalText() ([]byte, error) { return []byte(strings.Join(r, ",")), nil }
+// MarshalText returns nothing: it is the default of a flag.
+func (Relays) MarshalText() ([]byte, error) { return nil, nil }
 
 // Signature asks all relays for the signature of a round and returns the first that is right; empty
 // without relays. The error wraps [ErrNone], and says what each relay did.
