@@ -377,22 +377,38 @@ function Report({
   );
 }
 
+/** A Round is the beacon of a commitment. */
+interface Round {
+  chain: string;
+  round: number;
+  time: string;
+}
+
 /** Next leads from a record that deals nothing to the one that it is about. */
 function Next({record}: {record: Shown}) {
   const {id, kind, commitment_id: made, audit_id: revealed, count} = record;
-  const [next, setNext] = useState<{state: string; to?: string}>();
+  const [next, setNext] = useState<{state: string; to?: string; beacon?: Round}>();
   useEffect(() => {
     if (kind === 'void') setNext({state: 'ran-out', to: made});
     else if (kind === 'reveal') setNext({state: 'reveal', to: revealed});
     else if (kind === 'commitment')
       void send(path(['commitments', id]))
         .then((answer) => answer.json())
-        .then(({status, audit_id}: {status: string; audit_id?: string}) => setNext({state: status, to: audit_id}))
+        .then((found: {status: string; audit_id?: string; beacon?: Round}) =>
+          setNext({state: found.status, to: found.audit_id, beacon: found.beacon}),
+        )
         .catch(() => {}); // the verdict stands without it
   }, []);
   if (!next) return null;
   const said = named(count ? 'next.book' : 'next', next.state);
-  return <p>{next.to ? <a href={verifyLink(next.to)}>{said}</a> : said}</p>;
+  return (
+    <>
+      <p>{next.to ? <a href={verifyLink(next.to)}>{said}</a> : said}</p>
+      {next.beacon && (
+        <p>{text('next.beacon', `${next.beacon.chain} ${next.beacon.round}`, shortTime(next.beacon.time))}</p>
+      )}
+    </>
+  );
 }
 
 function Facts({record}: {record: Shown}) {

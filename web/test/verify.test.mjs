@@ -504,6 +504,19 @@ test('the link to a commitment says whether anything used it, and leads to that'
   await quick.stop();
 });
 
+test('the link to a commitment with a beacon says when its round is published', async () => {
+  const made = await fetch(`${service.base}/commitments`, {
+    method: 'POST',
+    body: '{"size": 5, "beacon": {"chain": "quicknet", "after": "1m"}}',
+    headers: {'Content-Type': 'application/json'},
+  });
+  const {commitment_id: id, beacon} = await made.json();
+  const {page, wrong, close} = await open(browser, `${service.base}/a/${id}`);
+  await page.getByText(`the signature of quicknet ${beacon.round}, a public beacon, published at`).waitFor();
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
 test('a proof whose client seed is of a beacon says that nobody chose it, in both languages', async () => {
   const vectors = JSON.parse(await readFile(new URL('../../testdata/riffle1/beacons.json', import.meta.url))).verdicts;
   const of = (name) => vectors.find((vector) => vector.name === name).texts.map(({text}) => text);
