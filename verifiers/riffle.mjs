@@ -1803,7 +1803,7 @@ function group(proofs, given) {
     const {record, from} = proof;
     if (record?.kind === 'commitment' && taken.has(record.id)) continue;
     const shoe = record ? shoeOf(record) : proofs.map((other) => other.from === from && other.record && shoeOf(other.record)).find(Boolean);
-    const isNamed = given.hand && (named.has(shoe) || !isAnyNamed), key = isNamed && shoe && !changed.has(shoe) ? 'sealed' : shoe;
+    const isNamed = given.hand && (!isAnyNamed || sealers.includes(record?.id) || shoe && named.has(shoe)), key = isNamed && shoe && !changed.has(shoe) ? 'sealed' : shoe;
     let part = byShoe.get(key);
     if (!part) {
       part = {proofs: [], given: {...given, order: undefined, handOf: undefined, hand: isNamed ? given.hand : undefined}};
@@ -1811,12 +1811,13 @@ function group(proofs, given) {
     }
     if (shoe) byShoe.set(key, part);
     part.proofs.push(proof);
-    if (usesCommitment(record) && commitments.has(record.commitment_id)) part.given.commitment = commitments.get(record.commitment_id);
   }
   const compare = (a, b) => a < b ? -1 : Number(a > b);
   for (const part of groups) {
     part.proofs.sort((a, b) => a.record && b.record ? (a.record.version ?? 0) - (b.record.version ?? 0) || compare(a.record.id, b.record.id) ||
       b.hasSeed - a.hasSeed : !a.record - !b.record);
+    const [{record}] = part.proofs;
+    if (usesCommitment(record)) part.given.commitment = commitments.get(record.commitment_id);
   }
   return groups;
 }

@@ -2268,7 +2268,7 @@ class Verification:
                 continue
             shoe = shoe_of(record) if record else next(filter(None, (
                 shoe_of(other.record) for other in self.proofs if other.source is proof.source)), None)
-            is_named = hand is not None and (shoe in named or not is_any_named)
+            is_named = hand is not None and (not is_any_named or record and record["id"] in sealers or shoe and shoe in named)
             key = "sealed" if is_named and shoe and shoe not in changed else shoe
             group = by_shoe.get(key)
             if group is None:
@@ -2277,10 +2277,11 @@ class Verification:
             if shoe:
                 by_shoe[key] = group
             group.proofs.append(proof)
-            if uses_commitment(record) and record["commitment_id"] in commitments:
-                group.given["commitment"] = commitments[record["commitment_id"]]
         for group in groups:
             group.sort()
+            record = group.proofs[0].record
+            if uses_commitment(record) and record["commitment_id"] in commitments:
+                group.given["commitment"] = commitments[record["commitment_id"]]
         return groups
 
     def find_items(self):

@@ -56,7 +56,7 @@ func TestBeaconIsTheClientSeed(t *testing.T) {
 		record := getAudit(t, s, id)
 		assert.Contains(t, string(record.Record), `"client_seed":"`+signature+`","`, name)
 		var given prooffile.Given
-		given.Commitment = readBody(t, s.do(get(t, "/audits/"+made.CommitmentID+"/proof")))
+		given.Commitments = [][]byte{readBody(t, s.do(get(t, "/audits/"+made.CommitmentID+"/proof")))}
 		v := prooffile.VerifyRecord(readBody(t, s.do(get(t, "/audits/"+id+"/proof"))), &given)
 		assert.True(t, v.Has(prooffile.StepCommitted, prooffile.OK), "%s: %+v", name, v.Steps)
 	}

@@ -18,16 +18,18 @@ import (
 
 // Given holds the texts that a proof is checked against. A missing one is not checked.
 type Given struct {
-	Key        string          // the verifier key of the log; if empty, the policy says it, or the file
-	Policy     *proof.Policy   // the logs and witnesses that are trusted
-	Items      *Items          // what was shuffled
-	ItemsSalt  string          // the salt of the items; empty for none
-	Order      *Order          // what was answered, or a hand of it
-	HandOf     *Part           // which hand of the deal the order is; nil for any part, or all
-	AnyOrder   bool            // hands and the rest may be sorted
-	Hand       Hand            // cards that were drawn from a shoe
-	Decks      *deck.Catalogue // the decks whose cards are known
-	Commitment []byte          // the proof files of the commitment that the record names: one, if nobody cheats
+	Key       string          // the verifier key of the log; if empty, the policy says it, or the file
+	Policy    *proof.Policy   // the logs and witnesses that are trusted
+	Items     *Items          // what was shuffled
+	ItemsSalt string          // the salt of the items; empty for none
+	Order     *Order          // what was answered, or a hand of it
+	HandOf    *Part           // which hand of the deal the order is; nil for any part, or all
+	AnyOrder  bool            // hands and the rest may be sorted
+	Hand      Hand            // cards that were drawn from a shoe
+	Decks     *deck.Catalogue // the decks whose cards are known
+	// Commitments are the proof files of the commitment that the record, or the first of several, names:
+	// one, if nobody cheats.
+	Commitments [][]byte
 }
 
 func (g *Given) hasLogs() bool { return g.Policy != nil && len(g.Policy.Logs) > 0 }
@@ -134,28 +136,25 @@ func (r *Result) witnesses() {
 // committed checks that an earlier commitment in the same log fixed the order of a shuffle or a
 // shoe, except for the client seed. No file can prove who knew the client seed when.
 func (r *Result) committed() {
-	if r.Record == nil {
+	if r.Record == nil || !r.Record.UsesCommitment() {
 		return
 	}
-	id, isNamed := r.Record.CommitmentID, r.Record.UsesCommitment()
-	switch isGiven := r.given.Commitment != nil; {
-	case isNamed && !isGiven:
+	id := r.Record.CommitmentID
+	if r.given.Commitments == nil {
 		r.add(StepCommitted, Skipped, "the record names the commitment %s, and no proof of it was given", id)
-	case isGiven && !isNamed:
-		r.add(StepCommitted, Unchecked, "the record names no commitment, and the proof of one was given")
-	case isNamed:
-		var each Steps // of the proofs of the commitment: the worst counts
-		for _, proof := range Split(r.given.Commitment) {
-			round, cosigned, err := r.uses(proof)
-			r.beacon, r.cosigned = cmp.Or(r.beacon, round), r.cosigned || cosigned
-			signature := ""
-			if round > 0 {
-				signature = fmt.Sprintf("; the client seed is the signature of %s, published at %s", round, round.Time().Format(audit.TimeFormat))
-			}
-			each.check(StepCommitted, err, "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline%s", id, signature)
-		}
-		r.Steps = append(r.Steps, *cmp.Or(each.Failed(), each.Unchecked(), &each[0]))
+		return
 	}
+	var each Steps // of the proofs of the commitment: the worst counts
+	for _, proof := range r.given.Commitments {
+		round, cosigned, err := r.uses(proof)
+		r.beacon, r.cosigned = cmp.Or(r.beacon, round), r.cosigned || cosigned
+		signature := ""
+		if round > 0 {
+			signature = fmt.Sprintf("; the client seed is the signature of %s, published at %s", round, round.Time().Format(audit.TimeFormat))
+		}
+		each.check(StepCommitted, err, "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline%s", id, signature)
+	}
+	r.Steps = append(r.Steps, *cmp.Or(each.Failed(), each.Unchecked(), &each[0]))
 }
 
 // uses checks that the text is the proof file of the commitment that the record used. It returns the

@@ -1,7 +1,6 @@
 package prooffile
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"fmt"
@@ -127,11 +126,11 @@ func (s *sorting) parse(in *input, role Role) (err error) {
 // several of a record, those with a seed are first.
 func (s *sorting) split(in *input) {
 	for _, text := range Split(in.Content) {
-		p := &proofText{from: in, text: text, place: "unread"}
+		p := &proofText{from: in, text: text, place: fmt.Sprintf("unread %09d", len(s.proofs))}
 		if r := (&Result{}); r.read(text) == nil {
 			if record, err := audit.ParseRecord(r.File.Record); err == nil {
 				p.record = *record
-				p.place = fmt.Sprintf("%020d %s %t", record.Version, record.ID, r.File.Seed == nil)
+				p.place = fmt.Sprintf("%020d %s %t %09d", record.Version, record.ID, r.File.Seed == nil, len(s.proofs))
 			}
 		}
 		if in.shoe == uuid.Nil {
@@ -166,57 +165,65 @@ func (p *proofText) shoe() uuid.UUID {
 // group puts together the proofs that are checked together: docs/spec.md, "Which proofs belong
 // together".
 func (s *sorting) group() {
-	used, commitments := map[uuid.UUID]bool{}, map[uuid.UUID][][]byte{}
-	changed, named := map[uuid.UUID]bool{}, map[uuid.UUID]bool{} // shoes that do more than seal, and that sealed a card of the hand
-	sealers := s.given.Hand.sealers()
+	commitments, isUsed := map[uuid.UUID][][]byte{}, map[uuid.UUID]bool{} // by the id of the commitment
 	for _, p := range s.proofs {
-		if !p.isRead() {
-			continue
-		}
 		if p.record.Kind == audit.KindCommitment {
 			commitments[p.record.ID] = append(commitments[p.record.ID], p.text)
 		}
 		if p.record.UsesCommitment() {
-			used[p.record.CommitmentID] = true
-		}
-		changed[p.shoe()] = changed[p.shoe()] || !p.seals()
-		if slices.Contains(sealers, p.record.ID) {
-			named[p.shoe()] = true
+			isUsed[p.record.CommitmentID] = true
 		}
 	}
 	groups := map[uuid.UUID]*group{} // by their shoe
-	sealings := uuid.Max             // the key of all sealings that are compared with the hand together
 	for _, p := range s.proofs {
-		if p.record.Kind == audit.KindCommitment && used[p.record.ID] {
-			continue // it goes with each record that names it
+		if p.record.Kind == audit.KindCommitment && isUsed[p.record.ID] {
+			continue // it goes with the record that names it
 		}
 		shoe := p.shoe()
-		hasHand := len(named) == 0 || named[shoe]
-		if s.given.Hand != nil && hasHand && shoe != uuid.Nil && !changed[shoe] {
-			shoe = sealings
-		}
 		g := groups[shoe]
 		if g == nil || shoe == uuid.Nil {
 			g = &group{given: s.given}
 			g.given.Order = nil // see checkAll
-			if !hasHand {
-				g.given.Hand = nil
-			}
 			groups[shoe], s.groups = g, append(s.groups, g)
 		}
 		g.proofs = append(g.proofs, p)
-		if p.record.UsesCommitment() && commitments[p.record.CommitmentID] != nil {
-			g.given.Commitment = bytes.Join(commitments[p.record.CommitmentID], []byte("\n"))
-		}
 	}
+	s.groupByHand()
 	for _, g := range s.groups {
-		slices.SortStableFunc(g.proofs, func(a, b *proofText) int { return cmp.Compare(a.place, b.place) })
+		slices.SortFunc(g.proofs, func(a, b *proofText) int { return cmp.Compare(a.place, b.place) })
 		for _, p := range g.proofs {
 			if !slices.Contains(g.Files, p.from.Name) {
 				g.Files = append(g.Files, p.from.Name)
 			}
 		}
+		if first := g.first(); first.UsesCommitment() {
+			g.given.Commitments = commitments[first.CommitmentID]
+		}
 	}
+}
+
+// groupByHand keeps the hand in the groups that it is compared with: those with a record that one of
+// its cards names as sealed_by, or all if there is none. Those of them in which every record seals
+// cards of a shoe become one group.
+func (s *sorting) groupByHand() {
+	sealers := s.given.Hand.sealers()
+	isNamed := func(p *proofText) bool { return p.isRead() && slices.Contains(sealers, p.record.ID) }
+	isOther := func(p *proofText) bool { return p.shoe() == uuid.Nil || p.isRead() && !p.seals() }
+	isAnyNamed := slices.ContainsFunc(s.proofs, isNamed)
+	var sealings *group
+	s.groups = slices.DeleteFunc(s.groups, func(g *group) bool {
+		switch {
+		case isAnyNamed && !g.has(isNamed):
+			g.given.Hand = nil
+		case s.given.Hand == nil || g.has(isOther):
+		case sealings == nil:
+			sealings = g
+		default:
+			sealings.proofs = append(sealings.proofs, g.proofs...)
+			return true
+		}
+		return false
+	})
 }
 
 // has reports whether the group has a proof that is so.

@@ -224,7 +224,7 @@ func TestFileWithAnyByteChangedFails(t *testing.T) {
 			}
 		})
 		eachByteChanged(v.CommitmentProof, func(text []byte, i int) {
-			g.Commitment = text
+			g.Commitments = [][]byte{text}
 			r := verifyFiles([]byte(v.Proof), g)
 			if failed := r.Failed(); !r.Has(prooffile.StepCommitted, prooffile.Unchecked) && (failed == nil || failed.Name != prooffile.StepCommitted) {
 				t.Fatalf("%s: byte %d of the commitment's as %q, and it does not fail there: %+v\n%s", v.Name, i, text[i], r.Steps, text)

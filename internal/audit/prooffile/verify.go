@@ -237,7 +237,7 @@ func (g *group) isVoidOf(other *group) bool {
 }
 
 // lacks reports whether a record names a commitment that was not given.
-func (g *group) lacks() bool { return g.first().UsesCommitment() && g.given.Commitment == nil }
+func (g *group) lacks() bool { return g.first().UsesCommitment() && g.given.Commitments == nil }
 
 // noteCompared says which of the texts that were sorted were compared with the group.
 func (g *group) noteCompared(hand *input) {
