@@ -57,7 +57,7 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 }
 
 // replayedAll adds the steps seed, commitment, keys and order of several files, which every file
-// with a seed has.
+// with a seed has: each with the number of files in which it holds.
 func (r *Result) replayedAll() {
 	for _, step := range []struct{ name, what, format string }{
 		{StepSeed, "seed", "%s%s"},
@@ -65,32 +65,35 @@ func (r *Result) replayedAll() {
 		{"keys", "order", "the keys of %s derived%s"},
 		{StepOrder, "order", "%s replayed%s"},
 	} {
-		done, warning, isOrder, state := 0, "", step.name == StepOrder, OK
-		for _, f := range r.files {
-			if f.Has(step.name, OK) {
-				done++
-				if detail := f.Find(step.name).Detail; warning == "" && strings.HasPrefix(detail, "warning: ") {
-					warning = ": " + detail
-				}
-			}
+		right := r.withState(step.name, OK)
+		warning, isOrder, state := "", step.name == StepOrder, OK
+		if i := slices.IndexFunc(right, func(s *Step) bool { return strings.HasPrefix(s.Detail, "warning: ") }); i >= 0 {
+			warning = ": " + right[i].Detail
 		}
-		isWrong := slices.ContainsFunc(r.files, func(f *Result) bool { return f.Has(step.name, Wrong) })
-		switch {
-		case isWrong || isOrder && done+r.held > 0 && r.given.Order != nil && r.match == nil:
-			r.inEvery(step.name, "")
-			continue
-		case done+r.held == 0:
-			continue
-		case done == 0 && step.name == StepSeed:
-			r.add(StepSeed, Skipped, "%s", r.withoutSeed(""))
-			continue
-		case isOrder && r.held > 0:
+		if isOrder && r.held > 0 {
 			state = missing(r.given.Hand == nil)
-		case done == 0:
+		} else if len(right) == 0 {
 			state = Skipped
 		}
-		r.add(step.name, state, step.format, audit.Count(done, step.what)+warning, r.withoutSeed("; "))
+		switch isDealt := len(right)+r.held > 0; {
+		case r.withState(step.name, Wrong) != nil || isOrder && isDealt && r.given.Order != nil && r.match == nil:
+			r.inEvery(step.name, "")
+		case isDealt && step.name == StepSeed && right == nil:
+			r.add(StepSeed, Skipped, "%s", r.withoutSeed(""))
+		case isDealt:
+			r.add(step.name, state, step.format, audit.Count(len(right), step.what)+warning, r.withoutSeed("; "))
+		}
 	}
+}
+
+// withState returns the steps of the files that have the name and the state.
+func (r *Result) withState(name string, state State) (steps []*Step) {
+	for _, f := range r.files {
+		if f.Has(name, state) {
+			steps = append(steps, f.Find(name))
+		}
+	}
+	return steps
 }
 
 // published adds the steps inclusion and signature of all files, and committed.
