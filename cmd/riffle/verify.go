@@ -73,10 +73,11 @@ func (k *verify) check(ctx context.Context, c *console) (*prooffile.Findings, er
 	}
 	var warning string
 	if service != nil {
-		for _, id := range prooffile.Missing(texts) {
+		missing, open := prooffile.Missing(texts)
+		for _, id := range missing {
 			texts = append(texts, service.readText(ctx, id.String(), prooffile.RoleProof))
 		}
-		for _, id := range prooffile.Open(texts) {
+		for _, id := range open {
 			if void, err := service.voidOf(ctx, id); err != nil {
 				_, _ = fmt.Fprintln(c.messages, "riffle: warning:", err)
 			} else if void != "" {

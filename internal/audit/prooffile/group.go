@@ -267,47 +267,36 @@ func two(a, b *input, role Role) error {
 	return refuse("two", fmt.Sprintf("%s and %s are both %s: give the one to check", a.Name, b.Name, plural), a.Name, b.Name)
 }
 
-// Open returns the commitments in what is given whose shuffle, shoe or void is not there.
-func Open(texts []Text) (open []uuid.UUID) {
+// Missing returns the records that would complete what is given: those that are named and not there,
+// which are commitments that records used and, without the rest of a shoe, the records that sealed the
+// cards of a hand; and, as open, the commitments whose shuffle, shoe or void is not there.
+func Missing(texts []Text) (missing, open []uuid.UUID) {
 	s, err := readTexts(texts)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	named := map[uuid.UUID]bool{}
-	for _, p := range s.proofs {
-		named[p.record.CommitmentID] = true
-	}
-	for _, p := range s.proofs {
-		if p.record.Kind == audit.KindCommitment && !named[p.record.ID] {
-			open = append(open, p.record.ID)
-		}
-	}
-	return open
-}
-
-// Missing returns the records that are named in what is given and are not there: commitments that
-// records used and, without the rest of a shoe, the records that sealed the cards of a hand.
-func Missing(texts []Text) (missing []uuid.UUID) {
-	s, err := readTexts(texts)
-	if err != nil {
-		return nil
-	}
-	var wanted []uuid.UUID
-	isThere, isWhole := map[uuid.UUID]bool{}, false
+	isThere, isNamed, isWhole := map[uuid.UUID]bool{}, map[uuid.UUID]bool{}, false
 	for i, p := range s.proofs {
-		if p.record.UsesCommitment() {
-			wanted = append(wanted, p.record.CommitmentID)
-		}
-		isThere[p.record.ID] = true
+		isThere[p.record.ID], isNamed[p.record.CommitmentID] = true, true
 		isWhole = isWhole || i > 0 && p.from == s.proofs[i-1].from && p.from.shoe != uuid.Nil
 	}
-	if !isWhole {
-		wanted = append(wanted, s.given.Hand.sealers()...)
-	}
-	for _, id := range wanted {
+	lacks := func(id uuid.UUID) {
 		if !isThere[id] {
 			isThere[id], missing = true, append(missing, id)
 		}
 	}
-	return missing
+	for _, p := range s.proofs {
+		switch {
+		case p.record.UsesCommitment():
+			lacks(p.record.CommitmentID)
+		case p.record.Kind == audit.KindCommitment && !isNamed[p.record.ID]:
+			open = append(open, p.record.ID)
+		}
+	}
+	if !isWhole {
+		for _, id := range s.given.Hand.sealers() {
+			lacks(id)
+		}
+	}
+	return missing, open
 }
