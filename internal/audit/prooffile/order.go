@@ -179,26 +179,20 @@ type claim struct {
 	values  *list // nil for no array
 }
 
-// match returns what the order is. The error says why it is nothing that was dealt.
+// match returns what the order is: first everything that was dealt, then that with its hands sorted, and
+// last some of its hands. The error says why it is nothing that was dealt.
 func (c *comparison) match() (*Match, error) {
 	claims, err := c.claims()
-	for _, k := range claims {
-		if err = c.check(k, false); err != nil && c.Repeat > 1 {
-			err = fmt.Errorf("shuffle %d: %w", k.shuffle+1, err)
-		}
-		if err != nil {
-			break
-		}
-	}
-	isOther := func(k claim) bool { return c.check(k, true) != nil }
-	switch all := c.parts()[:len(c.Hands)]; {
+	err = cmp.Or(err, c.checkAll(claims, false))
+	all := c.parts()[:len(c.Hands)]
+	switch {
 	case err == nil && (len(all) == 0 || !c.lacksRest()):
 		return &Match{}, nil
 	case err == nil:
 		return c.newMatch(all, false), nil
 	case len(all) == 0:
 		return nil, err
-	case c.anyOrder && claims != nil && !slices.ContainsFunc(claims, isOther):
+	case c.anyOrder && claims != nil && c.checkAll(claims, true) == nil:
 		return c.newMatch(all, true), nil
 	}
 	hands := c.handsGiven()
@@ -209,6 +203,18 @@ func (c *comparison) match() (*Match, error) {
 		return m, nil
 	}
 	return nil, fmt.Errorf("the file is neither the order nor hands of this deal: %w", err)
+}
+
+// checkAll checks claims up to the first that does not hold.
+func (c *comparison) checkAll(claims []claim, isSet bool) error {
+	for _, k := range claims {
+		if err := c.check(k, isSet); err != nil && c.Repeat > 1 {
+			return fmt.Errorf("shuffle %d: %w", k.shuffle+1, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // matchHand is match for an order that is said to be one hand.
