@@ -163,7 +163,7 @@ func (r *Result) uses(proof []byte) (round beacon.Round, cosigned bool, err erro
 	if _, err := Parse(proof); errors.Is(err, ErrNoFile) {
 		return 0, false, fmt.Errorf("the proof of the commitment: %w", err)
 	}
-	commitment := checkFile(proof, &Given{Key: r.File.LogKey}, nil)
+	commitment := checkFile(proof, &Given{Key: r.File.LogKey}, false)
 	if failed := commitment.Failed(); failed != nil {
 		return 0, false, fmt.Errorf("the proof of the commitment fails at the step %s: %s", failed.Name, failed.Detail)
 	}

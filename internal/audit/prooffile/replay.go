@@ -9,11 +9,10 @@ import (
 )
 
 // replay adds the steps seed, commitment, keys, order, items and root: the order follows from the
-// seed and the record, and is the one that was answered. heldBack is the state of the step order if
-// there is no seed and nothing to compare.
+// seed and the record, and is the one that was answered.
 //
 // A replay takes at most [audit.MaxCost] steps.
-func (r *Result) replay(heldBack State) {
+func (r *Result) replay() {
 	if !r.Record.Deals() {
 		const none = "a record of kind %s has none"
 		if r.given.Order != nil {
@@ -28,7 +27,7 @@ func (r *Result) replay(heldBack State) {
 		r.seed = r.given.Order.seedOf(r.Record)
 	}
 	if r.seed == nil {
-		r.withheld(heldBack)
+		r.withheld()
 		r.identify()
 		return
 	}
@@ -76,7 +75,7 @@ func (r *Result) wantedPositions() uint64 {
 }
 
 // withheld adds the steps up to order of a record whose seed is secret.
-func (r *Result) withheld(order State) {
+func (r *Result) withheld() {
 	for _, name := range []string{StepSeed, "commitment", "keys"} {
 		r.add(name, Skipped, "the seed is held back")
 	}
@@ -85,9 +84,10 @@ func (r *Result) withheld(order State) {
 			r.add(StepOrder, Wrong, "%s", err)
 			return
 		}
-		order = Unchecked // nobody can compare it
 	}
-	r.add(StepOrder, order, "the seed is held back, and the order follows from it")
+	seals := r.Record.Root != nil || r.Record.Kind == audit.KindShoe
+	isProven := r.given.Hand != nil && seals && r.given.Order == nil // the hand is, which needs no order
+	r.add(StepOrder, missing(!isProven), "the seed is held back, and the order follows from it")
 }
 
 // seedLength says how long the seed is and should be.

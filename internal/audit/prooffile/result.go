@@ -169,20 +169,20 @@ type Result struct {
 // the steps of docs/spec.md, "Proof file". If the file can be parsed, it checks inclusion,
 // signature and commitment even after an earlier step fails.
 func VerifyRecord(text []byte, given *Given) *Result {
-	r := checkFile(text, given, func(*audit.Record) State { return Unchecked })
+	r := checkFile(text, given, true)
 	r.committed()
 	return r
 }
 
-// checkFile checks one file, without the commitment that its record used. heldBack returns the
-// state of the step order if the seed is secret; nil to replay nothing.
-func checkFile(text []byte, given *Given, heldBack func(*audit.Record) State) *Result {
+// checkFile checks one file, without the commitment that its record used, and replays its order only
+// if isReplayed.
+func checkFile(text []byte, given *Given, isReplayed bool) *Result {
 	r := &Result{given: given}
 	if !r.proof(text) {
 		return r
 	}
-	if r.record() && heldBack != nil {
-		r.replay(heldBack(r.Record))
+	if r.record() && isReplayed {
+		r.replay()
 	}
 	r.inclusion()
 	r.check(StepSignature, r.signed(), "the checkpoint is signed with the key of %s", r.key.Name())
@@ -191,11 +191,11 @@ func checkFile(text []byte, given *Given, heldBack func(*audit.Record) State) *R
 }
 
 // checkFiles checks every file alone. If no key is given, all have to have the key of the first.
-func checkFiles(texts [][]byte, given *Given, heldBack func(*audit.Record) State) *Result {
+func checkFiles(texts [][]byte, given *Given) *Result {
 	all := &Result{given: given}
 	alone := *given
 	for _, text := range texts {
-		r := checkFile(text, &alone, heldBack)
+		r := checkFile(text, &alone, true)
 		all.files = append(all.files, r)
 		if last := len(all.records) - 1; last < 0 || !r.isOf(all.records[last]) {
 			all.records = append(all.records, r)
@@ -203,7 +203,7 @@ func checkFiles(texts [][]byte, given *Given, heldBack func(*audit.Record) State
 				all.held++
 			}
 		}
-		alone = Given{Key: alone.Key, Policy: given.Policy, Decks: given.Decks}
+		alone = Given{Key: alone.Key, Policy: given.Policy, Decks: given.Decks, Hand: given.Hand}
 		if alone.Key == "" && r.File != nil {
 			alone.Key = r.File.LogKey
 		}
