@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/rng"
 	"riffle/internal/shoe"
 )
 
@@ -267,6 +268,7 @@ func (h Hand) describe(proven []string) string {
 // A sealing is an order of cards that a record commits to, or its known part.
 type sealing struct {
 	record *audit.Record
+	seed   rng.Seed // nil if it is held back
 	input  string   // of the shoe; empty if unknown
 	order  []uint64 // the number of the card at each position; nil if unknown
 	cards  *cards   // of the shoe; nil if unknown
@@ -275,7 +277,7 @@ type sealing struct {
 // sealing returns the sealing of the record; nil if its kind has none. What is sealed anew, the
 // shoe's first record says.
 func (r *Result) sealing() *sealing {
-	s := &sealing{record: r.Record}
+	s := &sealing{record: r.Record, seed: r.seed}
 	switch {
 	case r.Record.Kind == audit.KindReshuffle:
 		return s
@@ -290,6 +292,16 @@ func (r *Result) sealing() *sealing {
 	}
 	s.input, s.cards = r.Record.Statement.Input, r.cards
 	return s
+}
+
+// checkRoot checks that the root in the record commits to the cards in their order, all known.
+func (s *sealing) checkRoot() error {
+	texts := make([][]byte, len(s.order))
+	for i, number := range s.order {
+		texts[i] = s.cards.text(number)
+	}
+	root := audit.Seal(s.seed, s.record.Commitment, texts).Root()
+	return audit.Rule(root == *s.record.Root, "the cards in this order have the root %x, and the record has %x", root[:], s.record.Root[:])
 }
 
 // check returns why the card cannot be checked, or why it was not sealed at its position. Its

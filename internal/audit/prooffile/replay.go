@@ -151,17 +151,6 @@ func (r *Result) root() {
 	case r.cards == nil:
 		r.add(StepRoot, Skipped, "the cards are not known, for the items were not given")
 	default:
-		err := r.sealed(r.orders[0], r.cards)
-		r.check(StepRoot, err, "salts from the seed and the cards in this order have the root in the record")
+		r.check(StepRoot, r.sealing().checkRoot(), "salts from the seed and the cards in this order have the root in the record")
 	}
-}
-
-// sealed checks that the root in the record commits to the cards in this order.
-func (r *Result) sealed(order []uint64, of *cards) error {
-	texts := make([][]byte, len(order))
-	for i, number := range order {
-		texts[i] = of.text(number)
-	}
-	root := audit.Seal(r.seed, r.Record.Commitment, texts).Root()
-	return audit.Rule(root == *r.Record.Root, "the cards in this order have the root %x, and the record has %x", root[:], r.Record.Root[:])
 }

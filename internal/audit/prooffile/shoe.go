@@ -36,11 +36,11 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 
 	s := &r.Record.Statement
 	t := &tracker{layout: shoe.New(s.Size, s.Draw > 0), orders: map[uint64][]uint64{}}
-	t.seal(r.records[0].sealing(), r.records[0])
+	t.seal(r.records[0].sealing())
 	if r.moves(t); r.Failed() != nil {
 		return r
 	}
-	r.roots(t)
+	r.roots(t.sealings)
 	if given.Hand != nil {
 		r.hand(t.sealings)
 	}
@@ -192,12 +192,27 @@ func (r *Result) moves(t *tracker) {
 		layout.Deck.Len(), layout.Dealt.Len(), audit.Count(len(layout.Piles), "pile"), but)
 }
 
-// roots adds the step root: whether every root is the root of the cards in their order.
-func (r *Result) roots(t *tracker) {
+// roots adds the step root: whether every root that can be compared is the root of the cards in their
+// order.
+func (r *Result) roots(sealings []*sealing) {
+	var wrong error
+	compared, unknown := 0, 0
+	for _, s := range sealings {
+		switch {
+		case s.record.Root == nil || wrong != nil:
+		case s.cards == nil || s.order == nil || s.seed == nil:
+			unknown++
+		default:
+			compared++
+			if err := s.checkRoot(); err != nil {
+				wrong = fmt.Errorf("version %d: %w", max(1, s.record.Version), err)
+			}
+		}
+	}
 	switch {
-	case t.wrongRoot != nil || t.roots > 0 && t.unknown == 0:
-		r.check(StepRoot, t.wrongRoot, "salts from the seeds and the cards in their orders have the roots in %s", audit.Count(t.roots, "record"))
-	case t.unknown == 0:
+	case wrong != nil || compared > 0 && unknown == 0:
+		r.check(StepRoot, wrong, "salts from the seeds and the cards in their orders have the roots in %s", audit.Count(compared, "record"))
+	case unknown == 0:
 		r.add(StepRoot, Skipped, "nothing was sealed")
 	case r.held > 0:
 		r.add(StepRoot, Skipped, "%s", r.withoutSeed(""))
@@ -212,27 +227,12 @@ type tracker struct {
 	sealings []*sealing          // in the order in which they were made
 	orders   map[uint64][]uint64 // the order of each sealing, by the version of the shoe that it made; nil if unknown
 	random   int                 // draws at random that could not be replayed
-
-	roots     int   // roots that were compared
-	wrongRoot error // the first root that differs from its cards'
-	unknown   int   // roots that could not be compared
 }
 
-// seal adds the sealing that a file made, and compares its root if its cards and their order are
-// known.
-func (t *tracker) seal(s *sealing, f *Result) {
+// seal adds a sealing of the version that the shoe has.
+func (t *tracker) seal(s *sealing) {
 	t.orders[t.layout.Version] = s.order
 	t.sealings = append(t.sealings, s)
-	switch {
-	case s.record.Root == nil:
-	case s.cards == nil || s.order == nil || f.seed == nil:
-		t.unknown++
-	default:
-		t.roots++
-		if err := f.sealed(s.order, s.cards); err != nil && t.wrongRoot == nil {
-			t.wrongRoot = fmt.Errorf("version %d: %w", t.layout.Version, err)
-		}
-	}
 }
 
 // change applies the change of a record to the layout. The error says why the change is not allowed
@@ -284,7 +284,7 @@ func (t *tracker) reshuffle(f *Result, lying shoe.Cards) (err error) {
 			s.order[i] = numbers[at]
 		}
 	}
-	t.seal(s, f)
+	t.seal(s)
 	return nil
 }
 
