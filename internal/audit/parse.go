@@ -171,7 +171,7 @@ func (r *Record) isDraw() bool {
 	if r.Kind == KindDraw {
 		return s.Draw == r.Cards.Len()
 	}
-	return !r.seals() || s.Draw == s.Size || r.Kind == KindShoe && s.Draw == 0
+	return !r.Seals() || s.Draw == s.Size || r.Kind == KindShoe && s.Draw == 0
 }
 
 func isEnd(e shoe.End) bool { return e == shoe.Top || e == shoe.Bottom }

@@ -119,10 +119,10 @@ func (r *Record) Deals() bool {
 	return r.Kind == KindShuffle || r.Kind == KindShoe || r.Kind == KindReshuffle || r.Kind == KindDraw && r.Taken == shoe.Random
 }
 
-// seals reports whether the record may seal the cards of a shoe in an order.
-func (r *Record) seals() bool { return r.Kind == KindShoe || r.Kind == KindReshuffle }
+// Seals reports whether the record may seal the cards of a shoe in an order.
+func (r *Record) Seals() bool { return r.Kind == KindShoe || r.Kind == KindReshuffle }
 
-func (r *Record) takesClientSeed() bool { return r.Kind == KindShuffle || r.seals() }
+func (r *Record) takesClientSeed() bool { return r.Kind == KindShuffle || r.Seals() }
 
 // takesItems reports whether a record of the kind may be of a caller's items.
 func (r *Record) takesItems() bool { return r.States() && !r.Kind.ChangesShoe() }
@@ -220,10 +220,10 @@ var members = []member{
 	{"path", func(r *Record) bool { return r.hasRound() && r.Kind == KindShuffle }, func(r *Record) any { return &r.Path }, func(r *Record) bool {
 		return len(r.Path) > 0
 	}},
-	{"cut", func(r *Record) bool { return r.seals() && r.Cut != nil }, func(r *Record) any { return &r.Cut.At }, func(r *Record) bool {
+	{"cut", func(r *Record) bool { return r.Seals() && r.Cut != nil }, func(r *Record) any { return &r.Cut.At }, func(r *Record) bool {
 		return isOneOf(r.From, "", shoe.Deck, shoe.All) && 1 <= r.Cut.At && r.Cut.At < r.Statement.Size
 	}},
-	{"cut_range", func(r *Record) bool { return r.seals() && r.Cut != nil && r.Cut.IsDrawn() }, func(r *Record) any { return (*cutRange)(r.Cut) }, func(r *Record) bool {
+	{"cut_range", func(r *Record) bool { return r.Seals() && r.Cut != nil && r.Cut.IsDrawn() }, func(r *Record) any { return (*cutRange)(r.Cut) }, func(r *Record) bool {
 		return r.Cut.Fits(r.Statement.Size) && r.Cut.From <= r.Cut.At && r.Cut.At <= r.Cut.To
 	}},
 	{"expires", func(r *Record) bool { return r.isOfAnyShoe() && !r.Expires.IsZero() }, func(r *Record) any { return &r.Expires }, func(r *Record) bool {

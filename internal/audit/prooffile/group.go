@@ -143,11 +143,6 @@ func (s *sorting) split(in *input) {
 // isRead reports whether the record could be parsed.
 func (p *proofText) isRead() bool { return p.record.Kind != "" }
 
-// seals reports whether the record seals cards of a shoe.
-func (p *proofText) seals() bool {
-	return p.record.Kind == audit.KindShoe || p.record.Kind == audit.KindReshuffle
-}
-
 // shoe returns the id of the first record of the shoe that a proof is of; Nil for none. One that
 // cannot be read is of the shoe that others in its text are of.
 func (p *proofText) shoe() uuid.UUID {
@@ -208,7 +203,7 @@ func (s *sorting) group() {
 func (s *sorting) groupByHand() {
 	sealers := s.given.Hand.sealers()
 	isNamed := func(p *proofText) bool { return p.isRead() && slices.Contains(sealers, p.record.ID) }
-	isOther := func(p *proofText) bool { return p.shoe() == uuid.Nil || p.isRead() && !p.seals() }
+	isOther := func(p *proofText) bool { return p.shoe() == uuid.Nil || p.isRead() && !p.record.Seals() }
 	isAnyNamed := slices.ContainsFunc(s.proofs, isNamed)
 	var sealings *group
 	s.groups = slices.DeleteFunc(s.groups, func(g *group) bool {

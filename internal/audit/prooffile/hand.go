@@ -279,10 +279,10 @@ type sealing struct {
 func (r *Result) sealing() *sealing {
 	s := &sealing{record: r.Record, seed: r.seed}
 	switch {
+	case !r.Record.Seals():
+		return nil
 	case r.Record.Kind == audit.KindReshuffle:
 		return s
-	case r.Record.Kind != audit.KindShoe:
-		return nil
 	case r.Record.Root == nil: // it was not shuffled
 		for i := range r.Record.Statement.Size {
 			s.order = append(s.order, i)

@@ -85,8 +85,7 @@ func (r *Result) withheld() {
 			return
 		}
 	}
-	seals := r.Record.Root != nil || r.Record.Kind == audit.KindShoe
-	isProven := r.given.Hand != nil && seals && r.given.Order == nil // the hand is, which needs no order
+	isProven := r.given.Hand != nil && r.Record.Seals() && r.given.Order == nil // the hand is, which needs no order
 	r.add(StepOrder, missing(!isProven), "the seed is held back, and the order follows from it")
 }
 

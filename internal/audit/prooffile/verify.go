@@ -173,7 +173,7 @@ func (g *group) check() {
 	var texts [][]byte
 	seals := true
 	for _, p := range g.proofs {
-		texts, seals = append(texts, p.text), seals && p.seals()
+		texts, seals = append(texts, p.text), seals && p.record.Seals()
 	}
 	var r *Result
 	say := (*Conclusion).ofRecord
