@@ -37,9 +37,9 @@ func (g *Given) hasLogs() bool { return g.Policy != nil && len(g.Policy.Logs) > 
 // hasKey reports whether the log of a file must be one that was given.
 func (g *Given) hasKey() bool { return g.Key != "" || g.hasLogs() }
 
-// proof parses the file and compares its log key with the one given. It reports whether there is
+// checkProof parses the file and compares its log key with the one given. It reports whether there is
 // anything to check.
-func (r *Result) proof(text []byte) bool {
+func (r *Result) checkProof(text []byte) bool {
 	trust, err := "its log key is the one given", r.read(text)
 	switch key := r.given.Key; {
 	case !r.given.hasKey():
@@ -53,7 +53,7 @@ func (r *Result) proof(text []byte) bool {
 	if err != nil {
 		r.File = nil
 	}
-	r.check(StepProof, err, "the file is well-formed; %s", trust)
+	r.report(StepProof, err, "the file is well-formed; %s", trust)
 	return err == nil
 }
 
@@ -80,9 +80,9 @@ func (r *Result) read(text []byte) (err error) {
 	)
 }
 
-// record parses the record and compares it with the file. It reports whether the record can be
+// checkRecord parses the record and compares it with the file. It reports whether the record can be
 // checked any further.
-func (r *Result) record() bool {
+func (r *Result) checkRecord() bool {
 	record, err := audit.ParseRecord(r.File.Record)
 	if errors.Is(err, audit.ErrUnknownKind) {
 		err = fmt.Errorf("%w: a later version may be able to check it", err)
@@ -98,22 +98,22 @@ func (r *Result) record() bool {
 		r.Record = record
 		text, _ = describe(record)
 	}
-	r.check(StepRecord, err, "%s", text)
+	r.report(StepRecord, err, "%s", text)
 	return err == nil
 }
 
-// inclusion checks that the record is in the tree of the checkpoint.
-func (r *Result) inclusion() {
+// checkInclusion checks that the record is in the tree of the checkpoint.
+func (r *Result) checkInclusion() {
 	p, tree := r.File.Inclusion, r.tree
 	err := cmp.Or(
 		audit.Rule(p.Index < tree.Size, "the tree has %d records, and this claims to be number %d, from 0", tree.Size, p.Index),
 		audit.Rule(p.Leads(r.File.Record, tree), "the hashes do not lead from this record to the root of the checkpoint"),
 	)
-	r.check(StepInclusion, err, "the record is number %d, from 0, of the %d in the tree", p.Index, tree.Size)
+	r.report(StepInclusion, err, "the record is number %d, from 0, of the %d in the tree", p.Index, tree.Size)
 }
 
-// witnesses checks that enough witnesses of the policy cosigned the checkpoint.
-func (r *Result) witnesses() {
+// checkWitnesses checks that enough witnesses of the policy cosigned the checkpoint.
+func (r *Result) checkWitnesses() {
 	policy := r.given.Policy
 	if policy == nil || policy.NeedsNobody() {
 		return
@@ -133,9 +133,9 @@ func (r *Result) witnesses() {
 	r.add(StepWitnesses, state, "%d of %d witnesses cosigned the checkpoint%s; that is %s by the policy", len(by), len(policy.Witnesses), list, enough)
 }
 
-// committed checks that an earlier commitment in the same log fixed the order of a shuffle or a
+// checkCommitted checks that an earlier commitment in the same log fixed the order of a shuffle or a
 // shoe, except for the client seed. No file can prove who knew the client seed when.
-func (r *Result) committed() {
+func (r *Result) checkCommitted() {
 	if r.Record == nil || !r.Record.UsesCommitment() {
 		return
 	}
@@ -146,20 +146,21 @@ func (r *Result) committed() {
 	}
 	var each Steps // of the proofs of the commitment: the worst counts
 	for _, proof := range r.given.Commitments {
-		round, cosigned, err := r.uses(proof)
+		round, cosigned, err := r.checkCommitment(proof)
 		r.beacon, r.cosigned = cmp.Or(r.beacon, round), r.cosigned || cosigned
 		signature := ""
 		if round > 0 {
 			signature = fmt.Sprintf("; the client seed is the signature of %s, published at %s", round, round.Time().Format(audit.TimeFormat))
 		}
-		each.check(StepCommitted, err, "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline%s", id, signature)
+		each.report(StepCommitted, err, "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline%s", id, signature)
 	}
 	r.Steps = append(r.Steps, *cmp.Or(each.Failed(), each.Unchecked(), &each[0]))
 }
 
-// uses checks that the text is the proof file of the commitment that the record used. It returns the
-// round of the commitment's beacon, 0 for none, and whether enough witnesses cosigned it before then.
-func (r *Result) uses(proof []byte) (round beacon.Round, cosigned bool, err error) {
+// checkCommitment checks that the text is the proof file of the commitment that the record used. It
+// returns the round of the commitment's beacon, 0 for none, and whether enough witnesses cosigned
+// it before then.
+func (r *Result) checkCommitment(proof []byte) (round beacon.Round, cosigned bool, err error) {
 	if _, err := Parse(proof); errors.Is(err, ErrNoFile) {
 		return 0, false, fmt.Errorf("the proof of the commitment: %w", err)
 	}

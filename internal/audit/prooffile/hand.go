@@ -139,26 +139,26 @@ func layouts(item jsontext.Value) []string {
 // docs/shoes.md, "One hand", which take no seed. If a file has a seed, it replays the order as well.
 func VerifyHand(texts [][]byte, given *Given) *Result {
 	r := checkFiles(texts, given)
-	r.inEvery(StepProof, "%d files are well-formed; %s", len(texts), r.trust())
+	r.addCommon(StepProof, "%d files are well-formed; %s", len(texts), r.trust())
 	if !r.Has(StepProof, OK) {
 		return r
 	}
-	r.inEvery(StepRecord, "%d records that sealed cards of the hand", len(texts))
+	r.addCommon(StepRecord, "%d records that sealed cards of the hand", len(texts))
 	if len(texts) > 1 {
-		r.replayedAll()
+		r.addReplays()
 	} else {
-		r.ofFirst(StepSeed, "commitment", "keys", StepOrder)
+		r.addFirst(StepSeed, "commitment", "keys", StepOrder)
 	}
-	r.ofFirst(StepItems, StepRoot)
+	r.addFirst(StepItems, StepRoot)
 	if r.Has(StepRecord, OK) {
-		r.handOfRecords()
+		r.checkHandOfRecords()
 	}
-	r.published()
+	r.checkPublished()
 	return r
 }
 
-// ofFirst adds steps of the first file, if it has them, or of another in which they fail.
-func (r *Result) ofFirst(names ...string) {
+// addFirst adds steps of the first file, if it has them, or of another in which they fail.
+func (r *Result) addFirst(names ...string) {
 	for _, name := range names {
 		from := max(0, slices.IndexFunc(r.files, func(f *Result) bool { return f.Has(name, Wrong) }))
 		if step := r.files[from].Find(name); step != nil {
@@ -167,8 +167,8 @@ func (r *Result) ofFirst(names ...string) {
 	}
 }
 
-// handOfRecords adds the step hand for records that need not be of one shoe.
-func (r *Result) handOfRecords() {
+// checkHandOfRecords adds the step hand for records that need not be of one shoe.
+func (r *Result) checkHandOfRecords() {
 	var sealings []*sealing
 	files := map[uuid.UUID]*Result{} // the first of each record
 	for _, f := range r.files {
@@ -192,12 +192,12 @@ func (r *Result) handOfRecords() {
 		r.add(StepHand, Unchecked, "a record of kind %s has sealed no cards: give the proof of the record that sealed_by names", r.Record.Kind)
 		return
 	}
-	r.hand(sealings)
+	r.checkHand(sealings)
 }
 
-// hand adds the step hand: whether the cards were sealed at their positions, in a whole shoe or by
-// records that need not be of one shoe.
-func (r *Result) hand(sealings []*sealing) {
+// checkHand adds the step hand: whether the cards were sealed at their positions, in a whole shoe
+// or by records that need not be of one shoe.
+func (r *Result) checkHand(sealings []*sealing) {
 	h := r.given.Hand
 	proven, missing, wrong := h.prove(sealings)
 	r.Proven, r.Others, r.Missing = len(proven), len(h)-len(proven), h.sealers(sealings...)

@@ -163,9 +163,9 @@ func (c *cards) areSet(numbers []uint64, values *list) bool {
 	}) < 0
 }
 
-// items returns the step items, which compares what was shuffled with the input of the record, and
-// the cards; nil if they are unknown.
-func (r *Result) items() (Step, *cards) {
+// compareItems returns the step items, which compares what was shuffled with the input of the
+// record, and the cards; nil if they are unknown.
+func (r *Result) compareItems() (Step, *cards) {
 	s, rule, given, salt := &r.Record.Statement, r.Record.ItemsDigest, r.given.Items, r.given.ItemsSalt
 	isDeck := strings.HasPrefix(s.Input, "deck ")
 	switch {
@@ -174,7 +174,7 @@ func (r *Result) items() (Step, *cards) {
 	case given == nil && s.Input == audit.RangeInput:
 		return newStep(StepItems, OK, "the numbers from 0 on; there is nothing to compare"), numbers(s.Size)
 	case given == nil && isDeck:
-		return r.knownDeck()
+		return r.compareDeck()
 	case given == nil:
 		return newStep(StepItems, Skipped, "not given; the record has their digest"), nil
 	case rule != "" && rule != audit.SaltedItems:
@@ -191,8 +191,8 @@ func (r *Result) items() (Step, *cards) {
 	return newStep(StepItems, OK, "the items given have the digest in the record"), given.cards(isDeck)
 }
 
-// knownDeck compares the digest of a deck that comes with Riffle with that in the record.
-func (r *Result) knownDeck() (Step, *cards) {
+// compareDeck compares the digest of a deck that comes with Riffle with that in the record.
+func (r *Result) compareDeck() (Step, *cards) {
 	s := &r.Record.Statement
 	name, copies, _ := audit.DeckOf(s.Input)
 	var codes []string

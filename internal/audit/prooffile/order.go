@@ -179,8 +179,8 @@ type claim struct {
 	values  *list // nil for no array
 }
 
-// match returns what the order is: first everything that was dealt, then that with its hands sorted, and
-// last some of its hands. The error says why it is nothing that was dealt.
+// match returns what the order is: first everything that was dealt, then that with its hands
+// sorted, and last some of its hands. The error says why it is nothing that was dealt.
 func (c *comparison) match() (*Match, error) {
 	claims, err := c.claims()
 	err = cmp.Or(err, c.checkAll(claims, false))

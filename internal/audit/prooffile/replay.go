@@ -8,11 +8,11 @@ import (
 	"riffle/internal/rng"
 )
 
-// replay adds the steps seed, commitment, keys, order, items and root: the order follows from the
+// checkReplay adds the steps seed, commitment, keys, order, items and root: the order follows from the
 // seed and the record, and is the one that was answered.
 //
 // A replay takes at most [audit.MaxCost] steps.
-func (r *Result) replay() {
+func (r *Result) checkReplay() {
 	if !r.Record.Deals() {
 		const none = "a record of kind %s has none"
 		if r.given.Order != nil {
@@ -27,8 +27,8 @@ func (r *Result) replay() {
 		r.seed = r.given.Order.seedOf(r.Record)
 	}
 	if r.seed == nil {
-		r.withheld()
-		r.identify()
+		r.addWithheld()
+		r.checkItems()
 		return
 	}
 
@@ -50,7 +50,7 @@ func (r *Result) replay() {
 	if !v.OK && r.cost == 0 {
 		return
 	}
-	cards := r.identify()
+	cards := r.checkItems()
 	if r.cost > 0 {
 		return
 	}
@@ -58,9 +58,9 @@ func (r *Result) replay() {
 	order.Detail += "; the SHA-256 of the positions is " + v.OrderDigest
 	r.orders = v.Orders
 	if r.given.Order != nil {
-		*order, r.match = r.compare(cards, order.Detail)
+		*order, r.match = r.compareOrder(cards, order.Detail)
 	}
-	r.root()
+	r.checkRoot()
 }
 
 // wantedPositions returns the number of replayed positions up to which the orders are needed.
@@ -74,8 +74,8 @@ func (r *Result) wantedPositions() uint64 {
 	return math.MaxUint64 // order may be any hand, and a shoe is small
 }
 
-// withheld adds the steps up to order of a record whose seed is secret.
-func (r *Result) withheld() {
+// addWithheld adds the steps up to order of a record whose seed is secret.
+func (r *Result) addWithheld() {
 	for _, name := range []string{StepSeed, "commitment", "keys"} {
 		r.add(name, Skipped, "the seed is held back")
 	}
@@ -106,8 +106,8 @@ func (r *Result) seedLength() string {
 	return text
 }
 
-// compare returns the step order: whether the order given is one that was dealt, and which.
-func (r *Result) compare(cards *cards, replayed string) (Step, *Match) {
+// compareOrder returns the step order: whether the order given is one that was dealt, and which.
+func (r *Result) compareOrder(cards *cards, replayed string) (Step, *Match) {
 	order := r.given.Order
 	if err := order.names(r); err != nil {
 		return newStep(StepOrder, Wrong, "%s", err), nil
@@ -131,9 +131,9 @@ func (r *Result) compare(cards *cards, replayed string) (Step, *Match) {
 	return newStep(StepOrder, OK, "%s; given are %s", replayed, match), match
 }
 
-// identify adds the step items and returns the cards; nil if they are unknown.
-func (r *Result) identify() *cards {
-	items, cards := r.items()
+// checkItems adds the step items and returns the cards; nil if they are unknown.
+func (r *Result) checkItems() *cards {
+	items, cards := r.compareItems()
 	r.Steps = append(r.Steps, items)
 	if r.Record.Kind == audit.KindShoe {
 		r.cards = cards
@@ -141,8 +141,8 @@ func (r *Result) identify() *cards {
 	return cards
 }
 
-// root adds the step root: the root in the record commits to the cards in their order.
-func (r *Result) root() {
+// checkRoot adds the step root: the root in the record commits to the cards in their order.
+func (r *Result) checkRoot() {
 	switch {
 	case r.Record.Root == nil:
 	case r.Record.Kind == audit.KindReshuffle:
@@ -150,6 +150,6 @@ func (r *Result) root() {
 	case r.cards == nil:
 		r.add(StepRoot, Skipped, "the cards are not known, for the items were not given")
 	default:
-		r.check(StepRoot, r.sealing().checkRoot(), "salts from the seed and the cards in this order have the root in the record")
+		r.report(StepRoot, r.sealing().checkRoot(), "salts from the seed and the cards in this order have the root in the record")
 	}
 }

@@ -123,9 +123,9 @@ func (s *Steps) add(name string, state State, format string, args ...any) {
 	*s = append(*s, newStep(name, state, format, args...))
 }
 
-// check appends a step that holds as the format says. With an error it does not, or could not be
+// report appends a step that holds as the format says. With an error it does not, or could not be
 // checked: what was given is no proof file, or of a kind that is not known here.
-func (s *Steps) check(name string, err error, format string, args ...any) {
+func (s *Steps) report(name string, err error, format string, args ...any) {
 	switch {
 	case err == nil:
 		s.add(name, OK, format, args...)
@@ -136,7 +136,8 @@ func (s *Steps) check(name string, err error, format string, args ...any) {
 	}
 }
 
-// A Result has the findings of a verifier: the steps of one file, or of several files together.
+// A Result has the findings of a verifier: the steps of one file, or of several files together. A
+// method called check and a step checks that and adds it; one called add adds steps of the files.
 type Result struct {
 	Steps
 	File   *File         // the first file, nil if it is unread
@@ -170,7 +171,7 @@ type Result struct {
 // signature and commitment even after an earlier step fails.
 func VerifyRecord(text []byte, given *Given) *Result {
 	r := checkFile(text, given, true)
-	r.committed()
+	r.checkCommitted()
 	return r
 }
 
@@ -178,15 +179,15 @@ func VerifyRecord(text []byte, given *Given) *Result {
 // if isReplayed.
 func checkFile(text []byte, given *Given, isReplayed bool) *Result {
 	r := &Result{given: given}
-	if !r.proof(text) {
+	if !r.checkProof(text) {
 		return r
 	}
-	if r.record() && isReplayed {
-		r.replay()
+	if r.checkRecord() && isReplayed {
+		r.checkReplay()
 	}
-	r.inclusion()
-	r.check(StepSignature, r.signed(), "the checkpoint is signed with the key of %s", r.key.Name())
-	r.witnesses()
+	r.checkInclusion()
+	r.report(StepSignature, r.signed(), "the checkpoint is signed with the key of %s", r.key.Name())
+	r.checkWitnesses()
 	return r
 }
 

@@ -15,21 +15,21 @@ import (
 // docs/shoes.md, "The whole shoe". A step that every file has is reported once for all of them.
 func VerifyShoe(texts [][]byte, given *Given) *Result {
 	r := checkFiles(texts, given)
-	r.inEvery(StepProof, "%d files are well-formed; %s", len(r.files), r.trust())
+	r.addCommon(StepProof, "%d files are well-formed; %s", len(r.files), r.trust())
 	if r.Unchecked() != nil {
 		return r
 	}
 	if r.Failed() == nil {
-		r.inEvery(StepRecord, "%s; %s", r.files[0].Find(StepRecord).Detail, audit.Count(r.Changes, "change"))
+		r.addCommon(StepRecord, "%s; %s", r.files[0].Find(StepRecord).Detail, audit.Count(r.Changes, "change"))
 	}
 	if r.Has(StepRecord, OK) {
 		first, last := r.records[0], r.records[len(r.records)-1]
 		r.Closed = last.Record.Kind == audit.KindClose
-		r.check(StepChain, r.chain(), "each of the versions 1 to %d has its record, in the order of the log, from number %d to number %d", len(r.records), first.File.Inclusion.Index, last.File.Inclusion.Index)
+		r.report(StepChain, r.chain(), "each of the versions 1 to %d has its record, in the order of the log, from number %d to number %d", len(r.records), first.File.Inclusion.Index, last.File.Inclusion.Index)
 	}
-	r.replayedAll()
-	r.ofFirst(StepItems)
-	r.published()
+	r.addReplays()
+	r.addFirst(StepItems)
+	r.checkPublished()
 	if r.Failed() != nil || !r.Has(StepRecord, OK) {
 		return r
 	}
@@ -37,12 +37,12 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 	s := &r.Record.Statement
 	t := &tracker{layout: shoe.New(s.Size, s.Draw > 0), orders: map[uint64][]uint64{}}
 	t.seal(r.records[0].sealing())
-	if r.moves(t); r.Failed() != nil {
+	if r.checkMoves(t); r.Failed() != nil {
 		return r
 	}
-	r.roots(t.sealings)
+	r.checkRoots(t.sealings)
 	if given.Hand != nil {
-		r.hand(t.sealings)
+		r.checkHand(t.sealings)
 	}
 	if !r.Has(StepHand, OK) {
 		r.Proven = 0
@@ -56,9 +56,9 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 	return r
 }
 
-// replayedAll adds the steps seed, commitment, keys and order of several files, which every file
+// addReplays adds the steps seed, commitment, keys and order of several files, which every file
 // with a seed has: each with the number of files in which it holds.
-func (r *Result) replayedAll() {
+func (r *Result) addReplays() {
 	for _, step := range []struct{ name, what, format string }{
 		{StepSeed, "seed", "%s%s"},
 		{"commitment", "seed", "%s: each opens the commitment in its record%s"},
@@ -77,7 +77,7 @@ func (r *Result) replayedAll() {
 		}
 		switch isDealt := len(right)+r.held > 0; {
 		case r.withState(step.name, Wrong) != nil || isOrder && isDealt && r.given.Order != nil && r.match == nil:
-			r.inEvery(step.name, "")
+			r.addCommon(step.name, "")
 		case isDealt && step.name == StepSeed && right == nil:
 			r.add(StepSeed, Skipped, "%s", r.withoutSeed(""))
 		case isDealt:
@@ -96,19 +96,20 @@ func (r *Result) withState(name string, state State) (steps []*Step) {
 	return steps
 }
 
-// published adds the steps inclusion and signature of all files, and committed.
-func (r *Result) published() {
-	r.inEvery(StepInclusion, "every record is in the tree of its file")
-	r.inEvery(StepSignature, "every checkpoint is signed with the key")
-	r.inEvery(StepWitnesses, "enough witnesses cosigned every checkpoint")
-	r.committed()
+// checkPublished adds the steps inclusion and signature of all files, and committed.
+func (r *Result) checkPublished() {
+	r.addCommon(StepInclusion, "every record is in the tree of its file")
+	r.addCommon(StepSignature, "every checkpoint is signed with the key")
+	r.addCommon(StepWitnesses, "enough witnesses cosigned every checkpoint")
+	r.checkCommitted()
 }
 
-// inEvery adds a step that the files have in common, if any has it: a single file's step unchanged, or
-// of several the first one that fails or is unchecked, or else an OK one with the formatted detail.
-func (r *Result) inEvery(name, format string, args ...any) {
+// addCommon adds a step that the files have in common, if any has it: a single file's step
+// unchanged, or of several the first one that fails or is unchecked, or else an OK one with the
+// formatted detail.
+func (r *Result) addCommon(name, format string, args ...any) {
 	if len(r.files) == 1 {
-		r.ofFirst(name)
+		r.addFirst(name)
 		return
 	}
 	for _, state := range []State{Wrong, Unchecked} {
@@ -175,9 +176,9 @@ func (r *Result) withoutSeed(before string) string {
 	return fmt.Sprintf("%s%s held back %s", before, audit.Count(r.held, "seed"), why)
 }
 
-// moves adds the step moves: whether every change is one that the rules allow, of the cards that
+// checkMoves adds the step moves: whether every change is one that the rules allow, of the cards that
 // lay there.
-func (r *Result) moves(t *tracker) {
+func (r *Result) checkMoves(t *tracker) {
 	for i, f := range r.records[1:] {
 		if err := t.change(f); err != nil {
 			r.add(StepMoves, Wrong, "version %d: %s", i+2, err)
@@ -192,9 +193,9 @@ func (r *Result) moves(t *tracker) {
 		layout.Deck.Len(), layout.Dealt.Len(), audit.Count(len(layout.Piles), "pile"), but)
 }
 
-// roots adds the step root: whether every root that can be compared is the root of the cards in their
-// order.
-func (r *Result) roots(sealings []*sealing) {
+// checkRoots adds the step root: whether every root that can be compared is the root of the cards
+// in their order.
+func (r *Result) checkRoots(sealings []*sealing) {
 	var wrong error
 	compared, unknown := 0, 0
 	for _, s := range sealings {
@@ -211,7 +212,7 @@ func (r *Result) roots(sealings []*sealing) {
 	}
 	switch {
 	case wrong != nil || compared > 0 && unknown == 0:
-		r.check(StepRoot, wrong, "salts from the seeds and the cards in their orders have the roots in %s", audit.Count(compared, "record"))
+		r.report(StepRoot, wrong, "salts from the seeds and the cards in their orders have the roots in %s", audit.Count(compared, "record"))
 	case unknown == 0:
 		r.add(StepRoot, Skipped, "nothing was sealed")
 	case r.held > 0:

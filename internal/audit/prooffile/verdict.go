@@ -46,8 +46,8 @@ func (c *Conclusion) note(format string, args ...any) {
 	c.Notes = append(c.Notes, Printable(fmt.Sprintf(format, args...)))
 }
 
-// verified says what is proven. A missing proof of a commitment belongs in the first line.
-func (c *Conclusion) verified(r *Result, s summary, format string, args ...any) {
+// sayVerified says what is proven. A missing proof of a commitment belongs in the first line.
+func (c *Conclusion) sayVerified(r *Result, s summary, format string, args ...any) {
 	c.say(VerdictVerified, s, "Verified: "+format, args...)
 	if r.Has(StepCommitted, Skipped) {
 		s["commitment"] = "missing"
@@ -55,26 +55,26 @@ func (c *Conclusion) verified(r *Result, s summary, format string, args ...any) 
 	}
 }
 
-// unchecked says what is proven and what could not be checked.
-func (c *Conclusion) unchecked(s summary, format string, args ...any) {
+// sayUnchecked says what is proven and what could not be checked.
+func (c *Conclusion) sayUnchecked(s summary, format string, args ...any) {
 	c.say(VerdictUnchecked, s, "Not checked to the end: "+format, args...)
 }
 
-// incomplete is unchecked because of a step.
-func (c *Conclusion) incomplete(missing *Step, format string, args ...any) {
-	c.unchecked(lacking(missing.Name), format+", but the step %s could not be checked", append(args, missing.Name)...)
+// sayIncomplete is unchecked because of a step.
+func (c *Conclusion) sayIncomplete(missing *Step, format string, args ...any) {
+	c.sayUnchecked(lacking(missing.Name), format+", but the step %s could not be checked", append(args, missing.Name)...)
 }
 
 func lacking(step string) summary { return summary{"id": "incomplete", "step": step} }
 
-// otherCommitment says that the commitment that was given is not the one that the record names.
-func (c *Conclusion) otherCommitment(id uuid.UUID) {
+// sayOfOtherCommitment says that the commitment that was given is not the one that the record names.
+func (c *Conclusion) sayOfOtherCommitment(id uuid.UUID) {
 	if c.Verdict != VerdictVerified {
 		c.note("The commitment that was given, %s, is not the one that the record names.", id)
 		return
 	}
 	c.Notes = append([]string{"Without that commitment: " + c.Headline}, c.Notes...)
-	c.unchecked(lacking(StepCommitted), "the commitment that was given, %s, is not the one that the record names", id)
+	c.sayUnchecked(lacking(StepCommitted), "the commitment that was given, %s, is not the one that the record names", id)
 }
 
 // conclude returns the conclusion from what a verifier found. say adds the sentences for a proof
@@ -86,13 +86,13 @@ func conclude(r *Result, say func(c *Conclusion, r *Result, log string)) Conclus
 		c.say(VerdictFalse, summary{"id": "false", "step": failed.Name}, "This proof does NOT verify: it fails at the step %s", failed.Name)
 		return c
 	case r.Has(StepProof, Unchecked):
-		c.unchecked(lacking(missing.Name), "the step %s could not be checked", missing.Name)
+		c.sayUnchecked(lacking(missing.Name), "the step %s could not be checked", missing.Name)
 		c.note("%s.", strings.ToUpper(missing.Detail[:1])+missing.Detail[1:])
 		return c
 	}
 	log := "the log of " + audit.LogName(r.File.LogKey)
 	if r.Record == nil {
-		c.unchecked(summary{"id": "unknown-kind"}, "the record is in %s, but of a kind that this version does not know", log)
+		c.sayUnchecked(summary{"id": "unknown-kind"}, "the record is in %s, but of a kind that this version does not know", log)
 		c.note("A later version may be able to check it.")
 	} else {
 		say(&c, r, log)
@@ -112,18 +112,18 @@ func conclude(r *Result, say func(c *Conclusion, r *Result, log string)) Conclus
 	return c
 }
 
-// ofRecord says what the proof of one record shows.
-func (c *Conclusion) ofRecord(r *Result, log string) {
+// sayOfRecord says what the proof of one record shows.
+func (c *Conclusion) sayOfRecord(r *Result, log string) {
 	const fromSeed = "follows from the seed and the record, and the record is in "
 	missing := r.Unchecked()
 	_, purpose := describe(r.Record)
 	switch {
 	case purpose != "" && missing != nil && missing.Name == StepWitnesses:
-		c.incomplete(missing, "the record is in %s", log)
+		c.sayIncomplete(missing, "the record is in %s", log)
 	case purpose != "" && missing != nil:
-		c.unchecked(lacking(missing.Name), "the record is in %s, but the files given for comparison do not fit it", log)
+		c.sayUnchecked(lacking(missing.Name), "the record is in %s, but the files given for comparison do not fit it", log)
 	case purpose != "":
-		c.verified(r, summary{"id": "record", "kind": string(r.Record.Kind)}, "the record is in %s", log)
+		c.sayVerified(r, summary{"id": "record", "kind": string(r.Record.Kind)}, "the record is in %s", log)
 	case r.HeldBack() && r.Record.Kind != audit.KindShuffle:
 		c.say(VerdictUnchecked, summary{"id": "held-back"}, "Not proven yet: the seed is still secret, because the shoe is still open; the record is in %s", log)
 		c.note("The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.")
@@ -131,15 +131,15 @@ func (c *Conclusion) ofRecord(r *Result, log string) {
 		c.say(VerdictUnchecked, summary{"id": "held-back"}, "Not proven yet: the seed is still secret, because it was not revealed yet; the record is in %s", log)
 		c.note("Nothing committed to can be exchanged before the seed is revealed.")
 	case r.cost > 0:
-		c.unchecked(summary{"id": "cost", "steps": strconv.FormatUint(uint64(r.cost), 10)}, "the record is in %s, but %s", log, r.cost)
+		c.sayUnchecked(summary{"id": "cost", "steps": strconv.FormatUint(uint64(r.cost), 10)}, "the record is in %s, but %s", log, r.cost)
 	case missing != nil:
-		c.incomplete(missing, "the order %s%s", fromSeed, log)
+		c.sayIncomplete(missing, "the order %s%s", fromSeed, log)
 	case r.match != nil && r.match.Parts == nil:
-		c.verified(r, r.match.summary(), "the order is the one given and %s%s", fromSeed, log)
+		c.sayVerified(r, r.match.summary(), "the order is the one given and %s%s", fromSeed, log)
 	case r.match != nil:
-		c.verified(r, r.match.summary(), "these are %s; the order %s%s", r.match, fromSeed, log)
+		c.sayVerified(r, r.match.summary(), "these are %s; the order %s%s", r.match, fromSeed, log)
 	default:
-		c.verified(r, summary{"id": "follows"}, "the order %s%s", fromSeed, log)
+		c.sayVerified(r, summary{"id": "follows"}, "the order %s%s", fromSeed, log)
 		if r.Record.Kind == audit.KindShuffle {
 			c.note("No order was given to compare it with: give the answer as well.")
 			break
@@ -153,7 +153,7 @@ func (c *Conclusion) ofRecord(r *Result, log string) {
 		c.note("%s", purpose)
 		return
 	}
-	c.committed(r)
+	c.sayOfCommitment(r)
 	if c.Verdict == VerdictVerified && r.Record.Kind == audit.KindShuffle && !r.Record.UsesCommitment() {
 		c.note("This proof cannot rule out that the operator drew several seeds and logged one. Use a commitment to rule that out.")
 	}
@@ -179,24 +179,24 @@ func (m *Match) summary() summary {
 	return s
 }
 
-// ofHand says whether a hand is proven by the records that it was given with.
-func (c *Conclusion) ofHand(r *Result, log string) {
+// sayOfHand says whether a hand is proven by the records that it was given with.
+func (c *Conclusion) sayOfHand(r *Result, log string) {
 	missing := r.Unchecked()
 	switch {
 	case missing == nil:
-		c.verified(r, summary{"id": "cards", "cards": r.Proven}, "the %s by the record, which is in %s, and none could be exchanged since", sealedCards(r.Proven), log)
+		c.sayVerified(r, summary{"id": "cards", "cards": r.Proven}, "the %s by the record, which is in %s, and none could be exchanged since", sealedCards(r.Proven), log)
 		if r.held > 0 {
 			c.note("The other cards of the shoe stay hidden until it is closed, and then the whole shoe can be checked.")
 		}
 	case r.Others > 0:
-		c.unchecked(lacking(missing.Name), "of the %s of the hand, what was given proves %d and NOT %d", audit.Count(r.Proven+r.Others, "card"), r.Proven, r.Others)
+		c.sayUnchecked(lacking(missing.Name), "of the %s of the hand, what was given proves %d and NOT %d", audit.Count(r.Proven+r.Others, "card"), r.Proven, r.Others)
 		if len(r.Missing) > 0 {
 			c.note("Give the proof of each record that they name as sealed_by as well: %s.", strings.Join(texts(r.Missing), ", "))
 		}
 	default:
-		c.incomplete(missing, "the %s", sealedCards(r.Proven))
+		c.sayIncomplete(missing, "the %s", sealedCards(r.Proven))
 	}
-	c.committed(r)
+	c.sayOfCommitment(r)
 }
 
 func sealedCards(n int) string {
@@ -206,20 +206,20 @@ func sealedCards(n int) string {
 	return fmt.Sprintf("%d cards of the hand were sealed at their positions", n)
 }
 
-// ofShoe says what the records of a shoe show together.
-func (c *Conclusion) ofShoe(r *Result, log string) {
+// sayOfShoe says what the records of a shoe show together.
+func (c *Conclusion) sayOfShoe(r *Result, log string) {
 	missing := r.Unchecked()
 	soFar := fmt.Sprintf("the first record of the shoe and its %s are in %s, and fit together", audit.Count(r.Changes, "change"), log)
 	switch {
 	case missing != nil && !r.Closed && r.secretOnly():
 		c.say(VerdictUnchecked, summary{"id": "open-shoe", "changes": r.Changes}, "Not proven yet: the shoe is still open, and its seeds are secret until it is closed; %s", soFar)
 	case missing != nil:
-		c.incomplete(missing, "%s", soFar)
+		c.sayIncomplete(missing, "%s", soFar)
 	case !r.Closed:
-		c.verified(r, summary{"id": "cards", "cards": r.Proven}, "the %s; %s so far", sealedCards(r.Proven), soFar)
+		c.sayVerified(r, summary{"id": "cards", "cards": r.Proven}, "the %s; %s so far", sealedCards(r.Proven), soFar)
 		c.note("The other cards stay hidden until the shoe is closed.")
 	default:
-		c.verified(r, summary{"id": "shoe", "changes": r.Changes}, "the whole shoe, from its first record to its last, which are in %s", log)
+		c.sayVerified(r, summary{"id": "shoe", "changes": r.Changes}, "the whole shoe, from its first record to its last, which are in %s", log)
 		if r.Has(StepRoot, OK) {
 			c.note("Every order follows from its seed, every card was where the records say, and none was exchanged.")
 		} else {
@@ -229,7 +229,7 @@ func (c *Conclusion) ofShoe(r *Result, log string) {
 	if r.Proven > 0 && (r.Closed || missing != nil) {
 		c.note("The hand is proven: %s, and none could be exchanged since.", sealedCards(r.Proven))
 	}
-	c.committed(r)
+	c.sayOfCommitment(r)
 }
 
 // secretOnly reports whether nothing but the seeds of an open shoe is missing.
@@ -239,8 +239,8 @@ func (r *Result) secretOnly() bool {
 	})
 }
 
-// committed adds what is known of the commitment that a shuffle or a shoe used.
-func (c *Conclusion) committed(r *Result) {
+// sayOfCommitment adds what is known of the commitment that a shuffle or a shoe used.
+func (c *Conclusion) sayOfCommitment(r *Result) {
 	id := r.Record.CommitmentID
 	switch {
 	case r.Has(StepCommitted, OK) && r.beacon > 0:

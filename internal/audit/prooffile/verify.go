@@ -176,12 +176,12 @@ func (g *group) check() {
 		texts, seals = append(texts, p.text), seals && p.record.Seals()
 	}
 	var r *Result
-	say := (*Conclusion).ofRecord
+	say := (*Conclusion).sayOfRecord
 	switch {
 	case g.given.Hand != nil && (len(texts) == 1 || seals):
-		r, say = VerifyHand(texts, &g.given), (*Conclusion).ofHand
+		r, say = VerifyHand(texts, &g.given), (*Conclusion).sayOfHand
 	case len(texts) > 1:
-		r, say = VerifyShoe(texts, &g.given), (*Conclusion).ofShoe
+		r, say = VerifyShoe(texts, &g.given), (*Conclusion).sayOfShoe
 	default:
 		r = VerifyRecord(texts[0], &g.given)
 	}
@@ -270,7 +270,7 @@ func (s *sorting) noteCommitments(g *group) {
 		isVoid, since := other.isVoidOf(g) && other.Verdict == VerdictVerified, other.first().Time.Format(audit.TimeFormat)
 		switch {
 		case g.lacks() && other.isKind(audit.KindCommitment):
-			g.otherCommitment(other.first().ID)
+			g.sayOfOtherCommitment(other.first().ID)
 		case isVoid && other.first().Round > 0:
 			g.note("Its rounds from %d on are void since %s: nothing used them before the deadline, nothing can use them any more, and their seeds stay secret.", other.first().Round, since)
 		case isVoid:
