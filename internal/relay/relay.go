@@ -33,7 +33,7 @@ func (r *Relays) UnmarshalText(text []byte) error {
 	*r = nil
 	for part := range strings.FieldsFuncSeq(string(text), func(c rune) bool { return c == ',' || c == ' ' }) {
 		u, err := url.Parse(part)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" {
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.ContainsAny(part, "?#") {
 			return fmt.Errorf("%q is not the URL of a relay, such as https://api.drand.sh", part)
 		}
 		*r = append(*r, strings.TrimSuffix(part, "/"))
@@ -86,7 +86,7 @@ func ask(ctx context.Context, relay string, round beacon.Round) (string, error) 
 		err = round.Check(said.Signature)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %s: %w", relay, response.Status, err)
+		return "", fmt.Errorf("%s: %s: %w", request.URL.Redacted(), response.Status, err)
 	}
 	return said.Signature, nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"riffle/internal/beacon"
 	"riffle/internal/relay"
 )
 
@@ -53,15 +52,16 @@ func TestSignature(t *testing.T) {
 	}
 	var all relay.Relays
 	for name, liar := range liars {
-		url := start(t, liar)
+		url := strings.Replace(start(t, liar), "//", "//me:secret@", 1)
 		all = append(all, url)
 		_, err := relay.Relays{url}.Signature(t.Context(), 1000)
 		require.ErrorIs(t, err, relay.ErrNone, name)
+		assert.NotContains(t, err.Error(), "secret", name)
 	}
 	got, err := append(all, start(t, honest)).Signature(t.Context(), 1000)
 	require.NoError(t, err)
 	assert.Equal(t, signature, got)
-	_, err = relay.Relays{start(t, honest)}.Signature(t.Context(), beacon.Round(1001))
+	_, err = relay.Relays{start(t, honest)}.Signature(t.Context(), 1001)
 	require.ErrorIs(t, err, relay.ErrNone)
 	got, err = relay.Relays{}.Signature(t.Context(), 1000)
 	assert.True(t, err == nil && got == "", "without relays: %q, %v", got, err)
@@ -71,7 +71,7 @@ func TestRelaysAreURLs(t *testing.T) {
 	var r relay.Relays
 	require.NoError(t, r.UnmarshalText([]byte("https://api.drand.sh/, http://localhost:9000/relay")))
 	assert.Equal(t, relay.Relays{"https://api.drand.sh", "http://localhost:9000/relay"}, r)
-	for _, text := range []string{"api.drand.sh", "ftp://api.drand.sh", "https://", "https://a.example?x=1", "https://a.example,b"} {
+	for _, text := range []string{"api.drand.sh", "ftp://api.drand.sh", "https://", "https://a.example?x=1", "https://a.example?", "https://a.example#x", "https://a.example,b"} {
 		assert.ErrorContains(t, r.UnmarshalText([]byte(text)), "is not the URL of a relay", text)
 	}
 }
