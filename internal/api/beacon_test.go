@@ -39,8 +39,11 @@ func TestBeaconIsTheClientSeed(t *testing.T) {
 		}
 		got := s.send(t, get(t, "/commitments/"+made.CommitmentID))
 		assert.Contains(t, got.body, `"beacon":{"chain":"quicknet","round":1000,"time":"2023-08-23T15:59:24Z"}`, name)
+		early := use(`,"beacon_signature":"` + signature + `"`)
+		assert.Contains(t, early.body, "The commitment waits for quicknet 1000, which is published at 2023-08-23T15:59:24Z.", name)
+		c.Set(beacon.Round(1000).Time())
 		for members, detail := range map[string]string{
-			``: "beacon_signature is required: the commitment waits for quicknet 1000, which is published at 2023-08-23T15:59:24Z.",
+			``: "beacon_signature is required: the commitment waits for the signature of quicknet 1000.",
 			`,"client_seed":"seven","beacon_signature":"` + signature + `"`: "client_seed must be omitted: it is the signature of quicknet 1000, so that nobody chooses it.",
 			`,"client_seed":"` + signature + `"`:                            "client_seed must be omitted: it is the signature of quicknet 1000, so that nobody chooses it.",
 			`,"beacon_signature":"` + signature[2:] + `"`:                   "beacon_signature is not the signature of quicknet 1000, which has 96 hex digits in lower case.",
@@ -49,7 +52,6 @@ func TestBeaconIsTheClientSeed(t *testing.T) {
 			assert.Equal(t, http.StatusUnprocessableEntity, refused.status, "%s: %s", name, refused.body)
 			assert.Contains(t, refused.body, detail, name)
 		}
-		c.Set(beacon.Round(1000).Time())
 		dealt := use(`,"beacon_signature":"` + signature + `"`)
 		assert.Equal(t, http.StatusOK, dealt.status, "%s: %s", name, dealt.body)
 		id := regexp.MustCompile(`"audit_id":"([^"]+)"`).FindStringSubmatch(dealt.body)[1]

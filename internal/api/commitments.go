@@ -94,7 +94,7 @@ func (o *object) made(c *dealer.Commitment) {
 	if c.Count > 0 {
 		o.number("count", c.Count)
 	}
-	if round, err := beacon.Parse(c.Beacon); err == nil {
+	if round, isKnown := beacon.Parse(c.Beacon); isKnown {
 		o.raw("beacon", fmt.Sprintf(`{"chain":%q,"round":%d,"time":%q}`, beacon.Chain, uint64(round), round.Time().Format(time.RFC3339)))
 	}
 }

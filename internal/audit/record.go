@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -253,8 +254,8 @@ func always(*Record) bool { return true }
 // isBetween reports whether the round of a commitment's beacon, if that is known, is published after the
 // record's time and before its deadline.
 func (r *Record) isBetween() bool {
-	round, err := beacon.Parse(r.Beacon)
-	return isBeacon(r.Beacon) && (err != nil || round.Time().After(r.Time) && round.Time().Before(r.Deadline))
+	round, isKnown := beacon.Parse(r.Beacon)
+	return isBeacon(r.Beacon) && (!isKnown || round.Time().After(r.Time) && round.Time().Before(r.Deadline))
 }
 
 // hasRoot reports whether the record has a root: of a reshuffle, or of a shoe that was shuffled.
@@ -347,12 +348,12 @@ func (r *Record) CheckCommitted(c *Record) error {
 
 // checkSignature checks that a client seed is the signature of the commitment's beacon, if it has one.
 func (r *Record) checkSignature(clientSeed string) error {
-	if r.Beacon == "" {
+	round, isKnown := beacon.Parse(r.Beacon)
+	switch {
+	case r.Beacon == "":
 		return nil
-	}
-	round, err := beacon.Parse(r.Beacon)
-	if err != nil {
-		return err
+	case !isKnown:
+		return fmt.Errorf("%w, %q", beacon.ErrUnknown, r.Beacon)
 	}
 	return round.Check(clientSeed)
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/cloudflare/circl/sign/bls"
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // Chain is the name of the beacon, and Hash what relays know it by.
@@ -50,14 +51,12 @@ type Round uint64
 // ErrUnknown is for a beacon that a later version may know.
 var ErrUnknown = errors.New("a beacon that is not known here")
 
-// Parse parses the name of a beacon and a number, as [Round.String] writes them.
-func Parse(text string) (Round, error) {
+// Parse parses the name of a beacon and a number, as [Round.String] writes them. It reports whether the
+// beacon is known here.
+func Parse(text string) (Round, bool) {
 	number, isOurs := strings.CutPrefix(text, Chain+" ")
 	n, err := strconv.ParseUint(number, 10, 54) // 16 digits
-	if !isOurs || err != nil {
-		return 0, fmt.Errorf("%w, %q", ErrUnknown, text)
-	}
-	return Round(n), nil
+	return Round(n), isOurs && err == nil
 }
 
 // From returns the first round that is published at a time or later.
@@ -72,10 +71,30 @@ func (r Round) String() string { return Chain + " " + strconv.FormatUint(uint64(
 // Time returns when the round is published. Rounds of more than 53 bits have the time of the last of 53.
 func (r Round) Time() time.Time { return time.Unix(genesis+period*(int64(min(r, 1<<53))-1), 0).UTC() }
 
+// known are the signatures of the rounds that were checked last. A round has one, so that any other is
+// wrong. New ones are checked one at a time, which leaves the other processors to other requests.
+var (
+	known, _ = lru.New[Round, string](256) // it fails for 0
+	checking sync.Mutex
+)
+
+// Known returns the signature of the round if it was checked lately, and otherwise nothing.
+func (r Round) Known() string {
+	signature, _ := known.Get(r)
+	return signature
+}
+
 // Check checks the signature of the round: a compressed point, 96 hex digits in lower case. It takes 4 ms.
 func (r Round) Check(signature string) error {
-	number := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(r)))
-	if point, _ := hex.DecodeString(signature); len(point) != 48 || hex.EncodeToString(point) != signature || !bls.Verify(publicKey(), number[:], point) {
+	checking.Lock()
+	defer checking.Unlock()
+	if r.Known() == "" {
+		number := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(r)))
+		if point, _ := hex.DecodeString(signature); len(point) == 48 && hex.EncodeToString(point) == signature && bls.Verify(publicKey(), number[:], point) {
+			known.Add(r, signature)
+		}
+	}
+	if signature == "" || r.Known() != signature {
 		return fmt.Errorf("not the signature of %s, which has 96 hex digits in lower case", r)
 	}
 	return nil

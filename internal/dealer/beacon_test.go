@@ -34,7 +34,7 @@ func TestSignatureComesFromARelay(t *testing.T) {
 	require.NoError(t, err)
 	use := keyed("one", plan.Request{CommitmentID: c.ID})
 	_, err = d.Shuffle(t.Context(), use)
-	require.ErrorContains(t, err, "beacon_signature is required")
+	require.ErrorContains(t, err, "the commitment waits for quicknet 1000")
 	assert.Zero(t, asked, "a relay was asked before the round")
 	now = now.Add(time.Second)
 	_, err = d.Shuffle(t.Context(), use)
@@ -43,6 +43,11 @@ func TestSignatureComesFromARelay(t *testing.T) {
 	d = New(s.Journal(t), d.rules, options) // restarted
 	made := mustShuffle(t, d, use)
 	assert.Equal(t, made.AuditID, mustShuffle(t, d, use).AuditID)
+	assert.Equal(t, 2, asked)
+	d = New(s.Journal(t), d.rules, options)
+	var closed *CommitmentClosedError
+	_, err = d.Shuffle(t.Context(), ask(plan.Request{CommitmentID: c.ID}))
+	require.ErrorAs(t, err, &closed, "a relay is asked for a commitment that was used")
 	assert.Equal(t, 2, asked)
 	stored, err := d.journal.ByID(t.Context(), made.AuditID)
 	require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
 
 	"riffle/internal/audit"
 	"riffle/internal/beacon"
@@ -55,6 +56,7 @@ type Dealer struct {
 	options Options
 	open    *lru.Cache[uuid.UUID, *committed]
 	books   *lru.Cache[uuid.UUID, *book]
+	asking  singleflight.Group // for signatures of beacons, by their rounds
 }
 
 // New returns a dealer that checks requests by rules and appends records to a journal.
@@ -65,7 +67,7 @@ func New(j *journal.Journal, rules *plan.Rules, options Options) *Dealer {
 	}
 	open, _ := lru.New[uuid.UUID, *committed](max(1, maxOpen/max(1, options.CacheShare))) // it fails for 0
 	books, _ := lru.New[uuid.UUID, *book](max(1, maxBooks/max(1, options.CacheShare)))
-	return &Dealer{j, rules, options, open, books}
+	return &Dealer{journal: j, rules: rules, options: options, open: open, books: books}
 }
 
 // A Request asks for a shuffle or a commitment.
@@ -183,15 +185,34 @@ func (d *Dealer) Prepare(ctx context.Context, r *plan.Request) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	if round, unknown := beacon.Parse(c.record.Beacon); unknown == nil && r.BeaconSignature == "" && r.ClientSeed == "" && !d.journal.Now().Before(round.Time()) {
-		signed := *r
-		if signed.BeaconSignature, err = d.options.Relays.Signature(ctx, round); err != nil {
+	if round, isKnown := beacon.Parse(c.record.Beacon); isKnown {
+		if r, err = d.sign(ctx, r, c, round); err != nil {
 			return nil, err
 		}
-		r = &signed
 	}
 	p, err := d.rules.Check(r, c.record)
 	return &Draft{Plan: p, committed: c}, err
+}
+
+// sign returns the request with the signature of the round that its commitment waits for. Before the
+// round there is nothing to check, and only an open commitment is worth a question to relays.
+func (d *Dealer) sign(ctx context.Context, r *plan.Request, c *committed, round beacon.Round) (*plan.Request, error) {
+	now := d.journal.Now()
+	if now.Before(round.Time()) {
+		return nil, plan.Refuse("/commitment_id", "the commitment waits for %s, which is published at %s", round, round.Time().Format(time.RFC3339))
+	}
+	if r.ClientSeed != "" || r.BeaconSignature != "" {
+		return r, nil
+	}
+	if err := d.checkOpen(ctx, c, now); err != nil {
+		return nil, err
+	}
+	found, err, _ := d.asking.Do(round.String(), func() (any, error) { // once for all who wait
+		return d.options.Relays.Signature(context.WithoutCancel(ctx), round)
+	})
+	signed := *r
+	signed.BeaconSignature, _ = found.(string)
+	return &signed, err
 }
 
 // Seed draws the draft's seed, or takes the commitment's.

@@ -412,7 +412,10 @@ func TestExpiryWaitsForTheNextLog(t *testing.T) {
 		assert.NotContains(t, f.log.String(), "expiring")
 		f.set(access.MainLog, nil, false)
 		time.Sleep(5 * time.Second)
-		expired, err := l.services.Dealer.Commitment(t.Context(), made.ID)
+		l.mu.Lock()
+		following := l.services
+		l.mu.Unlock()
+		expired, err := following.Dealer.Commitment(t.Context(), made.ID)
 		require.NoError(t, err)
 		assert.Equal(t, dealer.StatusVoid, expired.Status)
 		mustClose(t, s)

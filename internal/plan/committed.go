@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"riffle/internal/audit"
 	"riffle/internal/beacon"
@@ -59,7 +58,7 @@ func takeSignature(r *Request, committed *audit.Record) error {
 	case r.ClientSeed != "":
 		return Refuse("/client_seed", "client_seed must be omitted: it is the signature of %s, so that nobody chooses it", round)
 	case r.BeaconSignature == "":
-		return Refuse("/beacon_signature", "beacon_signature is required: the commitment waits for %s, which is published at %s", round, round.Time().Format(time.RFC3339))
+		return Refuse("/beacon_signature", "beacon_signature is required: the commitment waits for the signature of %s", round)
 	default:
 		r.ClientSeed = r.BeaconSignature
 		if err := round.Check(r.ClientSeed); err != nil {

@@ -61,9 +61,11 @@ func TestSignature(t *testing.T) {
 	got, err := append(all, start(t, honest)).Signature(t.Context(), 1000)
 	require.NoError(t, err)
 	assert.Equal(t, signature, got)
+	got, err = all.Signature(t.Context(), 1000)
+	assert.True(t, err == nil && got == signature, "a signature that is known: %q, %v", got, err)
 	_, err = relay.Relays{start(t, honest)}.Signature(t.Context(), 1001)
 	require.ErrorIs(t, err, relay.ErrNone)
-	got, err = relay.Relays{}.Signature(t.Context(), 1000)
+	got, err = relay.Relays{}.Signature(t.Context(), 1001)
 	assert.True(t, err == nil && got == "", "without relays: %q, %v", got, err)
 }
 

@@ -172,7 +172,8 @@ func (r *Result) checkCommitment(proof []byte) (round beacon.Round, cosigned boo
 		return 0, false, errors.New("the proof given is not of a commitment")
 	}
 	index, used := commitment.File.Inclusion.Index, r.File.Inclusion.Index
-	if round, err = beacon.Parse(commitment.Record.Beacon); err == nil { // otherwise CheckCommitted says what is wrong
+	round, isKnown := beacon.Parse(commitment.Record.Beacon)
+	if isKnown { // otherwise CheckCommitted says what is wrong
 		cosigned = r.given.Policy.SufficeBefore(round.Time(), commitment.checkpoint)
 	}
 	return round, cosigned, cmp.Or(
