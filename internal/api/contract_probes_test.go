@@ -103,7 +103,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"createCommitment", 422, "count must be from 2 to 1024 rounds of 52 of 52; got 0.", fixed(post(t, "/commitments", `{"deck":"standard52","count":0}`)), healthy},
 		{"createCommitment", 422, "count must be from 2 to 76 rounds of 1024 of 9007199254740991; got 77.", fixed(post(t, "/commitments", `{"size":9007199254740991,"draw":1024,"count":77}`)), healthy},
 		{"createCommitment", 200, "", fixed(post(t, "/commitments", `{"size":2,"beacon":{"chain":"quicknet","after":"7s"}}`)), healthy},
-		{"createCommitment", 422, "chain must be \"quicknet\"; got \"evmnet\".", fixed(post(t, "/commitments", `{"size":2,"beacon":{"chain":"evmnet","round":5}}`)), healthy},
+		{"createCommitment", 422, "beacon must have the chain quicknet, and either a round from 1 or the time after which it comes: a round such as {\"chain\":\"quicknet\",\"after\":\"10s\"}.", fixed(post(t, "/commitments", `{"size":2,"beacon":{"chain":"evmnet","round":5}}`)), healthy},
 		{"createCommitment", 422, "expires_in must be from 1 to 31622400 seconds, or left out.", fixed(post(t, "/commitments", `{"size":2,"expires_in":31622401}`)), healthy},
 		{"createCommitment", 500, "failed", fixed(post(t, "/commitments", `{"size":2}`)), noRandomness},
 		{"createCommitment", 503, "queueFull", fixed(post(t, "/commitments", `{"size":2}`)), fullQueue},

@@ -32,6 +32,8 @@ type shuffleRequest struct {
 	list     bool            // the answer is a list of shuffles, even of one
 	details  bool            // the answer has whole cards
 	cut      *shoe.Cut       // of a shoe; nil for none
+	chain    string          // of a beacon, as sent
+	after    string          // likewise
 	job      *scheduler.Job  // nil unless the shuffle takes long
 }
 
@@ -138,22 +140,9 @@ var shuffleMembers = []member[*shuffleRequest]{
 
 // beaconMembers are the members of the beacon of a commitment.
 var beaconMembers = []member[*shuffleRequest]{
-	{name: "chain", read: func(d *httpjson.Reader, _ *shuffleRequest) error {
-		chain, err := d.String()
-		if err == nil && chain != beacon.Chain {
-			err = unprocessable("chain must be %q; got %s.", beacon.Chain, suggest.Quote(chain)).at("/beacon/chain")
-		}
-		return err
-	}},
-	value("round", func(q *shuffleRequest) *beacon.Round { return &q.Beacon }, func(d *httpjson.Reader) (beacon.Round, error) {
-		n, err := d.Count()
-		return beacon.Round(n), err
-	}),
-	value("after", func(q *shuffleRequest) *time.Duration { return &q.BeaconAfter }, func(d *httpjson.Reader) (time.Duration, error) {
-		text, err := d.String()
-		after, _ := time.ParseDuration(text) // 0 for another text
-		return after, err
-	}),
+	value("chain", func(q *shuffleRequest) *string { return &q.chain }, (*httpjson.Reader).String),
+	value("round", func(q *shuffleRequest) *uint64 { return (*uint64)(&q.Beacon) }, (*httpjson.Reader).Count),
+	value("after", func(q *shuffleRequest) *string { return &q.after }, (*httpjson.Reader).String),
 }
 
 // readBeacon reads the round of a beacon, or how far away it is.
@@ -163,8 +152,9 @@ func readBeacon(d *httpjson.Reader, q *shuffleRequest) error {
 		return d.WrongKind(accepted)
 	}
 	given, err := readObject(d, beaconMembers, q)
-	if err == nil && (len(given) != 2 || !slices.Contains(given, "chain") || q.Beacon == 0 && q.BeaconAfter <= 0) {
-		err = unprocessable("beacon must have chain and either a round from 1 or the time after which it comes: %s.", accepted).at("/beacon")
+	q.BeaconAfter, _ = time.ParseDuration(q.after) // 0 for another text
+	if err == nil && (len(given) != 2 || q.chain != beacon.Chain || q.Beacon == 0 && q.BeaconAfter <= 0) {
+		err = unprocessable("beacon must have the chain quicknet, and either a round from 1 or the time after which it comes: %s.", accepted).at("/beacon")
 	}
 	return err
 }

@@ -17,10 +17,7 @@ import (
 	"riffle/internal/beacon"
 )
 
-const (
-	timeout   = 2 * time.Second // for all relays together
-	maxAnswer = 64 << 10        // bytes
-)
+const timeout, maxAnswer = 2 * time.Second, 64 << 10 // for all relays together; in bytes
 
 // ErrNone is for a round whose signature no relay has.
 var ErrNone = errors.New("no relay has the signature")
@@ -45,41 +42,35 @@ func (r *Relays) UnmarshalText(text []byte) error {
 func (Relays) MarshalText() ([]byte, error) { return nil, nil }
 
 // Signature asks all relays for the signature of a round and returns the first that is right, or the one
-// that is known already; empty without relays. The error wraps [ErrNone], and says what each relay did.
-func (r Relays) Signature(ctx context.Context, round beacon.Round) (signature string, err error) {
-	if signature = round.Known(); len(r) == 0 {
-		return "", nil
-	} else if signature != "" {
+// that is known already. The error wraps [ErrNone], and says what each relay did.
+func (r Relays) Signature(ctx context.Context, round beacon.Round) (string, error) {
+	if signature := round.Known(); signature != "" {
 		return signature, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	answers, errs := make(chan func() (string, error), len(r)), []error{fmt.Errorf("%w of %s", ErrNone, round)}
+	answers, errs := make(chan error, len(r)), []error{fmt.Errorf("%w of %s", ErrNone, round)}
 	for _, relay := range r {
-		go func() {
-			signature, err := ask(ctx, relay, round)
-			answers <- func() (string, error) { return signature, err }
-		}()
+		go func() { answers <- ask(ctx, relay, round) }()
 	}
 	for range r {
-		if signature, err = (<-answers)(); err == nil {
-			return signature, nil
+		err := <-answers
+		if err == nil {
+			return round.Known(), nil
 		}
 		errs = append(errs, err)
 	}
 	return "", errors.Join(errs...)
 }
 
-// ask asks one relay.
-func ask(ctx context.Context, relay string, round beacon.Round) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/%s/public/%d", relay, beacon.Hash, uint64(round)), nil)
-	if err != nil {
-		return "", err
-	}
+// ask asks one relay. Without an error, the signature is known then.
+func ask(ctx context.Context, relay string, round beacon.Round) error {
+	address := fmt.Sprintf("%s/%s/public/%d", relay, beacon.Hash, uint64(round))
+	request, _ := http.NewRequestWithContext(ctx, http.MethodGet, address, nil) // no error, since it was parsed
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer response.Body.Close() //nolint:errcheck // it was only read
 	var said struct {
@@ -89,7 +80,7 @@ func ask(ctx context.Context, relay string, round beacon.Round) (string, error) 
 		err = round.Check(said.Signature)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %s: %w", request.URL.Redacted(), response.Status, err)
+		return fmt.Errorf("%s: %s: %w", request.URL.Redacted(), response.Status, err)
 	}
-	return said.Signature, nil
+	return nil
 }

@@ -198,8 +198,8 @@ func (s *sorting) group() {
 }
 
 // groupByHand keeps the hand in the groups that it is compared with: those with a record that one of
-// its cards names as sealed_by, or all if there is none. Those of them in which every record seals
-// cards of a shoe become one group.
+// its cards names as sealed_by, or in all without such a group. Of these, the groups in which every record
+// seals cards of a shoe become one.
 func (s *sorting) groupByHand() {
 	sealers := s.given.Hand.sealers()
 	isNamed := func(p *proofText) bool { return p.isRead() && slices.Contains(sealers, p.record.ID) }
