@@ -251,6 +251,10 @@ function readRecord(text) {
   const isCut = (at) => between(1, record.size - 1)(at) && 'root' in record && /^(shoe|all)$/.test(record.from ?? 'all');
   const isCutRange = ([low, high, ...more]) => isCut(low) && isCut(high) && low < high && more.length === 0 &&
     between(low, high)(record.cut);
+  const isBeacon = (text) => {
+    const round = like(BEACON)(text) && roundOf(text), time = round && timeOf(round);
+    return round === undefined || (round && time > record.time && time < record.deadline); // of another beacon it is not known
+  };
   const rules = {
     id: like(UUID7), time: isTime, kind: like(/^[a-z0-9_-]+$/), spec: like(/^riffle\/1$/), audit_id: like(UUID7),
     version: between(2), from: isFrom, taken: like(kind === 'draw' ? /^(top|bottom|random|cards)$/ : /^cards$/),
@@ -262,8 +266,7 @@ function readRecord(text) {
     parameters: (map) => !Array.isArray(map) && Object.keys(map).length > 0 && Object.values(map).every(between(0)),
     cut: isCut, cut_range: isCutRange,
     client_seed: (seed) => like(/^[^\0]+$/)(seed) && utf8(seed).length <= 256, reveal: like(/^now$/),
-    deadline: isLater, beacon: (text) => like(BEACON)(text) && (roundOf(text) === undefined ||
-      (timeOf(roundOf(text)) > record.time && timeOf(roundOf(text)) < record.deadline)), expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
+    deadline: isLater, beacon: isBeacon, expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
     commitment_id: (id) => like(UUID7)(id) && (kind === 'void' || 'client_seed' in record),
     count: (n) => between(2)(n) && (kind !== 'shuffle' || 'commitment_id' in record), round: (n) => between(1, record.count)(n),
     path: (hashes) => hashes.length > 0 && hashes.every(like(DIGEST)),
@@ -600,9 +603,10 @@ async function checkCommitment(steps, {file, record}, commitment, policy) {
   else if (other.file.index >= file.index) {
     wrong(`the commitment is number ${other.file.index} in the log, from 0, and so not before the shuffle, which is number ${file.index}`);
   } else {
-    const round = made.beacon && roundOf(made.beacon), holds = made.beacon ? await isSignature(record.client_seed, round) : true;
+    const round = made.beacon && roundOf(made.beacon), time = round && timeOf(round);
+    const holds = made.beacon ? await isSignature(record.client_seed, round) : true;
     if (round && holds) {
-      const time = timeOf(round), {by = []} = policy ? await cosignatures(other.file, policy) : {};
+      const {by = []} = policy ? await cosignatures(other.file, policy) : {};
       const before = by.filter(({time: at}) => at < time.replace('.000000', '')).map(({name}) => name);
       const isMet = policy && policy.quorum !== 'none' && policy.suffice(before);
       steps.beacon = {name: made.beacon, time, cosigned: Boolean(isMet || steps.beacon?.cosigned)};
@@ -612,7 +616,7 @@ async function checkCommitment(steps, {file, record}, commitment, policy) {
     } else if (!holds) wrong(`not the signature of ${made.beacon}, which has 96 hex digits in lower case`);
     else {
       steps.add('committed', 'ok', `the commitment ${id} is earlier in the same log: it fixed seed and statement, and was used ` +
-        `before its deadline${round ? `; the client seed is the signature of ${made.beacon}, published at ${timeOf(round)}` : ''}`);
+        `before its deadline${round ? `; the client seed is the signature of ${made.beacon}, published at ${time}` : ''}`);
     }
   }
 }

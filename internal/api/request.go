@@ -32,8 +32,6 @@ type shuffleRequest struct {
 	list     bool            // the answer is a list of shuffles, even of one
 	details  bool            // the answer has whole cards
 	cut      *shoe.Cut       // of a shoe; nil for none
-	chain    string          // of a beacon, as sent
-	after    string          // likewise
 	job      *scheduler.Job  // nil unless the shuffle takes long
 }
 
@@ -138,11 +136,16 @@ var shuffleMembers = []member[*shuffleRequest]{
 	{name: "beacon", read: readBeacon},
 }
 
-// beaconMembers are the members of the beacon of a commitment.
-var beaconMembers = []member[*shuffleRequest]{
-	value("chain", func(q *shuffleRequest) *string { return &q.chain }, (*httpjson.Reader).String),
-	value("round", func(q *shuffleRequest) *uint64 { return (*uint64)(&q.Beacon) }, (*httpjson.Reader).Count),
-	value("after", func(q *shuffleRequest) *string { return &q.after }, (*httpjson.Reader).String),
+// A sentBeacon is the beacon of a commitment in a request.
+type sentBeacon struct {
+	chain, after string
+	round        uint64
+}
+
+var beaconMembers = []member[*sentBeacon]{
+	value("chain", func(b *sentBeacon) *string { return &b.chain }, (*httpjson.Reader).String),
+	value("round", func(b *sentBeacon) *uint64 { return &b.round }, (*httpjson.Reader).Count),
+	value("after", func(b *sentBeacon) *string { return &b.after }, (*httpjson.Reader).String),
 }
 
 // readBeacon reads the round of a beacon, or how far away it is.
@@ -151,9 +154,11 @@ func readBeacon(d *httpjson.Reader, q *shuffleRequest) error {
 	if d.Kind() != '{' {
 		return d.WrongKind(accepted)
 	}
-	given, err := readObject(d, beaconMembers, q)
-	q.BeaconAfter, _ = time.ParseDuration(q.after) // 0 for another text
-	if err == nil && (len(given) != 2 || q.chain != beacon.Chain || q.Beacon == 0 && q.BeaconAfter <= 0) {
+	var sent sentBeacon
+	given, err := readObject(d, beaconMembers, &sent)
+	q.Beacon = beacon.Round(sent.round)
+	q.BeaconAfter, _ = time.ParseDuration(sent.after) // 0 for another text
+	if err == nil && (len(given) != 2 || sent.chain != beacon.Chain || q.Beacon == 0 && q.BeaconAfter <= 0) {
 		err = unprocessable("beacon must have the chain quicknet, and either a round from 1 or the time after which it comes: %s.", accepted).at("/beacon")
 	}
 	return err
@@ -286,9 +291,9 @@ func (a *API) prepare(x *exchange, q *shuffleRequest) (err error) {
 	return err
 }
 
-// idempotencyKey returns the key that identifies a request's retries, or nil without an Idempotency-Key. It
-// is bound to the name of the caller's key, so that a token can be replaced, and to method, path, query
-// and body.
+// idempotencyKey returns the key that identifies a request's retries, or nil without an
+// Idempotency-Key. It is bound to the name of the caller's key, so that a token can be replaced,
+// and to method, path, query and body.
 func idempotencyKey(x *exchange, body []byte) (*journal.Key, error) {
 	values := x.r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {

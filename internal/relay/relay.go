@@ -19,6 +19,9 @@ import (
 
 const timeout, maxAnswer = 2 * time.Second, 64 << 10 // for all relays together; in bytes
 
+// client follows no redirect.
+var client = http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
 // ErrNone is for a round whose signature no relay has.
 var ErrNone = errors.New("no relay has the signature")
 
@@ -41,8 +44,8 @@ func (r *Relays) UnmarshalText(text []byte) error {
 // MarshalText returns nothing: it is the default of a flag.
 func (Relays) MarshalText() ([]byte, error) { return nil, nil }
 
-// Signature asks all relays for the signature of a round and returns the first that is right, or the one
-// that is known already. The error wraps [ErrNone], and says what each relay did.
+// Signature asks all relays for the signature of a round and returns the first that is right, or
+// the one that is known already. The error wraps [ErrNone], and says what each relay did.
 func (r Relays) Signature(ctx context.Context, round beacon.Round) (string, error) {
 	if signature := round.Known(); signature != "" {
 		return signature, nil
@@ -67,7 +70,6 @@ func (r Relays) Signature(ctx context.Context, round beacon.Round) (string, erro
 func ask(ctx context.Context, relay string, round beacon.Round) error {
 	address := fmt.Sprintf("%s/%s/public/%d", relay, beacon.Hash, uint64(round))
 	request, _ := http.NewRequestWithContext(ctx, http.MethodGet, address, nil) // no error, since it was parsed
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	if err != nil {
 		return err

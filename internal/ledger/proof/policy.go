@@ -144,11 +144,11 @@ func (r *policyReader) addGroup(name, number string, members []string) error {
 // NeedsNobody reports whether a checkpoint without cosignatures suffices.
 func (p *Policy) NeedsNobody() bool { return p.quorum == nobody }
 
-// suffice reports whether the named witnesses meet the quorum.
-func (p *Policy) suffice(names []string) bool {
+// suffice reports whether the witnesses who cosigned meet the quorum.
+func (p *Policy) suffice(by []Cosignature) bool {
 	met := map[string]bool{nobody: true}
-	for _, name := range names {
-		met[name] = true
+	for _, c := range by {
+		met[c.Witness] = true
 	}
 	for _, g := range p.groups {
 		n := 0
@@ -162,20 +162,15 @@ func (p *Policy) suffice(names []string) bool {
 	return met[p.quorum]
 }
 
-// SufficeBefore reports whether the witnesses who cosigned a checkpoint before a time suffice. Without a
-// policy, or with one that needs nobody, none do.
+// SufficeBefore reports whether the witnesses who cosigned a checkpoint before a time suffice.
+// Without a policy, or with one that needs nobody, none do.
 func (p *Policy) SufficeBefore(at time.Time, checkpoint *note.Note) bool {
 	if p == nil || p.NeedsNobody() {
 		return false
 	}
-	var names []string
 	by, _, err := p.Cosignatures(checkpoint)
-	for _, c := range by {
-		if c.Time.Before(at) {
-			names = append(names, c.Witness)
-		}
-	}
-	return err == nil && p.suffice(names)
+	by = slices.DeleteFunc(by, func(c Cosignature) bool { return !c.Time.Before(at) })
+	return err == nil && p.suffice(by)
 }
 
 // Unverified returns a note without verifying its signatures. It has no text if that is no note.
@@ -191,7 +186,6 @@ func Unverified(text []byte) *note.Note {
 // and whether they suffice. The note's signatures are unverified. Each line of a witness must be
 // right, and the first counts; the error names one whose is not.
 func (p *Policy) Cosignatures(checkpoint *note.Note) (by []Cosignature, suffice bool, err error) {
-	var names []string
 	for _, w := range p.Witnesses {
 		for _, s := range checkpoint.UnverifiedSigs {
 			if s.Name != w.Key.Name() || s.Hash != w.Key.KeyHash() {
@@ -202,10 +196,10 @@ func (p *Policy) Cosignatures(checkpoint *note.Note) (by []Cosignature, suffice 
 			if err != nil || errTime != nil || at.Unix() < 1 || at.Unix() > 253402300799 || !w.Key.Verify([]byte(checkpoint.Text), signature[4:]) { // after the year 9999, and behind the key's hash
 				return nil, false, fmt.Errorf("the cosignature of %s is wrong", w.Name)
 			}
-			if !slices.Contains(names, w.Name) {
-				by, names = append(by, Cosignature{w.Name, at.UTC()}), append(names, w.Name)
+			if len(by) == 0 || by[len(by)-1].Witness != w.Name {
+				by = append(by, Cosignature{w.Name, at.UTC()})
 			}
 		}
 	}
-	return by, p.suffice(names), nil
+	return by, p.suffice(by), nil
 }
