@@ -310,8 +310,8 @@ func TestOlderCopyOfALogThatWasFollowed(t *testing.T) {
 	l.refused(t, "a log follows this one in ", "successors/2, and this one has not ended: its store comes from an older backup")
 }
 
-// TestRotationKilledAtAnyWrite kills a server at the writes to the log that ends and to the one that
-// follows it. The next start goes on.
+// TestRotationKilledAtAnyWrite kills a server at the writes to the log that ends and to the one
+// that follows it. The next start goes on.
 func TestRotationKilledAtAnyWrite(t *testing.T) {
 	t.Parallel()
 	ns := []int{1, 25, 44}

@@ -261,7 +261,8 @@ func (e *endpoint) close() error {
 	if e == nil {
 		return nil
 	}
-	// A server that has not begun to serve does not close it. Before Close, that could find it closed.
+	// A server that has not begun to serve does not close it. Before Close, that could find it
+	// closed.
 	defer func() { _ = e.listener.Close() }()
 	return e.Close()
 }

@@ -101,10 +101,11 @@ func (a *logAPI) listAudits(x *exchange) error {
 }
 
 const (
-	// shortReplay is the most steps that need no place among the long requests: about a millisecond.
+	// shortReplay is the most steps that need no place among the long requests: about a
+	// millisecond.
 	shortReplay = 100_000
-	// shortShuffle is the same for a shuffle, whose keystream is 20 times as fast as the reference that
-	// replays use: a few milliseconds for fewer than 100,000 results.
+	// shortShuffle is the same for a shuffle, whose keystream is 20 times as fast as the reference
+	// that replays use: a few milliseconds for fewer than 100,000 results.
 	shortShuffle = 20 * shortReplay
 )
 

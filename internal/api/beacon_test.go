@@ -22,8 +22,8 @@ func startBefore(t *testing.T) (*service, *clock) {
 	return start(t, setup{now: c.Now}), c
 }
 
-// The client seed of a commitment with a beacon is the signature of its round and nothing else, for a
-// shuffle, a shoe and each round of a book.
+// The client seed of a commitment with a beacon is the signature of its round and nothing else, for
+// a shuffle, a shoe and each round of a book.
 func TestBeaconIsTheClientSeed(t *testing.T) {
 	s, c := startBefore(t)
 	for name, v := range map[string]struct{ commitment, path, members string }{

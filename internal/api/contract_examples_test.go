@@ -46,8 +46,8 @@ var scenario = []string{
 	"createShoe cutCard", "createCommitment book", "shuffle round", "createCommitment beacon",
 }
 
-// unusedSeeds are the seeds of the commitments in the examples that no shuffle used, and the seed of
-// the book. No answer shows them.
+// unusedSeeds are the seeds of the commitments in the examples that no shuffle used, and the seed
+// of the book. No answer shows them.
 var unusedSeeds = map[string]string{
 	"beacon": "81f0c6a2d94e7b35601fa8c3d27e5b94f6081c3a7d5e92b4c60f1e8a7b3d9c52",
 	"book":   "5ad1c07f3b9e42d68c10e7f4a2936b58d7ce01944f6ab328805e9dc12b7f36a4",

@@ -112,8 +112,8 @@ func (a *API) Watch(registry prometheus.Registerer) {
 // them once.
 func (*Log) Describe(chan<- *prometheus.Desc) {}
 
-// Collect implements [prometheus.Collector]. The registry collects from all logs concurrently, since a store
-// may not answer.
+// Collect implements [prometheus.Collector]. The registry collects from all logs concurrently,
+// since a store may not answer.
 func (l *Log) Collect(c chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

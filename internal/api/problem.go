@@ -149,8 +149,9 @@ func pathToLog(r *http.Request) string {
 	return r.URL.Path
 }
 
-// problem returns the answer to an error. Errors with values are in detailed, others of single endpoints in
-// problems, and errors of any request in [httperror]. An error that none has is a bug or a failure: 500.
+// problem returns the answer to an error. Errors with values are in detailed, others of single
+// endpoints in problems, and errors of any request in [httperror]. An error that none has is a bug
+// or a failure: 500.
 func (a *API) problem(r *http.Request, err error) *problem {
 	if p := detailed(r, err); p != nil {
 		return p

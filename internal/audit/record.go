@@ -71,7 +71,7 @@ type Record struct {
 	ClientSeed string    // of a shuffle, a shoe or a reshuffle; may be empty
 	RevealNow  bool      // of a shuffle: its seed is public from the start
 	Deadline   time.Time // of a commitment: it can be used before
-	Beacon     string    // of a commitment: the round whose signature is the client seed, as [beacon.Round]; empty for none
+	Beacon     string    // of a commitment: the round whose signature is the client seed; or empty
 
 	// CommitmentID is the record of the commitment that a void voids, or that a shuffle or a shoe
 	// used.
@@ -173,9 +173,9 @@ type member struct {
 	rule  func(r *Record) bool // of a record that has it; nil if every value of its type is valid
 }
 
-// members are all members, in their order, in which they are read too: whether a record has one, and
-// its rule, may depend on those before it. Cut and Root, which are pointers, are set beforehand if their
-// member is there. Only the first ones, head of them, are known of every kind.
+// members are all members, in their order, in which they are read too: whether a record has one,
+// and its rule, may depend on those before it. Cut and Root, which are pointers, are set beforehand
+// if their member is there. Only the first ones, head of them, are known of every kind.
 var members = []member{
 	{"id", always, func(r *Record) any { return &r.ID }, nil},
 	{"time", always, func(r *Record) any { return &r.Time }, nil},
@@ -251,8 +251,8 @@ type cutRange shoe.Cut
 
 func always(*Record) bool { return true }
 
-// isBetween reports whether the round of a commitment's beacon, if that is known, is published after the
-// record's time and before its deadline.
+// isBetween reports whether the round of a commitment's beacon, if that is known, is published
+// after the record's time and before its deadline.
 func (r *Record) isBetween() bool {
 	round, isKnown := beacon.Parse(r.Beacon)
 	return isBeacon(r.Beacon) && (!isKnown || round.Time().After(r.Time) && round.Time().Before(r.Deadline))
@@ -329,10 +329,10 @@ func appendValue(b []byte, value any) []byte {
 	return b
 }
 
-// CheckCommitted checks that the record used the commitment c, or a round of it if that is a book: it
-// has the same statement and seed, is before the deadline, and its client seed is the signature of the
-// beacon's round, if c names one. The caller must check that c is earlier in the log. The error wraps
-// [beacon.ErrUnknown] if all else holds, and the signature cannot be checked.
+// CheckCommitted checks that the record used the commitment c, or a round of it if that is a book:
+// it has the same statement and seed, is before the deadline, and its client seed is the signature
+// of the beacon's round, if c names one. The caller must check that c is earlier in the log. The
+// error wraps [beacon.ErrUnknown] if all else holds, and the signature cannot be checked.
 func (r *Record) CheckCommitted(c *Record) error {
 	return cmp.Or(
 		Rule(c.Kind == KindCommitment, "the record %s is no commitment", c.ID),
@@ -346,7 +346,8 @@ func (r *Record) CheckCommitted(c *Record) error {
 	)
 }
 
-// checkSignature checks that a client seed is the signature of the commitment's beacon, if it has one.
+// checkSignature checks that a client seed is the signature of the commitment's beacon, if it has
+// one.
 func (r *Record) checkSignature(clientSeed string) error {
 	round, isKnown := beacon.Parse(r.Beacon)
 	switch {

@@ -2,9 +2,9 @@
 // Entropy signs the number of the next round together. Nobody has a signature before enough of its
 // members have given their share, and anybody can check one without asking anybody.
 //
-// It is a chain of drand (https://docs.drand.love) of the scheme bls-unchained-g1-rfc9380: signatures are
-// points of the group G1 of BLS12-381, to which RFC 9380 hashes the SHA-256 of the number with the domain
-// BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_.
+// It is a chain of drand (https://docs.drand.love) of the scheme bls-unchained-g1-rfc9380:
+// signatures are points of the group G1 of BLS12-381, to which RFC 9380 hashes the SHA-256 of the
+// number with the domain BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_.
 package beacon
 
 import (
@@ -47,8 +47,8 @@ type Round uint64
 // ErrUnknown is for a beacon that a later version may know.
 var ErrUnknown = errors.New("a beacon that is not known here")
 
-// Parse parses the name of a beacon and a number, as [Round.String] writes them. It reports whether the
-// beacon is known here.
+// Parse parses the name of a beacon and a number, as [Round.String] writes them. It reports whether
+// the beacon is known here.
 func Parse(text string) (Round, bool) {
 	number, isOurs := strings.CutPrefix(text, Chain+" ")
 	n, err := strconv.ParseUint(number, 10, 54) // 16 digits
@@ -64,11 +64,13 @@ func From(at time.Time) Round {
 // String returns the beacon and the number, such as "quicknet 1000".
 func (r Round) String() string { return Chain + " " + strconv.FormatUint(uint64(r), 10) }
 
-// Time returns when the round is published. Rounds of more than 53 bits have the time of the last of 53.
+// Time returns when the round is published. Rounds of more than 53 bits have the time of the last
+// of 53.
 func (r Round) Time() time.Time { return time.Unix(genesis+period*(int64(min(r, 1<<53))-1), 0).UTC() }
 
-// known are the signatures of the rounds that were checked last. A round has one, so that any other is
-// wrong. New ones are checked one at a time, which leaves the other processors to other requests.
+// known are the signatures of the rounds that were checked last. A round has one, so that any other
+// is wrong. New ones are checked one at a time, which leaves the other processors to other
+// requests.
 var (
 	known, _ = lru.New[Round, string](256) // it fails for 0
 	checking sync.Mutex
@@ -80,7 +82,8 @@ func (r Round) Known() string {
 	return signature
 }
 
-// Check checks the signature of the round: a compressed point, 96 hex digits in lower case. It takes 4 ms.
+// Check checks the signature of the round: a compressed point, 96 hex digits in lower case. It
+// takes 4 ms.
 func (r Round) Check(signature string) error {
 	checking.Lock()
 	defer checking.Unlock()

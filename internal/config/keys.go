@@ -75,8 +75,8 @@ func (f *File) name(value *yaml.Node, owner string, lines map[string]int) string
 	return name
 }
 
-// once reports whether a value is in none of the lines, to which it adds its own, or adds a mistake.
-// what names the value and what has it.
+// once reports whether a value is in none of the lines, to which it adds its own, or adds a
+// mistake. what names the value and what has it.
 func (f *File) once(node *yaml.Node, what, value string, lines map[string]int) bool {
 	if lines[value] > 0 {
 		f.mistake(at(node), "duplicate %s in line %d has it already", what, lines[value])

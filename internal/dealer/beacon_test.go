@@ -15,8 +15,8 @@ import (
 	"riffle/internal/relay"
 )
 
-// A signature that is left out comes from a relay, once its round was published. Until then, and while no
-// relay has it, nothing is used. A retry and a restart change nothing.
+// A signature that is left out comes from a relay, once its round was published. Until then, and
+// while no relay has it, nothing is used. A retry and a restart change nothing.
 func TestSignatureComesFromARelay(t *testing.T) {
 	const signature = "b44679b9a59af2ec876b1a6b1ad52ea9b1615fc3982b19576350f93447cb1125e342b73a8dd2bacbe47e4b6b63ed5e39"
 	answer, asked := "{}", 0

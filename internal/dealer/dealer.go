@@ -194,8 +194,8 @@ func (d *Dealer) Prepare(ctx context.Context, r *plan.Request) (*Draft, error) {
 	return &Draft{Plan: p, committed: c}, err
 }
 
-// sign returns the request with the signature of the round that its commitment waits for. Before the
-// round there is nothing to check, and only an open commitment is worth a question to relays.
+// sign returns the request with the signature of the round that its commitment waits for. Before
+// the round there is nothing to check, and only an open commitment is worth a question to relays.
 func (d *Dealer) sign(ctx context.Context, r *plan.Request, c *committed, round beacon.Round) (*plan.Request, error) {
 	now := d.journal.Now()
 	if now.Before(round.Time()) {

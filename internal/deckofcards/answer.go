@@ -53,8 +53,8 @@ type pile struct {
 	Cards     []card `json:"cards,omitzero"`
 }
 
-// answer returns the answer about a deck: how many cards are left, and, to a request about a pile, how
-// many are on each.
+// answer returns the answer about a deck: how many cards are left, and, to a request about a pile,
+// how many are on each.
 func (q *request) answer(r *liveshoes.Result, err error) (*answer, error) {
 	if err != nil {
 		return nil, err

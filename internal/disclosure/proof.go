@@ -18,8 +18,8 @@ import (
 	"riffle/internal/shoe"
 )
 
-// Prove returns the file that proves offline that a record is in the log. The error is the ledger's;
-// [ledger.ErrNotPublished] is temporary. A witnessed proof waits for the witnesses.
+// Prove returns the file that proves offline that a record is in the log. The error is the
+// ledger's; [ledger.ErrNotPublished] is temporary. A witnessed proof waits for the witnesses.
 func (s *Service) Prove(ctx context.Context, id uuid.UUID, witnessed bool) (*prooffile.File, error) {
 	stored, err := s.journal.ByID(ctx, id)
 	if err == nil && witnessed {
@@ -68,8 +68,8 @@ type Limits interface {
 	Wait(ctx context.Context) error
 }
 
-// elementBytes is the memory of an element in a replay: a position, a copy of it in a slice or map, a
-// tree node, and up to 20 bytes of text with half as much unused capacity.
+// elementBytes is the memory of an element in a replay: a position, a copy of it in a slice or map,
+// a tree node, and up to 20 bytes of text with half as much unused capacity.
 const elementBytes = 64
 
 // ProveShoe calls each with the proof of every record of the shoe with a secret id, in order. It
@@ -121,8 +121,8 @@ func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) (fir
 	if _, err := s.rules.DeckOf(first.Record); err != nil {
 		return nil, nil, err
 	}
-	// Until the first part is sent, each record is read, and its log index stored. The items of the first
-	// record take a mebibyte. The caller paces the rest.
+	// Until the first part is sent, each record is read, and its log index stored. The items of the
+	// first record take a mebibyte. The caller paces the rest.
 	versions := max(1, stored.Version)
 	if err := limits.Begin(ctx, Work{Steps: 20_000 * versions, Most: 10_000_000_000, Bytes: max(16*versions, 1<<20)}); err != nil {
 		return nil, nil, err

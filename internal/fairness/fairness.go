@@ -106,8 +106,8 @@ func NewCyclicMeter(n int) *Meter {
 	return m.with(n-1, CycleRank, m.Cycles)
 }
 
-// with completes a meter of free! orders that rank numbers. The other statistics come after positions
-// and orders, and before repeats.
+// with completes a meter of free! orders that rank numbers. The other statistics come after
+// positions and orders, and before repeats.
 func (m *Meter) with(free int, rank func(order []uint8) int, others ...statistic) *Meter {
 	m.statistics = []statistic{m.Positions}
 	if free <= mostRanked {

@@ -64,8 +64,8 @@ func (s *Positions) FitsNaive() bool {
 }
 
 // naivePositions returns how likely each item comes to each place, place*n + item, if each place is
-// swapped with any. What is at the place of a swap goes anywhere, and what is elsewhere goes there with
-// probability 1/n.
+// swapped with any. What is at the place of a swap goes anywhere, and what is elsewhere goes there
+// with probability 1/n.
 func naivePositions(n int) []float64 {
 	law := make([]float64, n*n)
 	at := make([]float64, n)

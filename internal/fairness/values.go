@@ -70,8 +70,9 @@ func Moments(law []float64) (mean, variance, fourth float64) {
 	return mean, variance, fourth
 }
 
-// successive counts the places with the same item as in the previous run. If the shuffle is fair, the
-// permutation from each order to the next is a fair shuffle too, and its fixed points are these places.
+// successive counts the places with the same item as in the previous run. If the shuffle is fair,
+// the permutation from each order to the next is a fair shuffle too, and its fixed points are these
+// places.
 type successive struct {
 	Values
 	before []uint8
@@ -154,8 +155,8 @@ func Inversions(order []uint8) (pairs int) {
 	return pairs
 }
 
-// FixedPointLaw is the law of the number of fixed points: choose the v that stay, 1/v!, and derange the
-// others.
+// FixedPointLaw is the law of the number of fixed points: choose the v that stay, 1/v!, and derange
+// the others.
 func FixedPointLaw(n int) []float64 {
 	law := make([]float64, n+1)
 	for v := range law {
@@ -172,8 +173,8 @@ func FixedPointLaw(n int) []float64 {
 	return law
 }
 
-// CycleLaw is the law of the number of cycles: the j-th item closes one with probability 1/j (Feller's
-// coupling).
+// CycleLaw is the law of the number of cycles: the j-th item closes one with probability 1/j
+// (Feller's coupling).
 func CycleLaw(n int) []float64 {
 	law := []float64{1}
 	for j := 1; j <= n; j++ {
@@ -195,8 +196,8 @@ func RisingSequenceLaw(n int) []float64 {
 	return law
 }
 
-// InversionLaw is the law of the number of inversions: the j-th item has 0 to j-1 larger ones before it,
-// all equally likely.
+// InversionLaw is the law of the number of inversions: the j-th item has 0 to j-1 larger ones
+// before it, all equally likely.
 func InversionLaw(n int) []float64 {
 	law := []float64{1}
 	for j := 2; j <= n; j++ {

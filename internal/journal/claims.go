@@ -114,8 +114,8 @@ func (j *Journal) Expire(ctx context.Context, prefix string, expire func(context
 // sweepEvery is the interval of Sweep.
 const sweepEvery = time.Second
 
-// Sweep calls each function once a second until ctx is done, and reports errors. What is due in a log that
-// has ended is left to the next one.
+// Sweep calls each function once a second until ctx is done, and reports errors. What is due in a
+// log that has ended is left to the next one.
 func Sweep(ctx context.Context, report func(error), expire ...func(context.Context) (int, error)) {
 	for {
 		select {

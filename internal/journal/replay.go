@@ -45,8 +45,8 @@ func NewKey(key string, request ...[]byte) *Key {
 // MaxKey is the length of the longest idempotency key, in characters.
 const MaxKey = 255
 
-// A key is a string of RFC 9651, 3.3.3, as the IETF draft demands, or the bare characters that most clients
-// send. Both forms of a key are equal.
+// A key is a string of RFC 9651, 3.3.3, as the IETF draft demands, or the bare characters that most
+// clients send. Both forms of a key are equal.
 var (
 	quotedKey = regexp.MustCompile(`^"((?:[^"\\]|\\["\\])*)"$`)
 	unescape  = strings.NewReplacer(`\"`, `"`, `\\`, `\`)

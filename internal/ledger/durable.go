@@ -83,8 +83,8 @@ func (l *Log) confirmForWaiters() {
 	}
 }
 
-// readDurable returns the entry that q selects once it is durable. Before that a failover may replace
-// it. An entry beyond every confirmed head is [ErrCorrupt].
+// readDurable returns the entry that q selects once it is durable. Before that a failover may
+// replace it. An entry beyond every confirmed head is [ErrCorrupt].
 func (l *Log) readDurable(ctx context.Context, q EntryQuery) (*Stored, error) {
 	for range 3 {
 		e, err := l.first(ctx, q)

@@ -59,8 +59,8 @@ func (l *Log) startFollower(ctx context.Context, head Head, c proof.Checkpoint) 
 	return nil
 }
 
-// runFollower follows the log until it has ended and all is published: then its readers' connections
-// become idle.
+// runFollower follows the log until it has ended and all is published: then its readers'
+// connections become idle.
 func (l *Log) runFollower(ctx context.Context) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()

@@ -190,8 +190,8 @@ type Store interface {
 
 // An Engine is what keeps a store: the program, its files and its disk.
 type Engine interface {
-	// Raise raises the store's version unless it is at least v: programs that do not know v, running
-	// ones included, can append no more.
+	// Raise raises the store's version unless it is at least v: programs that do not know v,
+	// running ones included, can append no more.
 	Raise(ctx context.Context, v Version) error
 
 	// Readers returns the number of concurrent reads that the store serves, such as its number of
@@ -231,7 +231,8 @@ type Reader interface {
 	// valid only during the call. Records stops at an error of each and returns it.
 	Records(ctx context.Context, from uint64, n int, each func(index uint64, record []byte, hash tlog.Hash) error) error
 
-	// Select returns the selected entries in log order. One that is found by its claim has that claim.
+	// Select returns the selected entries in log order. One that is found by its claim has that
+	// claim.
 	Select(ctx context.Context, q EntryQuery) ([]Stored, error)
 
 	// ByIDs returns the entries with the ids that exist.

@@ -392,8 +392,8 @@ func TestLogBeginsAfterTheOtherEnded(t *testing.T) {
 	assert.Equal(t, ahead.UTC().Truncate(time.Microsecond), record.Time)
 }
 
-// A log has ended with a commitment that is due, and the next one cannot be opened for a while. It expires
-// the commitment.
+// A log has ended with a commitment that is due, and the next one cannot be opened for a while. It
+// expires the commitment.
 func TestExpiryWaitsForTheNextLog(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

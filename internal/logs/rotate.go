@@ -116,8 +116,8 @@ func (l *served) endIfDue(ctx context.Context, log *ledger.Log) error {
 // successorRoom is more than a new log takes on a disk, with its write-ahead log: 350 kB.
 const successorRoom = 1 << 20
 
-// makeRoom makes the folder and the tables of the next log, unless there is too little room. A log that
-// has ended while the next one cannot begin takes no records.
+// makeRoom makes the folder and the tables of the next log, unless there is too little room. A log
+// that has ended while the next one cannot begin takes no records.
 func (l *served) makeRoom(ctx context.Context, next *Settings) error {
 	if err := os.MkdirAll(next.Folder, 0o700); err != nil {
 		return err

@@ -7,7 +7,8 @@ import (
 	"riffle/internal/deck"
 )
 
-// A suit is drawn by the file of its name in drawings/suits. Parts without a colour take the suit's.
+// A suit is drawn by the file of its name in drawings/suits. Parts without a colour take the
+// suit's.
 type suit struct {
 	name, colour string
 	side         float64 // of what its courts hold: 1 for the right, -1 for the left
@@ -165,7 +166,8 @@ func tarot(s *sheet, c *deck.Card) bool {
 // starPath is a star with six points.
 const starPath = "M0-9L7 5L24 5L14 18L24 31L7 31L0 46L-7 31L-24 31L-14 18L-24 5L-7 5Z"
 
-// gaps is the number of breaks in a Spanish suit's frame, by which players tell suits in a fanned hand.
+// gaps is the number of breaks in a Spanish suit's frame, by which players tell suits in a fanned
+// hand.
 var gaps = map[string]int{"oros": 0, "copas": 1, "espadas": 2, "bastos": 3}
 
 // latin draws Spanish-suited cards: 1 to 9 with their marks, the courts as whole figures.

@@ -53,8 +53,8 @@ type Request struct {
 	UniqueReference bool      // reject if another record already has the reference
 
 	// Beacon is the round whose signature the client seed will be, for a commitment; 0 for none, or
-	// for the first one BeaconAfter from now, if that is not zero. BeaconSignature is the signature of
-	// the round that the commitment to use names; empty for none.
+	// for the first one BeaconAfter from now, if that is not zero. BeaconSignature is the signature
+	// of the round that the commitment to use names; empty for none.
 	Beacon          beacon.Round
 	BeaconAfter     time.Duration
 	BeaconSignature string

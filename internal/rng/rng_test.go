@@ -387,8 +387,8 @@ func TestRejectionEndsAtTheThreshold(t *testing.T) {
 	}
 }
 
-// TestPooledStreamMatchesReference takes streams that were released in the head and in the bulk, under
-// more keys and fewer.
+// TestPooledStreamMatchesReference takes streams that were released in the head and in the bulk,
+// under more keys and fewer.
 func TestPooledStreamMatchesReference(t *testing.T) {
 	for i, k := range []int{1, 7, 2, 3, 1, 5} {
 		keys := testKeys(t, k, fmt.Sprint("pooled", i))

@@ -27,8 +27,8 @@ type Given struct {
 	AnyOrder  bool            // hands and the rest may be sorted
 	Hand      Hand            // cards that were drawn from a shoe
 	Decks     *deck.Catalogue // the decks whose cards are known
-	// Commitments are the proof files of the commitment that the record, or the first of several, names:
-	// one, if nobody cheats.
+	// Commitments are the proof files of the commitment that the record, or the first of several,
+	// names: one, if nobody cheats.
 	Commitments [][]byte
 }
 
@@ -37,8 +37,8 @@ func (g *Given) hasLogs() bool { return g.Policy != nil && len(g.Policy.Logs) > 
 // hasKey reports whether the log of a file must be one that was given.
 func (g *Given) hasKey() bool { return g.Key != "" || g.hasLogs() }
 
-// checkProof parses the file and compares its log key with the one given. It reports whether there is
-// anything to check.
+// checkProof parses the file and compares its log key with the one given. It reports whether there
+// is anything to check.
 func (r *Result) checkProof(text []byte) bool {
 	trust, err := "its log key is the one given", r.read(text)
 	switch key := r.given.Key; {
@@ -133,8 +133,8 @@ func (r *Result) checkWitnesses() {
 	r.add(StepWitnesses, state, "%d of %d witnesses cosigned the checkpoint%s; that is %s by the policy", len(by), len(policy.Witnesses), list, enough)
 }
 
-// checkCommitted checks that an earlier commitment in the same log fixed the order of a shuffle or a
-// shoe, except for the client seed. No file can prove who knew the client seed when.
+// checkCommitted checks that an earlier commitment in the same log fixed the order of a shuffle or
+// a shoe, except for the client seed. No file can prove who knew the client seed when.
 func (r *Result) checkCommitted() {
 	if r.Record == nil || !r.Record.UsesCommitment() {
 		return

@@ -197,9 +197,9 @@ func (s *sorting) group() {
 	}
 }
 
-// groupByHand keeps the hand in the groups that it is compared with: those with a record that one of
-// its cards names as sealed_by, or in all without such a group. Of these, the groups in which every record
-// seals cards of a shoe become one.
+// groupByHand keeps the hand in the groups that it is compared with: those with a record that one
+// of its cards names as sealed_by, or in all without such a group. Of these, the groups in which
+// every record seals cards of a shoe become one.
 func (s *sorting) groupByHand() {
 	sealers := s.given.Hand.sealers()
 	isNamed := func(p *proofText) bool { return p.isRead() && slices.Contains(sealers, p.record.ID) }
@@ -262,9 +262,10 @@ func two(a, b *input, role Role) error {
 	return refuse("two", fmt.Sprintf("%s and %s are both %s: give the one to check", a.Name, b.Name, plural), a.Name, b.Name)
 }
 
-// Missing returns the records that would complete what is given: those that are named and not there,
-// which are commitments that records used and, without the rest of a shoe, the records that sealed the
-// cards of a hand; and, as open, the commitments whose shuffle, shoe or void is not there.
+// Missing returns the records that would complete what is given: those that are named and not
+// there, which are commitments that records used and, without the rest of a shoe, the records that
+// sealed the cards of a hand; and, as open, the commitments whose shuffle, shoe or void is not
+// there.
 func Missing(texts []Text) (missing, open []uuid.UUID) {
 	s, err := readTexts(texts)
 	if err != nil {

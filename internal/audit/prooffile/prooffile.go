@@ -2,12 +2,12 @@
 // service that made it, and without trusting anything but the key of its log.
 //
 // A [File] is one proof file. [Verify] takes whatever texts there are: sort.go finds the role of
-// each and group.go what belongs together, without a judgement of it. Each group then has one of three
-// verifiers: [VerifyRecord] for one record, in result.go; [VerifyHand] for cards drawn from a shoe, in
-// hand.go; and [VerifyShoe] for all records of a shoe, in shoe.go. They share entry.go, the steps of
-// every proof file, and replay.go, the steps of every record that deals cards, with items.go and
-// order.go, which compare its items and its order. A verifier reports [Steps], and verdict.go says the
-// verdict in words.
+// each and group.go what belongs together, without a judgement of it. Each group then has one of
+// three verifiers: [VerifyRecord] for one record, in result.go; [VerifyHand] for cards drawn from a
+// shoe, in hand.go; and [VerifyShoe] for all records of a shoe, in shoe.go. They share entry.go,
+// the steps of every proof file, and replay.go, the steps of every record that deals cards, with
+// items.go and order.go, which compare its items and its order. A verifier reports [Steps], and
+// verdict.go says the verdict in words.
 //
 // The package is pure: reading files and printing are the caller's as well.
 package prooffile

@@ -8,8 +8,8 @@ import (
 	"riffle/internal/rng"
 )
 
-// checkReplay adds the steps seed, commitment, keys, order, items and root: the order follows from the
-// seed and the record, and is the one that was answered.
+// checkReplay adds the steps seed, commitment, keys, order, items and root: the order follows from
+// the seed and the record, and is the one that was answered.
 //
 // A replay takes at most [audit.MaxCost] steps.
 func (r *Result) checkReplay() {

@@ -175,8 +175,8 @@ func VerifyRecord(text []byte, given *Given) *Result {
 	return r
 }
 
-// checkFile checks one file, without the commitment that its record used, and replays its order only
-// if isReplayed.
+// checkFile checks one file, without the commitment that its record used, and replays its order
+// only if isReplayed.
 func checkFile(text []byte, given *Given, isReplayed bool) *Result {
 	r := &Result{given: given}
 	if !r.checkProof(text) {
@@ -219,8 +219,8 @@ func (r *Result) isOf(other *Result) bool {
 	return r.Record != nil && other.Record != nil && bytes.Equal(r.File.Record, other.File.Record)
 }
 
-// HeldBack reports whether an order follows from a record and its seed, and neither the file nor the
-// answer that was compared has the seed.
+// HeldBack reports whether an order follows from a record and its seed, and neither the file nor
+// the answer that was compared has the seed.
 func (r *Result) HeldBack() bool {
 	return r.Record != nil && r.Record.Deals() && r.seed == nil
 }

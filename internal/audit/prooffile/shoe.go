@@ -176,8 +176,8 @@ func (r *Result) withoutSeed(before string) string {
 	return fmt.Sprintf("%s%s held back %s", before, audit.Count(r.held, "seed"), why)
 }
 
-// checkMoves adds the step moves: whether every change is one that the rules allow, of the cards that
-// lay there.
+// checkMoves adds the step moves: whether every change is one that the rules allow, of the cards
+// that lay there.
 func (r *Result) checkMoves(t *tracker) {
 	for i, f := range r.records[1:] {
 		if err := t.change(f); err != nil {

@@ -67,7 +67,8 @@ func (c *Conclusion) sayIncomplete(missing *Step, format string, args ...any) {
 
 func lacking(step string) summary { return summary{"id": "incomplete", "step": step} }
 
-// sayOfOtherCommitment says that the commitment that was given is not the one that the record names.
+// sayOfOtherCommitment says that the commitment that was given is not the one that the record
+// names.
 func (c *Conclusion) sayOfOtherCommitment(id uuid.UUID) {
 	if c.Verdict != VerdictVerified {
 		c.note("The commitment that was given, %s, is not the one that the record names.", id)

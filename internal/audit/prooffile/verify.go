@@ -150,8 +150,8 @@ func (s *sorting) checkAll() error {
 	return nil
 }
 
-// candidates returns the groups that the order may be of: those with a record that deals or cannot be
-// read, if there are any, and of these the one that it names by an audit_id, if that is there.
+// candidates returns the groups that the order may be of: those with a record that deals or cannot
+// be read, if there are any, and of these the one that it names by an audit_id, if that is there.
 func (s *sorting) candidates() []*group {
 	if s.order == nil {
 		return nil

@@ -77,8 +77,8 @@ func createSchema(ctx context.Context, db *sql.DB, schema string) error {
 	return err
 }
 
-// raiseVersion creates the SQL function raise_version. It is not a numbered migration, because earlier
-// programs refuse a store that has one which they do not know.
+// raiseVersion creates the SQL function raise_version. It is not a numbered migration, because
+// earlier programs refuse a store that has one which they do not know.
 //
 //go:embed raise_version.sql
 var raiseVersion string

@@ -257,8 +257,8 @@ func TestFewPrivileges(t *testing.T) {
 	assert.ErrorContains(t, err, "permission denied")
 }
 
-// TestRemoveRefusesOpenLog removes a log that another store has open, also once its session was lost. A
-// log in another schema of the database does not matter.
+// TestRemoveRefusesOpenLog removes a log that another store has open, also once its session was
+// lost. A log in another schema of the database does not matter.
 func TestRemoveRefusesOpenLog(t *testing.T) {
 	t.Parallel()
 	s, url, c := newLog(t)
