@@ -75,16 +75,15 @@ func (c *Chain) Append(s ledger.Store, entries ...ledger.Entry) {
 func (c *Chain) CheckLog(s ledger.Store) {
 	c.t.Helper()
 	size := CheckLog(c.t, s, c.Verify)
-	require.Truef(c.t, size == uint64(len(c.Entries)), "the log has %d records, want %d", size, len(c.Entries))
+	require.EqualValues(c.t, len(c.Entries), size)
 	for method, head := range map[string]func(context.Context) (ledger.Head, error){"Head": s.Head, "Confirm": s.Confirm} {
 		if got, err := head(c.t.Context()); err != nil || fmt.Sprint(got) != fmt.Sprint(c.head) {
 			c.t.Fatalf("%s returns %+v, %v, want %+v", method, got, err, c.head)
 		}
 	}
-	list, err := s.Select(c.t.Context(), ledger.Range(0, len(c.Entries)+1))
-	require.Truef(c.t, err == nil && len(list) == len(c.Entries), "%d records, %v, want %d", len(list), err, len(c.Entries))
-	records := 0
-	err = s.Records(c.t.Context(), 1, len(c.Entries), func(index uint64, record []byte, hash tlog.Hash) error {
+	list, records := selected(c.t, s, ledger.Range(0, len(c.Entries)+1)), 0
+	require.Len(c.t, list, len(c.Entries))
+	err := s.Records(c.t.Context(), 1, len(c.Entries), func(index uint64, record []byte, hash tlog.Hash) error {
 		records++
 		if want := c.Entries[index]; index != uint64(records) || !bytes.Equal(record, want.Record) || hash != want.Hash {
 			c.t.Fatalf("record %d is %d, %s with %s, want %+v", records, index, record, hash, want)
@@ -115,9 +114,9 @@ func (c *Chain) checkClaims(s ledger.Store) {
 			claims[claim.Name] = holding{i, claim}
 		}
 	}
-	if n, err := s.CountClaims(c.t.Context(), ledger.ClaimQuery{}); err != nil || n != uint64(len(claims)) {
-		c.t.Fatalf("there are %d claims, %v, want %d", n, err, len(claims))
-	}
+	n, err := s.CountClaims(c.t.Context(), ledger.ClaimQuery{})
+	require.NoError(c.t, err)
+	require.EqualValues(c.t, len(claims), n)
 	for name, want := range claims {
 		got, err := ledger.FirstOrNotFound(s.Select(c.t.Context(), ledger.ByClaim(name)))
 		if err != nil || got.Index != uint64(want.holder) || len(got.Claims) != 1 || got.Claims[0] != want.claim {

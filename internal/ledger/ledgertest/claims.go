@@ -26,9 +26,7 @@ func testClaimsAreTransferred(t *testing.T, e Engine) {
 	transfer(&entries[6], 4, 4)
 	c.Append(s, entries[6])
 	c.CheckLog(s)
-	if holder, err := ledger.FirstOrNotFound(s.Select(t.Context(), ledger.ByClaim("thing 4"))); err != nil || holder.ID != entries[6].ID {
-		t.Errorf("the holder of a transferred claim is %+v, %v", holder, err)
-	}
+	assert.Equal(t, []uint64{6}, indexes(selected(t, s, ledger.ByClaim("thing 4"))), "the holder of a transferred claim")
 	for name, claim := range map[string]ledger.Claim{
 		"from an earlier holder":          {Name: "thing 4", Taken: true, From: 4},
 		"from another record":             {Name: "thing 4", Taken: true, From: 3},
@@ -48,13 +46,11 @@ func testClaimsAreTransferred(t *testing.T, e Engine) {
 	c.CheckLog(s)
 	// An unchanged claim must still be transferred from its holder.
 	unchanged := Entries("unchanged", 2)
-	unchanged[0].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Unchanged: true}}
-	unchanged[1].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Unchanged: true}}
+	for i := range unchanged {
+		unchanged[i].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Unchanged: true}}
+	}
 	c.Append(s, unchanged[0])
 	c.CheckLog(s)
-	if holder, err := ledger.FirstOrNotFound(s.Select(t.Context(), ledger.ByClaim("thing 5"))); err != nil || holder.ID != unchanged[0].ID || holder.Claims[0].Status != "open" || holder.Claims[0].Due != 105 {
-		t.Errorf("the holder of an unchanged claim is %+v, %v", holder, err)
-	}
 	attempt := *c
 	assert.ErrorIs(t, s.Append(t.Context(), attempt.Next(unchanged[1])), ledger.ErrConflict,
 		"an unchanged claim was transferred from a record that no longer holds it")
@@ -82,17 +78,13 @@ func testClaimsAreTransferred(t *testing.T, e Engine) {
 		list, err := s.Claims(t.Context(), q)
 		require.NoErrorf(t, err, "%+v", q)
 		assert.Equalf(t, want, names(list), "%+v", q)
-		if n, err := s.CountClaims(t.Context(), q); err != nil || n != uint64(len(list)) {
-			t.Errorf("%+v: %d, %v, want %d", q, n, err, len(list))
-		}
+		n, err := s.CountClaims(t.Context(), q)
+		require.NoError(t, err)
+		assert.EqualValues(t, len(list), n, "%+v", q)
 	}
 	list, err := s.Claims(t.Context(), ledger.ClaimQuery{Prefix: "thing ", Limit: 1})
-	if want := (ledger.Claim{Name: "thing 0", Status: "open", Due: 100}); err != nil || len(list) != 1 || list[0] != want {
-		t.Errorf("the first claim is %+v, %v, want %+v", list, err, want)
-	}
-	if n, err := s.CountClaims(t.Context(), ledger.ClaimQuery{}); err != nil || n != 112 {
-		t.Errorf("there are %d claims, %v, want 112", n, err)
-	}
+	require.NoError(t, err)
+	assert.Equal(t, []ledger.Claim{{Name: "thing 0", Status: "open", Due: 100}}, list)
 }
 
 // One look-up of many names returns what single look-ups return.
@@ -122,31 +114,25 @@ func testHoldersAndFirsts(t *testing.T, e Engine) {
 	require.NoError(t, err)
 	require.Len(t, holders, 59)
 	for name, got := range holders {
-		want, err := ledger.FirstOrNotFound(s.Select(t.Context(), ledger.ByClaim(name)))
-		if err != nil || got != (ledger.Holder{Place: ledger.Place{Index: want.Index, ID: want.ID}, Status: want.Claims[0].Status, Due: want.Claims[0].Due}) {
-			t.Errorf("the holder of %s is %+v, want %+v, %v", name, got, want, err)
-		}
+		want := selected(t, s, ledger.ByClaim(name))[0]
+		assert.Equal(t, ledger.Holder{Place: ledger.Place{Index: want.Index, ID: want.ID}, Status: want.Claims[0].Status, Due: want.Claims[0].Due}, got, name)
 	}
 	firsts, err := s.Firsts(t.Context(), references)
 	require.NoError(t, err)
 	require.Len(t, firsts, len(odd)+1)
 	for reference, got := range firsts {
-		list, err := s.Select(t.Context(), ledger.ByReference(reference, 0, 2))
 		want := []ledger.Place{}
-		for _, e := range list {
+		for _, e := range selected(t, s, ledger.ByReference(reference, 0, 2)) {
 			want = append(want, ledger.Place{Index: e.Index, ID: e.ID})
 		}
-		require.NoErrorf(t, err, "the first entries of %s", reference)
-		assert.Equalf(t, want, got, "the first entries of %s", reference)
+		assert.Equal(t, want, got, "the first entries of %s", reference)
 	}
 	ids := []uuid.UUID{uuid.New(), entries[7].ID, entries[40].ID}
 	list, err := s.ByIDs(t.Context(), ids)
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	for _, got := range list {
-		want, err := ledger.FirstOrNotFound(s.Select(t.Context(), ledger.ByID(got.ID)))
-		require.NoError(t, err)
-		assert.Equal(t, *want, got)
+		assert.Equal(t, selected(t, s, ledger.ByID(got.ID)), []ledger.Stored{got})
 	}
 	next := uint64(50)
 	require.NoError(t, s.Found(t.Context(), next, 20, func(index uint64, byID, byReference int64) {
@@ -166,9 +152,9 @@ func testHoldersAndFirsts(t *testing.T, e Engine) {
 		assert.Equal(t, want, claims)
 		assert.Equal(t, head, got)
 	}
-	if holders, err := s.Holders(t.Context(), nil); err != nil || len(holders) != 0 {
-		t.Errorf("of no claims the holders are %v, %v", holders, err)
-	}
+	holders, err = s.Holders(t.Context(), nil)
+	require.NoError(t, err)
+	assert.Empty(t, holders, "of no claims")
 }
 
 func names(claims []ledger.Claim) string {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,23 +21,18 @@ import (
 	"riffle/internal/ledger"
 )
 
-// Environment of a writer process: the store's location, the log's folder, the key file, a label,
-// and the number of entries per caller.
-const (
-	envLocation = "RIFFLE_LEDGERTEST_LOCATION"
-	envFolder   = "RIFFLE_LEDGERTEST_FOLDER"
-	envKey      = "RIFFLE_LEDGERTEST_KEY"
-	envLabel    = "RIFFLE_LEDGERTEST_LABEL"
-	envEntries  = "RIFFLE_LEDGERTEST_ENTRIES"
-)
+// writer is the environment variable of a writer process. It has lines: the store's location, the log's
+// folder, the key file, a label, and the number of entries per caller.
+const writer = "RIFFLE_LEDGERTEST_WRITER"
 
 // Main is the TestMain of a package that runs the suite. In a process that the suite has started,
 // it is a writer.
 func (e Engine) Main(m *testing.M) {
-	if os.Getenv(envLocation) == "" {
+	settings := os.Getenv(writer)
+	if settings == "" {
 		os.Exit(m.Run())
 	}
-	if err := e.write(); err != nil {
+	if err := e.write(strings.Split(settings, "\n")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -50,21 +46,19 @@ const (
 	each    = 30
 )
 
-func (e Engine) write() error {
+func (e Engine) write(settings []string) error {
 	ctx := context.Background()
-	n, err := strconv.Atoi(os.Getenv(envEntries))
-	if err != nil {
-		return err
-	}
-	store, err := e.Open(ctx, os.Getenv(envLocation))
+	location, folder, key, label := settings[0], settings[1], settings[2], settings[3]
+	n, _ := strconv.Atoi(settings[4]) // a number
+	store, err := e.Open(ctx, location)
 	for errors.Is(err, ledger.ErrInUse) { // until the other processes have closed it
 		time.Sleep(5 * time.Millisecond)
-		store, err = e.Open(ctx, os.Getenv(envLocation))
+		store, err = e.Open(ctx, location)
 	}
 	if err != nil {
 		return err
 	}
-	log, err := ledger.Open(ctx, store, ledger.Options{Folder: os.Getenv(envFolder), KeyFile: os.Getenv(envKey)})
+	log, err := ledger.Open(ctx, store, ledger.Options{Folder: folder, KeyFile: key})
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
@@ -72,7 +66,7 @@ func (e Engine) write() error {
 	errs := make([]error, callers)
 	for caller := range callers {
 		wait.Go(func() {
-			for i, entry := range Entries(fmt.Sprint(os.Getenv(envLabel), caller), n) {
+			for i, entry := range Entries(fmt.Sprint(label, caller), n) {
 				switch i % 3 {
 				case 0:
 					entry.Claims = []ledger.Claim{{Name: fmt.Sprint("claim ", caller, i)}}
@@ -107,24 +101,15 @@ func testProcessesShareALog(t *testing.T, e Engine) {
 	var wait sync.WaitGroup
 	run := func(label string, killAfter int) {
 		dir := filepath.Join(folder, label)
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Error(err)
-			return
-		}
 		command := exec.CommandContext(t.Context(), program)
 		n := each
 		if killAfter > 0 {
 			n = 3000 // more than the process can append and print before it is killed
 		}
-		command.Env = append(os.Environ(), envLocation+"="+location, envFolder+"="+dir, envKey+"="+filepath.Join(folder, "log.key"),
-			envLabel+"="+label, envEntries+"="+strconv.Itoa(n))
+		command.Env = append(os.Environ(), fmt.Sprintf("%s=%s\n%s\n%s\n%s\n%d", writer, location, dir, filepath.Join(folder, "log.key"), label, n))
 		command.Stderr = os.Stderr
 		out, err := command.StdoutPipe()
-		if err == nil {
-			err = command.Start()
-		}
-		if err != nil {
-			t.Error(err)
+		if !assert.NoError(t, errors.Join(err, os.Mkdir(dir, 0o700), command.Start())) {
 			return
 		}
 		lines := 0
@@ -156,9 +141,7 @@ func testProcessesShareALog(t *testing.T, e Engine) {
 	s := e.open(t, location)
 	log, err := ledger.Open(t.Context(), s, ledger.Options{Folder: filepath.Join(folder, "a"), KeyFile: filepath.Join(folder, "log.key")})
 	require.NoError(t, err)
-	defer func() {
-		assert.NoError(t, log.Close())
-	}()
+	defer func() { assert.NoError(t, log.Close()) }()
 	key, err := os.ReadFile(filepath.Join(folder, "log.key"))
 	require.NoError(t, err)
 	parsed, err := ledger.ParseKey(string(key[:len(key)-1]))
@@ -171,9 +154,7 @@ func testProcessesShareALog(t *testing.T, e Engine) {
 	}
 	for caller := range callers {
 		for i := 1; i < each; i += 3 {
-			if list, err := s.Select(t.Context(), ledger.ByReference(uniqueReference(caller, i), 0, 2)); err != nil || len(list) != 1 {
-				t.Errorf("the reference %q has %d entries, %v, want 1", uniqueReference(caller, i), len(list), err)
-			}
+			assert.Len(t, selected(t, s, ledger.ByReference(uniqueReference(caller, i), 0, 2)), 1, uniqueReference(caller, i))
 		}
 	}
 	t.Logf("%d acknowledged, all in a log of %d", len(acknowledged), size)

@@ -77,9 +77,7 @@ func (c *Cluster) Standby(t testing.TB) *Cluster {
 func closeWith(t testing.TB, c *Cluster, err error) *Cluster {
 	t.Helper()
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		assert.NoError(t, c.Close())
-	})
+	t.Cleanup(func() { assert.NoError(t, c.Close()) })
 	return c
 }
 
@@ -117,15 +115,9 @@ func start(binaries string, settings []string, program string, args ...string) (
 
 // Binaries returns the folder with the newest server's programs, or [ErrMissing].
 func Binaries() (string, error) {
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if err != nil {
-		return "", err
-	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // fails only for its pattern
 	version := func(path string) int {
-		n, err := strconv.Atoi(strings.Split(path, "/")[4])
-		if err != nil {
-			return 0
-		}
+		n, _ := strconv.Atoi(strings.Split(path, "/")[4])
 		return n
 	}
 	if len(found) > 0 {
@@ -160,16 +152,22 @@ func (c *Cluster) initialize(program string, args ...string) error {
 // Chown makes the user postgres the owner of a path if this process is root's, whose servers run as
 // that user.
 func Chown(path string) error {
-	if os.Getuid() != 0 {
+	if owner := owner(); owner != nil {
+		return os.Chown(path, int(owner.Uid), int(owner.Gid))
+	}
+	return nil
+}
+
+// owner is who runs the servers of this process: root's the user postgres, for PostgreSQL does not run
+// as root; nil for this process's user.
+func owner() *syscall.Credential {
+	found, err := user.Lookup("postgres")
+	if os.Getuid() != 0 || err != nil {
 		return nil
 	}
-	owner, err := user.Lookup("postgres")
-	if err != nil {
-		return fmt.Errorf("PostgreSQL does not run as root: %w", err)
-	}
-	uid, errUID := strconv.Atoi(owner.Uid)
-	gid, errGID := strconv.Atoi(owner.Gid)
-	return errors.Join(errUID, errGID, os.Chown(path, uid, gid))
+	uid, _ := strconv.ParseUint(found.Uid, 10, 32)
+	gid, _ := strconv.ParseUint(found.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
 func (c *Cluster) data() string { return filepath.Join(c.folder, "data") }
@@ -177,16 +175,8 @@ func (c *Cluster) data() string { return filepath.Join(c.folder, "data") }
 // command returns a command of PostgreSQL, run as the user postgres if this process is root's. The
 // kernel ends it with the thread that starts it.
 func (c *Cluster) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	path := filepath.Join(c.binaries, name)
-	if os.Getuid() == 0 {
-		args = append([]string{"--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig=INT", path}, args...)
-		path = "setpriv"
-	}
-	command := exec.CommandContext(ctx, path, args...) //nolint:gosec // the command is from this package
-	command.Dir = c.folder
-	if os.Getuid() != 0 {
-		command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT}
-	}
+	command := exec.CommandContext(ctx, filepath.Join(c.binaries, name), args...) //nolint:gosec // the command is from this package
+	command.Dir, command.SysProcAttr = c.folder, &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT, Credential: owner()}
 	return command
 }
 
