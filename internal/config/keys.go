@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"go.yaml.in/yaml/v4"
 
@@ -26,12 +25,7 @@ func (f *File) readKeys(list *yaml.Node) {
 		var key access.Key
 		fields := f.grant(&key.Grant)
 		fields["name"] = func(value *yaml.Node) { key.Name = f.name(value, "key", names) }
-		fields["expires"] = func(value *yaml.Node) {
-			key.Expires = parsed(f, "expires", "a date such as 2027-01-31 or a time such as 2027-01-31T18:00:00Z", value, func(text string) (time.Time, bool) {
-				t, err := access.ParseExpiry(text)
-				return t, err == nil
-			})
-		}
+		fields["expires"] = field(f, "expires", "a date such as 2027-01-31 or a time such as 2027-01-31T18:00:00Z", &key.Expires, access.ParseExpiry)
 		fields["sha256"] = func(value *yaml.Node) {
 			text, ok := f.scalar("sha256", value)
 			digest, err := hex.DecodeString(text)
@@ -93,13 +87,14 @@ func (f *File) readAnonymous(value *yaml.Node) {
 
 // grant returns the functions that read the keys of a grant.
 func (f *File) grant(g *access.Grant) map[string]func(*yaml.Node) {
+	const number = "a number from 0, such as 50 or 0.5"
 	return map[string]func(*yaml.Node){
 		"may":     func(value *yaml.Node) { g.May = f.scopes(value) },
 		"logs":    func(value *yaml.Node) { g.Logs = f.grantedLogs(value) },
-		"rate":    func(value *yaml.Node) { g.Requests = f.number("rate", value) },
-		"burst":   func(value *yaml.Node) { g.Burst = f.whole("burst", value) },
-		"records": func(value *yaml.Node) { g.Records = f.number("records", value) },
-		"bytes":   func(value *yaml.Node) { g.Bytes = f.bytes("bytes", value) },
+		"rate":    field(f, "rate", number, &g.Requests, parseNumber),
+		"burst":   field(f, "burst", "a whole number from 0, such as 100", &g.Burst, parseWhole),
+		"records": field(f, "records", number, &g.Records, parseNumber),
+		"bytes":   field(f, "bytes", "a number of bytes from 0, such as 1000000 or 1MiB", &g.Bytes, parseBytes),
 	}
 }
 
@@ -115,33 +110,29 @@ func (f *File) grantedLogs(value *yaml.Node) []string {
 	return names
 }
 
-// number reads a number from 0.
-func (f *File) number(name string, value *yaml.Node) float64 {
-	return parsed(f, name, "a number from 0, such as 50 or 0.5", value, parseNumber)
-}
-
-// bytes reads a number of bytes from 0.
-func (f *File) bytes(name string, value *yaml.Node) float64 {
-	return parsed(f, name, "a number of bytes from 0, such as 1000000 or 1MiB", value, func(text string) (float64, bool) {
-		if n, ok := parseNumber(text); ok {
-			return n, true
-		}
-		var b Bytes
-		return float64(b), b.UnmarshalText([]byte(text)) == nil
-	})
-}
-
-func parseNumber(text string) (float64, bool) {
+// parseNumber parses a number from 0.
+func parseNumber(text string) (float64, error) {
 	n, err := strconv.ParseFloat(text, 64)
-	return n, err == nil && n >= 0 && !math.IsInf(n, 0)
+	if !(n >= 0) || math.IsInf(n, 0) {
+		err = strconv.ErrRange
+	}
+	return n, err
 }
 
-// whole reads a whole number from 0.
-func (f *File) whole(name string, value *yaml.Node) int {
-	return parsed(f, name, "a whole number from 0, such as 100", value, func(text string) (int, bool) {
-		n, err := strconv.ParseInt(text, 10, 32)
-		return int(n), err == nil && n >= 0
-	})
+// parseBytes parses a number of bytes from 0.
+func parseBytes(text string) (float64, error) {
+	if n, err := parseNumber(text); err == nil {
+		return n, nil
+	}
+	var b Bytes
+	err := b.UnmarshalText([]byte(text))
+	return float64(b), err
+}
+
+// parseWhole parses a whole number from 0.
+func parseWhole(text string) (int, error) {
+	n, err := strconv.ParseUint(text, 10, 31)
+	return int(n), err
 }
 
 // scopes reads a list of scopes.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strconv"
 
 	"go.yaml.in/yaml/v4"
 
@@ -38,11 +39,7 @@ func (f *File) readLogs(list *yaml.Node, newLog func() map[string]Setting) {
 				l.at = at(value)
 			}
 		}
-		fields["retired"] = func(value *yaml.Node) {
-			l.Retired = parsed(f, "retired", "true or false", value, func(text string) (bool, bool) {
-				return text == "true", text == "true" || text == "false"
-			})
-		}
+		fields["retired"] = field(f, "retired", "true or false", &l.Retired, strconv.ParseBool)
 		if f.mapping(node, "each of logs", fields) && l.Name == "" {
 			f.mistake(at(node), "the log has no name; add name: ...")
 		}

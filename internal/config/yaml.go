@@ -177,17 +177,19 @@ func (f *File) isList(name string, value *yaml.Node) bool {
 	return true
 }
 
-// parsed reads a single value with parse. rule says in mistakes what the value must be.
-func parsed[T any](f *File, name, rule string, value *yaml.Node, parse func(text string) (T, bool)) (result T) {
-	text, ok := f.scalar(name, value)
-	if !ok {
-		return result
+// field returns a function that reads a single value with parse. rule says in mistakes what the value
+// must be.
+func field[T any](f *File, name, rule string, to *T, parse func(text string) (T, error)) func(*yaml.Node) {
+	return func(value *yaml.Node) {
+		text, ok := f.scalar(name, value)
+		if !ok {
+			return
+		}
+		var err error
+		if *to, err = parse(text); err != nil {
+			f.mistake(at(value), "%s must be %s, got %.80q", name, rule, text)
+		}
 	}
-	result, ok = parse(text)
-	if !ok {
-		f.mistake(at(value), "%s must be %s, got %.80q", name, rule, text)
-	}
-	return result
 }
 
 // scalar reads the text of a single value.
