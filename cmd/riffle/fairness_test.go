@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"riffle/internal/shuffle/naive"
+	"riffle/internal/shuffle/shuffletest"
 )
 
 // orders is a program whose shuffle is to be measured, for the scripts: orders naive 52 1000 prints a
@@ -61,7 +61,7 @@ var shuffles = map[string]func(a []int, src *rand.Rand){
 	"twice":   func(a []int, src *rand.Rand) { fromLater(a, 0, src.IntN) },
 	"long":    func([]int, *rand.Rand) {},
 	"none":    func([]int, *rand.Rand) {},
-	"naive":   func(a []int, src *rand.Rand) { naive.Shuffle(a, intSource{src}) },
+	"naive":   func(a []int, src *rand.Rand) { shuffletest.Shuffle(a, intSource{src}) },
 	"sattolo": func(a []int, src *rand.Rand) { fromLater(a, 1, src.IntN) },
 	"last":    func(a []int, src *rand.Rand) { fromLater(a[:len(a)-1], 0, src.IntN) },
 	"modulo":  func(a []int, src *rand.Rand) { fromLater(a, 0, func(n int) int { return src.IntN(512) % n }) },

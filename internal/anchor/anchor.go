@@ -9,9 +9,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"riffle/internal/ledger"
+	"riffle/internal/system"
 )
 
 // ErrReplaced is the error of a checkpoint that another process has replaced.
@@ -90,4 +98,88 @@ func Parse(location string) (Place, error) {
 		return Place{}, fmt.Errorf("%q is not an anchor; accepted are an absolute path, https://host/path, s3://bucket/key and postgres://user@host/database", p.Name)
 	}
 	return p, nil
+}
+
+// A file is a path. Its folder must exist, as a volume that is not mounted must not look empty.
+type file string
+
+// Read implements holder. The checkpoint itself is the tag.
+func (f file) Read(context.Context) (note []byte, tag string, err error) {
+	in, err := os.Open(string(f))
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Dir(string(f))); err != nil {
+			return nil, "", err
+		}
+		return nil, "", nil
+	} else if err != nil {
+		return nil, "", err
+	}
+	note, err = io.ReadAll(io.LimitReader(in, maxNote))
+	if err == nil && len(note) == 0 {
+		err = errEmpty
+	}
+	return note, string(note), errors.Join(err, in.Close())
+}
+
+// Replace implements holder. A locked file beside this one excludes other processes.
+func (f file) Replace(ctx context.Context, note []byte, tag string) (err error) {
+	lock, err := os.OpenFile(string(f)+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := system.Lock(lock); err != nil {
+		return ErrReplaced
+	}
+	if _, have, err := f.Read(ctx); err != nil || have != tag {
+		return errors.Join(err, ErrReplaced)
+	}
+	return ledger.ReplaceFile(string(f), note)
+}
+
+// A row is the URL of a PostgreSQL database. Each path of logs needs a database of its own: its table
+// riffle_anchor, which is created if it is missing, has one row.
+type row string
+
+const createTable = "CREATE TABLE IF NOT EXISTS riffle_anchor (one boolean PRIMARY KEY CHECK (one), checkpoint text NOT NULL)"
+
+// Read implements holder. The checkpoint itself is the tag.
+func (r row) Read(ctx context.Context) (note []byte, tag string, err error) {
+	err = r.do(ctx, func(db *pgx.Conn) error {
+		if _, err := db.Exec(ctx, createTable); err != nil {
+			return err
+		}
+		err := db.QueryRow(ctx, "SELECT checkpoint FROM riffle_anchor").Scan(&tag)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return nil
+		case err == nil && tag == "":
+			return errEmpty
+		}
+		return err
+	})
+	return []byte(tag), tag, err
+}
+
+// Replace implements holder.
+func (r row) Replace(ctx context.Context, note []byte, tag string) error {
+	return r.do(ctx, func(db *pgx.Conn) error {
+		done, err := db.Exec(ctx, "INSERT INTO riffle_anchor VALUES (true, $1) ON CONFLICT (one) DO UPDATE SET checkpoint = $1 WHERE riffle_anchor.checkpoint = $2", string(note), tag)
+		if err == nil && done.RowsAffected() == 0 {
+			return ErrReplaced
+		}
+		return err
+	})
+}
+
+func (r row) do(ctx context.Context, f func(*pgx.Conn) error) error {
+	config, err := pgx.ParseConfig(string(r))
+	if err != nil {
+		return errors.New("the URL of the database cannot be read")
+	}
+	db, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(db), db.Close(ctx))
 }

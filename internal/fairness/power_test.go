@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"riffle/internal/fairness"
-	"riffle/internal/shuffle/naive"
+	"riffle/internal/shuffle/shuffletest"
 )
 
 // A shuffler puts a, which is in order, into another order.
@@ -155,9 +155,9 @@ var mutants = []struct {
 	})},
 }
 
-func anyPlace(a []uint8, below func(int) int) { naive.Shuffle(a, source(below)) }
+func anyPlace(a []uint8, below func(int) int) { shuffletest.Shuffle(a, source(below)) }
 
-// source is a naive.Source.
+// source is a shuffletest.Source.
 type source func(int) int
 
 func (s source) Uint64n(n uint64) uint64 { return uint64(s(int(n))) }

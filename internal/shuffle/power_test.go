@@ -9,7 +9,7 @@ import (
 	"riffle/internal/fairness"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
-	"riffle/internal/shuffle/naive"
+	"riffle/internal/shuffle/shuffletest"
 )
 
 // The mutants are mistakes that were made in real shufflers, or are easy to make. The statistics of
@@ -53,7 +53,7 @@ func inTurn(shuffles uint64, draw drawFunc) func(testing.TB, string) shuffler {
 }
 
 // fromIntegers is a wrong algorithm over correct integers.
-func fromIntegers(order func(a []uint8, src naive.Source)) func(testing.TB, string) shuffler {
+func fromIntegers(order func(a []uint8, src shuffletest.Source)) func(testing.TB, string) shuffler {
 	return inTurn(1, func(s *rng.Stream, a []uint8, m int) []uint8 {
 		order(a, s)
 		return a[:m]
@@ -65,10 +65,10 @@ func modulo(word func() uint64, b uint64) uint64  { return word() % b }
 func product(word func() uint64, b uint64) uint64 { return word() * b >> wordBits }
 
 var mutants = []subject{
-	{"every position with any position", nil, drawSuite, fromIntegers(func(a []uint8, src naive.Source) {
-		naive.Shuffle(a, src)
+	{"every position with any position", nil, drawSuite, fromIntegers(func(a []uint8, src shuffletest.Source) {
+		shuffletest.Shuffle(a, src)
 	})},
-	{"two random places swapped, 100 times", nil, drawSuite, fromIntegers(func(a []uint8, src naive.Source) {
+	{"two random places swapped, 100 times", nil, drawSuite, fromIntegers(func(a []uint8, src shuffletest.Source) {
 		for range 100 {
 			i, j := src.Uint64n(uint64(len(a))), src.Uint64n(uint64(len(a)))
 			a[i], a[j] = a[j], a[i]

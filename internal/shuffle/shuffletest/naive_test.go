@@ -1,9 +1,9 @@
-package naive_test
+package shuffletest_test
 
 import (
 	"fmt"
 
-	"riffle/internal/shuffle/naive"
+	"riffle/internal/shuffle/shuffletest"
 )
 
 // digits is a source of the digits of a number, so that counting up enumerates all runs.
@@ -20,7 +20,7 @@ func ExampleShuffle() {
 	runs := map[string]int{}
 	for run := range digits(27) {
 		cards := []byte("ABC")
-		naive.Shuffle(cards, &run)
+		shuffletest.Shuffle(cards, &run)
 		runs[string(cards)]++
 	}
 	for _, order := range []string{"ABC", "ACB", "BAC", "BCA", "CAB", "CBA"} {

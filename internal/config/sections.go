@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -152,4 +154,135 @@ func (f *File) scopes(value *yaml.Node) (scopes []access.Scope) {
 		scopes = append(scopes, access.Scope(text))
 	}
 	return scopes
+}
+
+// A Log is a log besides the main one.
+type Log struct {
+	Name    string
+	Retired bool // serve reads only
+
+	at     position            // of the name
+	values map[string]position // of the settings
+}
+
+func (f *File) readLogs(list *yaml.Node, newLog func() map[string]Setting) {
+	if !f.isList("logs", list) {
+		return
+	}
+	lines := map[string]int{} // by name
+	for _, node := range list.Content {
+		l := &Log{at: at(node), values: map[string]position{}}
+		fields := map[string]func(*yaml.Node){}
+		for name, setting := range newLog() {
+			fields[name] = func(value *yaml.Node) { f.setIn(l.values, name, setting, value) }
+		}
+		fields["name"] = func(value *yaml.Node) {
+			switch l.Name = f.name(value, "log", lines); l.Name {
+			case "":
+			case access.MainLog:
+				f.mistake(at(value), "%s is the log without a prefix, whose settings stand outside of logs; choose another name", l.Name)
+				l.Name = ""
+			default:
+				l.at = at(value)
+			}
+		}
+		fields["retired"] = field(f, "retired", "true or false", &l.Retired, strconv.ParseBool)
+		if f.mapping(node, "each of logs", fields) && l.Name == "" {
+			f.mistake(at(node), "the log has no name; add name: ...")
+		}
+		f.Logs = append(f.Logs, l)
+	}
+}
+
+// checkLogNames adds a mistake for each unknown log in keys and anonymous.
+func (f *File) checkLogNames() {
+	names := []string{access.MainLog}
+	for _, l := range f.Logs {
+		names = append(names, l.Name)
+	}
+	for _, node := range f.logNames {
+		if !slices.Contains(names, node.Value) {
+			f.mistake(at(node), "%s", unknown("log", node.Value, names))
+		}
+	}
+}
+
+// RefuseLog adds err as a mistake at a log's setting, or at its name if the file does not set it.
+func (f *File) RefuseLog(l *Log, err error, setting string) {
+	where, ok := l.values[setting]
+	if !ok {
+		where = l.at
+	}
+	f.mistake(where, "%v", err)
+}
+
+// TLS is the source of the certificate: two files, or an authority.
+type TLS struct {
+	Cert, Key string // PEM files
+	ACME      *ACME  // nil for files
+}
+
+// ACME configures certificates from an authority (RFC 8555).
+type ACME struct {
+	Hosts     []string
+	Email     string // contact for the authority; may be empty
+	Cache     string // folder of account and certificates; empty for one in the data folder
+	Directory string // the authority's URL; empty for Let's Encrypt
+}
+
+func (f *File) readTLS(value *yaml.Node) {
+	t := &TLS{}
+	f.TLS, f.values["tls"] = t, at(value)
+	if !f.mapping(value, "tls", map[string]func(*yaml.Node){
+		"cert": f.text("cert", &t.Cert),
+		"key":  f.text("key", &t.Key),
+		"acme": func(value *yaml.Node) { t.ACME = f.readACME(value) },
+	}) {
+		return
+	}
+	switch {
+	case t.ACME != nil && (t.Cert != "" || t.Key != ""):
+		f.mistake(at(value), "tls has both files and acme; keep cert and key, or acme")
+	case t.ACME == nil && (t.Cert == "" || t.Key == ""):
+		f.mistake(at(value), "tls must have cert and key, such as {cert: cert.pem, key: key.pem}, or acme, such as {acme: {hosts: [riffle.example]}}")
+	}
+}
+
+func (f *File) readACME(value *yaml.Node) *ACME {
+	a := &ACME{}
+	ok := f.mapping(value, "acme", map[string]func(*yaml.Node){
+		"hosts": func(value *yaml.Node) {
+			hosts, ok := f.list("hosts", value)
+			a.Hosts = hosts
+			for i, host := range hosts {
+				if ok && !isDomain(host) {
+					f.mistake(at(value.Content[i]), "%.80q is not a name that an authority issues certificates for; accepted are domain names in lower case without wildcard, such as riffle.example", host)
+				}
+			}
+		},
+		"email": f.text("email", &a.Email),
+		"cache": f.text("cache", &a.Cache),
+		"directory": func(value *yaml.Node) {
+			if f.text("directory", &a.Directory)(value); a.Directory != "" && !strings.HasPrefix(a.Directory, "https://") {
+				f.mistake(at(value), "directory must be the https URL of an authority, such as https://acme-v02.api.letsencrypt.org/directory, got %.80q", a.Directory)
+			}
+		},
+	})
+	if len(a.Hosts) == 0 && ok {
+		f.mistake(at(value), "acme has no hosts; add hosts: [riffle.example]")
+	}
+	return a
+}
+
+// isDomain reports whether a name can be in a certificate: lower case, with several labels.
+func isDomain(name string) bool {
+	labels := strings.Split(name, ".")
+	_, notAddress := netip.ParseAddr(name)
+	return len(labels) > 1 && !slices.Contains(labels, "") && notAddress != nil &&
+		strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == ""
+}
+
+// text returns a function that reads a single value into to.
+func (f *File) text(name string, to *string) func(*yaml.Node) {
+	return func(value *yaml.Node) { *to, _ = f.scalar(name, value) }
 }

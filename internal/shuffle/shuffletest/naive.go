@@ -1,4 +1,4 @@
-// Package naive holds the shuffle that everyone writes first, to show that it is biased.
+// Package shuffletest holds the shuffle that everyone writes first, to show that it is biased.
 //
 // [Shuffle] swaps each place with any place. All of its n^n runs are equally likely, but n! does
 // not divide n^n for n > 2, as n-1 divides n! and has no factor in common with n. So the runs
@@ -7,7 +7,7 @@
 // and three get 4.
 //
 // The package is for tests and demonstrations. A lint rule keeps it out of everything that deals.
-package naive
+package shuffletest
 
 // A Source returns a uniform integer below n.
 type Source interface {
