@@ -10,9 +10,12 @@
 // says which: '1', '2' or so, or 'rest'. With anyOrder, hands and the rest may be sorted.
 //
 // verdict is 'verified' if everything that was given holds, 'false' if something is false, and 'unchecked' if something
-// could not be checked. headline says so in a sentence, summary the same for translation, notes are what else there is to say.
-// Each of the steps is {name, ok, text}; ok is null if it was not checked. files has the role that each text had in the end.
-// proofs has the same for each group of proofs, with their names. It never throws.
+// could not be checked. headline says so in a sentence, summary the same for programs, notes are what else there is to say.
+// Each of the steps is {name, ok, text, message}; ok is null if it was not checked. files has the role that each text had in the
+// end. proofs has the same for each group of proofs, with their names. It never throws.
+//
+// All texts are made of messages: messages has that of the headline and those of the notes. render(message, table) says one in
+// another language, by a table such as internal/audit/prooffile/messages.json has.
 //
 //   node riffle.mjs --help
 const {subtle} = globalThis.crypto;
@@ -435,12 +438,11 @@ async function rootOf(leaf, index, size, path) {
 
 // A step is ok, wrong, unchecked (it was asked for or is required, and something is missing) or skipped (nobody asked).
 class Steps extends Array {
-  add(name, state, text) { this.push({name, state, text: printable(text)}); }
+  add(name, state, said) { this.push({name, state, message: asMessage(said)}); }
   find(name) { return Array.prototype.find.call(this, (step) => step.name === name); }
   first(state) { return Array.prototype.find.call(this, (step) => step.state === state); }
   has(name, state) { return this.find(name)?.state === state; }
 }
-const printable = (text) => text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
 const short = (text) => [...text].length > 60 ? `${[...text].slice(0, 60).join('')}...` : text;
 
 // Checks one proof file. given has key, items, salt, order and commitment, where there are any; heldBack is the state of the
@@ -452,8 +454,7 @@ async function checkFile(node, given, heldBack) {
     demand(!given.key || given.key === file.log_key, `the log of the file has the key ${file.log_key}, and the key given is ${given.key}`);
     demand(!hasLogs(given) || given.policy.logs.includes(file.log_key), `the log of the file has the key ${file.log_key}, which the policy does not name`);
     entry.file = file;
-    steps.add('proof', 'ok', `the file is well-formed; ${given.key || hasLogs(given) ? 'its log key is the one given' :
-      'no log key was given: the one in the file is used'}`);
+    steps.add('proof', 'ok', message(hasKey(given) ? 'proof.key' : 'proof.no-key'));
   } catch (error) {
     steps.add('proof', error instanceof NoFile ? 'unchecked' : 'wrong', error.message);
     return entry;
@@ -481,7 +482,7 @@ async function checkInclusion({file, steps}) {
     steps.add('inclusion', 'wrong', `the tree has ${file.leaves} records, and this claims to be number ${file.index}, from 0`);
   } else if (!top || hex(top) !== file.root) {
     steps.add('inclusion', 'wrong', 'the hashes do not lead from this record to the root of the checkpoint');
-  } else steps.add('inclusion', 'ok', `the record is number ${file.index}, from 0, of the ${file.leaves} in the tree`);
+  } else steps.add('inclusion', 'ok', message('inclusion', {index: file.index, size: file.leaves}));
 }
 async function checkSignature({file: {key, origin, note, signatures}, steps}) {
   const own = signatures.filter(({by, data}) => by === key.name && hex(data).startsWith(key.id));
@@ -494,13 +495,14 @@ async function checkSignature({file: {key, origin, note, signatures}, steps}) {
   if (origin !== key.name) steps.add('signature', 'wrong', `the checkpoint is of "${origin}", and the key is of "${key.name}"`);
   else if (own.length === 0) steps.add('signature', 'wrong', `the checkpoint is not signed by the key of ${key.name}`);
   else if (!holds) steps.add('signature', 'wrong', 'a signature of the checkpoint, of the name and hash of the key, is wrong');
-  else steps.add('signature', 'ok', `the checkpoint is signed with the key of ${key.name}`);
+  else steps.add('signature', 'ok', message('signature', {log: key.name}));
 }
 
 // ---- Witnesses: docs/spec.md, "Witnesses"
 
 const WITNESS_KEY = new RegExp(`^(${NAME})\\+([0-9a-f]{8})\\+((?:${B}{4})*(?:${B}{4}|${B}{2}${END}|${B}[AQgw]==))$`, 'u');
 const hasLogs = ({policy}) => policy?.logs.length > 0;
+const hasKey = (given) => given.key || hasLogs(given); // the log of a file must be one that was given
 async function readPolicy(text) {
   const names = new Set(['none']), seen = new Set(), groups = [], policy = {logs: [], witnesses: []};
   const define = (name) => { demand(!names.has(name), `there is another ${name}`); names.add(name); };
@@ -567,10 +569,10 @@ async function checkWitnesses({file, steps}, {policy}) {
   if (!policy || policy.quorum === 'none') return;
   const {by, wrong} = await cosignatures(file, policy), {witnesses} = policy;
   if (wrong) return steps.add('witnesses', 'wrong', `the cosignature of ${wrong} is wrong`);
-  const isMet = policy.suffice(by.map(({name}) => name)), list = by.map(({name, time}) => `${name} at ${time}`).join(', ');
-  steps.add('witnesses', isMet ? 'ok' : 'unchecked', `${by.length} of ${witnesses.length} witnesses cosigned the checkpoint` +
-    `${list && `: ${list}`}; that is ${isMet ? 'enough' : 'not enough'} by the policy` +
-    (witnesses.some(({point}) => !point) ? '; cosignatures by ML-DSA-44 are not checked here' : ''));
+  const isMet = policy.suffice(by.map(({name}) => name)), names = by.map(({name, time}) => `${name} at ${time}`);
+  steps.add('witnesses', isMet ? 'ok' : 'unchecked', message(isMet ? 'witnesses' : 'witnesses.few', {
+    by: by.length, all: witnesses.length, names: names.length > 0 ? names : undefined,
+    unchecked: witnesses.some(({point}) => !point) ? 'ML-DSA-44' : undefined}));
 }
 
 // Checks that an earlier commitment in the same log fixed the order of a shuffle or a shoe, except for the client seed.
@@ -584,15 +586,15 @@ async function checkCommitted(steps, entry, {commitment, policy}) { // or severa
 async function checkCommitment(steps, {file, record}, commitment, policy) {
   const id = record.commitment_id, wrong = (text) => steps.add('committed', 'wrong', text);
   if (!commitment) {
-    steps.add('committed', 'skipped', `the record names the commitment ${id}, and no proof of it was given`);
+    steps.add('committed', 'skipped', message('committed.missing', {id}));
     return;
   }
   const other = await checkFile(commitment, {key: file.log_key}, () => 'skipped');
   const failed = other.steps.first('wrong'), made = other.record;
   const same = (name) => JSON.stringify(made[name]) === JSON.stringify(record[name]);
   if (other.steps.has('proof', 'unchecked')) {
-    steps.add('committed', 'unchecked', `the proof of the commitment: ${other.steps.find('proof').text}`);
-  } else if (failed) wrong(`the proof of the commitment fails at the step ${failed.name}: ${failed.text}`);
+    steps.add('committed', 'unchecked', `the proof of the commitment: ${render(other.steps.find('proof').message)}`);
+  } else if (failed) wrong(`the proof of the commitment fails at the step ${failed.name}: ${render(failed.message)}`);
   else if (made?.kind !== 'commitment') wrong('the proof given is not of a commitment');
   else if (made.id !== id) wrong(`the record does not say that it used the commitment ${made.id}`);
   else if (!same('count')) wrong(`the record is of a book of ${record.count ?? 0} rounds, and the commitment of ${made.count ?? 0}`);
@@ -614,10 +616,7 @@ async function checkCommitment(steps, {file, record}, commitment, policy) {
     if (holds === undefined) {
       steps.add('committed', 'unchecked', round ? 'checking a signature takes the package @noble/curves' : `a beacon that is not known here, "${made.beacon}"`);
     } else if (!holds) wrong(`not the signature of ${made.beacon}, which has 96 hex digits in lower case`);
-    else {
-      steps.add('committed', 'ok', `the commitment ${id} is earlier in the same log: it fixed seed and statement, and was used ` +
-        `before its deadline${round ? `; the client seed is the signature of ${made.beacon}, published at ${time}` : ''}`);
-    }
+    else steps.add('committed', 'ok', message('committed', {id, ...round && {beacon: made.beacon, time}}));
   }
 }
 // Whether a text is the signature of a round of quicknet; undefined if that cannot be checked.
@@ -641,23 +640,21 @@ async function isRoundOf({commitment, count, round, path}, book) {
   return top !== undefined && hex(top) === book.commitment;
 }
 
-const costs = (cost) => `replaying it takes ${cost} steps; verifiers replay up to 1,073,741,824`;
-
 // ---- Verifying: the seed, the order that follows from it, and the items
 
 async function replay(entry, given, heldBack) {
   const {file, record, steps} = entry, {order} = given;
   if (!deals(record)) {
     for (const [name, asked] of [['order', order], ['items', given.items]])
-      if (asked) steps.add(name, 'unchecked', `a record of kind ${record.kind} has none`);
+      if (asked) steps.add(name, 'unchecked', message('none', record));
     return;
   }
   const answered = file.seed === null ? seedOfAnswer(order, record) : undefined;
   if (answered) file.seed = answered;
   if (file.seed === null) {
-    for (const name of ['seed', 'commitment', 'keys']) steps.add(name, 'skipped', 'the seed is held back');
+    for (const name of ['seed', 'commitment', 'keys']) steps.add(name, 'skipped', message('held-back'));
     const other = order && otherNames(order, entry);
-    steps.add('order', other ? 'wrong' : order ? 'unchecked' : heldBack, other || 'the seed is held back, and the order follows from it');
+    steps.add('order', other ? 'wrong' : order ? 'unchecked' : heldBack, other || message('held-back.order'));
     await checkItems(entry, given);
     return;
   }
@@ -665,9 +662,8 @@ async function replay(entry, given, heldBack) {
   const results = Array.from({length: few}, (_, i) => BigInt(size - i)).reduce((product, n) => product * n, 1n);
   const asked = entry.blocks = Math.ceil(((results - 1n).toString(2).length + 64) / 256); // log2 rounded up gives the same
   const got = Math.floor(file.seed.length / 64);
-  steps.add('seed', 'ok', (got < asked ? `warning: ${count(got, 'block')} of 256 bits, and riffle/1 asks for ${asked}` :
-    `${count(got, 'block')} of 256 bits; riffle/1 asks for ${asked}`) + (draw > 1024 ? '; computationally, not exhaustively, complete' : '') +
-    (answered ? '; the answer gave it, and the file has none' : ''));
+  steps.add('seed', 'ok', message(got < asked ? 'seed.short' : 'seed', {blocks: got, wanted: asked,
+    complete: draw > 1024 ? message('seed.complete') : undefined, source: answered && message('seed.answer')}));
 
   const lines = STATEMENT.map((name) => name in record ? `${name} ${record[name]}\n` : ''); // hands with commas
   entry.statement = `riffle/1\n${lines.join('')}seed ${file.seed}\n`;
@@ -677,36 +673,33 @@ async function replay(entry, given, heldBack) {
       record.commitment);
     return;
   }
-  steps.add('commitment', 'ok', `the SHA-256 of the statement with its seed is the record's commitment, ${record.commitment}`);
+  steps.add('commitment', 'ok', message('commitment', record));
 
   if (!/^(.{64}){1,213}$/.test(file.seed) || new Set(blocks).size !== blocks.length) {
     steps.add('keys', 'wrong', 'the seed is not 1 to 213 different blocks of 32 bytes');
     return;
   }
-  const message = concat(['riffle/1 key\n', hash, file.client_seed]);
-  entry.keys = await Promise.all(blocks.map((block) => deriveKey(block, message)));
-  steps.add('keys', 'ok', `${blocks.length} derived from the seed, the commitment and a client seed of ` +
-    `${utf8(file.client_seed).length} bytes`);
+  const fixed = concat(['riffle/1 key\n', hash, file.client_seed]);
+  entry.keys = await Promise.all(blocks.map((block) => deriveKey(block, fixed)));
+  steps.add('keys', 'ok', message('keys', {blocks: blocks.length, bytes: utf8(file.client_seed).length}));
 
   const cost = costOf(record, blocks.length);
   if (cost > MAX_COST) {
     entry.cost = cost;
-    steps.add('order', 'unchecked', costs(cost));
+    steps.add('order', 'unchecked', message('order.cost', {steps: String(cost)}));
     await checkItems(entry, given);
     return;
   }
   entry.orders = [];
   for (let number = 0; number < repeat; number++) entry.orders.push(await replayShuffle(record, entry.keys, number));
-  const {cut: at, cut_range: range} = record, from = range && `from ${range[0]} to ${range[1]}`;
-  const drawn = range && await drawCut(range, entry.keys);
-  if (drawn !== undefined && drawn !== at) {
+  const {cut_range: range} = record, drawn = range && await drawCut(range, entry.keys);
+  if (range && drawn !== record.cut) {
     entry.orders = undefined;
-    steps.add('order', 'wrong', `the seed draws the cut ${drawn} ${from}, and the record says ${at}`);
+    steps.add('order', 'wrong', `the seed draws the cut ${drawn} from ${range[0]} to ${range[1]}, and the record says ${record.cut}`);
     return;
   }
-  const cut = range ? `; the cut, ${at}, is the one drawn ${from}` : '';
   const digest = hex(await sha256(...entry.orders.map((positions) => utf8(`${JSON.stringify(positions)}\n`))));
-  steps.add('order', 'ok', `${draw} of ${size} replayed by ${algorithm}, ${count(repeat, 'time')}${cut}; the SHA-256 of the positions is ${digest}`);
+  steps.add('order', 'ok', message('order', {...record, ...rangeOf(record), cut: drawn, digest}));
   const step = steps.at(-1);
   await checkItems(entry, given);
   if (order) compareOrder(step, entry, given);
@@ -809,39 +802,35 @@ const plainText = (cards, number) => cards.instance ? cards.text(number) : canon
 // Adds the step items, which compares what was shuffled with the input of the record, and sets the cards if they are known.
 async function checkItems(entry, {items, salt}) {
   const {record, steps} = entry, {input, size, items_digest: rule} = record, words = input.split(' ');
-  const conclude = (state, text, cards) => { steps.add('items', state, text); entry.cards = cards; };
+  const conclude = (state, said, cards) => { steps.add('items', state, said); entry.cards = cards; };
   if (changesShoe(record)) {
-    return conclude(items ? 'unchecked' : 'skipped', 'the record names cards by their places: only the ' +
-      'proof of the whole shoe says which cards they were', numbers(size));
+    return conclude(items ? 'unchecked' : 'skipped', message('items.places'), numbers(size));
   }
   if (items) {
     const sum = `sha256:${hex(await sha256(items.text))}`;
     const digest = salt ? `sha256:${hex(await sha256(`riffle/1 items\nsalt ${salt}\n${sum}\n`))}` : sum, list = items.value;
-    if (rule && rule !== 'salted/1') {
-      return conclude('unchecked', `their digest was taken by the rule ${rule}, which is not known here: a later version may be ` +
-        'able to check it');
-    }
-    if (rule && !salt) return conclude('unchecked', 'their digest is salted, and the salt was not given');
+    if (rule && rule !== 'salted/1') return conclude('unchecked', message('items.rule', {rule}));
+    if (rule && !salt) return conclude('unchecked', message('items.salt'));
     if (!rule && salt) return conclude('wrong', 'a salt was given, and the record says that nothing is salted');
     if (input === 'range') return conclude('wrong', 'the record is of a shuffle of the numbers from 0 on, without items');
     if (!input.endsWith(` ${digest}`)) return conclude('wrong', `the items given have the digest ${digest}, and the record says ${input}`);
     if (list.length !== size) return conclude('wrong', `the items given are ${list.length}, and the record is of ${size}`);
-    return conclude('ok', 'the items given have the digest in the record', words[0] === 'deck' ?
+    return conclude('ok', message('items'), words[0] === 'deck' ?
       cardsOf(list.map((node) => string(node) ?? node.text), size) : {size, text: (number) => list.at(number).text});
   }
-  if (input === 'range') return conclude('ok', 'the numbers from 0 on; there is nothing to compare', numbers(size));
-  if (words[0] !== 'deck') return conclude('skipped', 'not given; the record has their digest');
+  if (input === 'range') return conclude('ok', message('items.range'), numbers(size));
+  if (words[0] !== 'deck') return conclude('skipped', message('items.missing'));
   const [, type, copies, digest] = words, codes = codesOf(type, record.parameters);
-  if (!codes) return conclude('skipped', `there is no such deck type ${type} here: the codes of its cards can be given as items`);
+  if (!codes) return conclude('skipped', message('items.deck.unknown', {type}));
   if (size % codes.length !== 0 || copies !== `x${size / codes.length}`) {
     return conclude('wrong', `the record is of ${size} cards, ${copies}, and one deck of ${type} has ${codes.length}`);
   }
-  if (size > MAX_DECK) return conclude('unchecked', `the digest of ${size} cards is not computed; the limit is ${MAX_DECK}`);
+  if (size > MAX_DECK) return conclude('unchecked', message('items.deck.large', {size, most: MAX_DECK}));
   const all = Array(size / codes.length).fill(codes.map((code) => `"${code}"`).join()).join();
   if (digest !== `sha256:${hex(await sha256(`[${all}]`))}`) {
     return conclude('wrong', `the deck of the record, ${input}, is not the ${type} that comes with Riffle`);
   }
-  return conclude('ok', `${count(size / codes.length, 'deck')} of ${type}, whose cards have the digest in the record`, cardsOf(codes, size));
+  return conclude('ok', message('items.deck', {decks: size / codes.length, type}), cardsOf(codes, size));
 }
 
 // An order is an array, or an answer with items, hands or shuffles.
@@ -878,24 +867,23 @@ function otherNames(order, {file, record}) {
   return undefined;
 }
 function compareOrder(step, entry, {order, handOf, anyOrder}) {
-  const {record: {kind}, cards} = entry, conclude = (state, text) => Object.assign(step, {state, text: printable(text)});
+  const {record: {kind}, cards} = entry, conclude = (state, said) => Object.assign(step, {state, message: asMessage(said)});
   const other = otherNames(order, entry);
   if (other) return conclude('wrong', other);
-  if (!cards) return conclude('unchecked', 'replayed, but comparing it with the order given needs the items of the record');
+  if (!cards) return conclude('unchecked', message('order.items'));
   const {match, problem} = matchOrder(order, entry, handOf, anyOrder);
-  if (kind !== 'shuffle' && (problem || kind !== 'shoe')) {
-    return conclude('unchecked', `${step.text}; the order given is not the whole order of the cards that were sealed first, and cards ` +
-      'without salt and path prove nothing');
-  }
+  const replayed = step.message;
+  if (kind !== 'shuffle' && (problem || kind !== 'shoe')) return conclude('unchecked', message('order.other', {order: replayed}));
   if (problem) return conclude('wrong', problem);
   entry.match = match;
-  return conclude('ok', match.parts ? `${step.text}; given are ${describeMatch(match)}` : `${step.text}; it is the order given`);
+  return conclude('ok', match.parts ? message('order.hands', {order: replayed, match: describeMatch(match)}) : message('order.given', {order: replayed}));
 }
-const nameOfPart = (part) => part === 'rest' ? 'the rest' : `hand ${part}`;
+const partOf = (part) => part === 'rest' ? message('part.rest') : message('part', {n: part});
+const nameOfPart = (part) => render(partOf(part));
 function describeMatch({parts, cards, shuffle, sorted, noun}) {
-  const last = parts.length - 1, names = parts.map(nameOfPart);
-  const list = last === 0 ? `the ${count(cards, noun)} of ${names[0]}` : `${names.slice(0, last).join(', ')} and ${names[last]}`;
-  return `${list}${shuffle ? ` of shuffle ${shuffle}` : ''} of this deal, ${sorted ? 'in another order than they were dealt' : 'in the order dealt'}`;
+  const names = parts.map(partOf), last = names.pop();
+  const hands = names.length === 0 ? message(`match.${noun}s`, {cards, part: last}) : message('match.parts', {parts: names, last});
+  return message(sorted ? 'match.sorted' : 'match', {parts: hands, shuffle});
 }
 // What an order is: the whole order, or hands of a deal, by docs/spec.md, "Comparing an order or a hand". problem says why it
 // is nothing that was dealt. of is the only hand that it may be: a number from 1 or 'rest'.
@@ -1083,11 +1071,11 @@ async function otherRoot({file, record}, order, cards) {
 async function checkRoot(entry) { // of one record
   const {record, steps, orders, cards} = entry;
   if (!('root' in record)) return;
-  if (record.kind === 'reshuffle') steps.add('root', 'skipped', 'only the proof of the whole shoe says which cards were there');
-  else if (!cards) steps.add('root', 'skipped', 'the cards are not known, for the items were not given');
+  if (record.kind === 'reshuffle') steps.add('root', 'skipped', message('root.shoe'));
+  else if (!cards) steps.add('root', 'skipped', message('root.items'));
   else {
     const other = await otherRoot(entry, orders[0], cards);
-    steps.add('root', other ? 'wrong' : 'ok', other ?? 'salts from the seed and the cards in this order have the root in the record');
+    steps.add('root', other ? 'wrong' : 'ok', other ?? message('root'));
   }
 }
 
@@ -1220,9 +1208,9 @@ async function prove(hand, sealings) {
     if (seen.has(place)) return {proven: [], wrong: `two cards of the hand claim position ${position} of ${sealedBy}`};
     seen.add(place);
     if (!sealing) continue;
-    const name = `${short(card.texts[0])} at position ${position}`, {wrong, unknown} = await checkCard(sealing, card);
-    if (wrong) return {proven: [], wrong: `${name}: ${wrong}`};
-    if (unknown) missing = `${name}: ${unknown}`;
+    const name = message('hand.card', {card: short(card.texts[0]), position}), {wrong, unknown} = await checkCard(sealing, card);
+    if (wrong) return {proven: [], wrong: `${render(name)}: ${wrong}`};
+    if (unknown) missing = message(unknown, {card: name});
     else proven.push(name);
   }
   return {proven, missing};
@@ -1231,8 +1219,8 @@ async function checkCard({record, input, cards, order}, card) {
   const {position, path, salt} = card, isAt = (number) => (cards.instance ? card.isCode : true) && plainText(cards, number) === card.plain;
   if (input && input.startsWith('deck ') !== card.isCode) return {wrong: `the record is of ${input}, and it is none of those`};
   if (position >= record.size) return {wrong: `only ${record.size} cards were sealed`};
-  if ('root' in record && !salt) return {unknown: 'it has no salt and path: ask for it with proof=true'};
-  if (!('root' in record) && !cards) return {unknown: 'the shoe was not shuffled, and its cards were not given'};
+  if ('root' in record && !salt) return {unknown: 'hand.proof'};
+  if (!('root' in record) && !cards) return {unknown: 'hand.unshuffled'};
   if ('root' in record) {
     let isSealed = false;
     for (const text of card.texts) {
@@ -1252,29 +1240,23 @@ async function checkCard({record, input, cards, order}, card) {
   }
   return {};
 }
-function describeHand(hand, proven) {
-  const list = proven.slice(0, 13).join(', ') + (proven.length > 13 ? ', ...' : '');
-  return `${proven.length} of the ${count(hand.length, 'card')} of the hand, sealed there: ${list}`;
+function describeHand(hand, proven, others) {
+  const list = proven.length > 13 ? [...proven.slice(0, 13), '...'] : proven;
+  return message('hand', {proven: proven.length, cards: hand.length, list, others});
 }
 
 async function verifyHand(nodes, given) {
   const shoe = await openShoe(nodes, given, ({root, kind}) => root || kind === 'shoe' ? 'skipped' : 'unchecked'), {steps, entries} = shoe;
-  const [{record}] = entries, alone = entries.length === 1;
-  const each = (name, text) => alone ? ofFirst(shoe, name) : inEvery(shoe, name, text);
-  each('proof', `${entries.length} files are well-formed; ${trust(given)}`);
+  const [{record}] = entries, files = entries.length;
+  inEvery(shoe, 'proof', wellFormed(files, given));
   if (!steps.has('proof', 'ok')) return {...shoe, proven: 0, others: 0};
-  each('record', `${entries.length} records that sealed cards of the hand`);
-  if (alone) for (const name of ['seed', 'commitment', 'keys', 'order', 'items', 'root']) ofFirst(shoe, name);
-  else {
-    seeds(shoe);
-    replayed(shoe, given);
-    for (const name of ['items', 'root']) ofFirst(shoe, name);
-  }
+  inEvery(shoe, 'record', message('records.hand', {records: files}));
+  if (files > 1) addReplays(shoe, given);
+  else for (const name of ['seed', 'commitment', 'keys', 'order']) ofFirst(shoe, name);
+  for (const name of ['items', 'root']) ofFirst(shoe, name);
   const result = {...shoe, match: entries[0].match, proven: 0, others: 0, missing: []};
   if (steps.has('record', 'ok')) await checkHand(result, given.hand);
-  each('inclusion', 'every record is in the tree of its file');
-  each('signature', 'every checkpoint is signed with the key');
-  each('witnesses', 'enough witnesses cosigned every checkpoint');
+  for (const [name, id] of Object.entries(COMMON)) inEvery(shoe, name, message(id));
   if (record) await checkCommitted(steps, entries[0], given);
   return result;
 }
@@ -1296,8 +1278,7 @@ async function checkHand(result, hand) {
   }
   if (sealings.length === 0) {
     result.others = hand.length;
-    steps.add('hand', 'unchecked', `a record of kind ${entries[0].record.kind} has sealed no cards: give the proof of the record ` +
-      'that sealed_by names');
+    steps.add('hand', 'unchecked', message('hand.kind', entries[0].record));
     return;
   }
   const {proven, missing, wrong} = await prove(hand, sealings), given = sealings.map(({record}) => record.id);
@@ -1305,11 +1286,8 @@ async function checkHand(result, hand) {
   result.missing = [...new Set(hand.map(({sealedBy}) => sealedBy))].filter((id) => !given.includes(id));
   if (wrong) steps.add('hand', 'wrong', wrong);
   else if (missing) steps.add('hand', 'unchecked', missing);
-  else if (proven.length === 0) {
-    steps.add('hand', 'unchecked', 'no card of the hand was sealed by this record: give the proof of the record that sealed_by names');
-  } else if (result.others > 0) {
-    steps.add('hand', 'unchecked', `${describeHand(hand, proven)}; ${result.others} were sealed by other records`);
-  } else steps.add('hand', 'ok', describeHand(hand, proven));
+  else if (proven.length === 0) steps.add('hand', 'unchecked', message('hand.none'));
+  else steps.add('hand', result.others > 0 ? 'unchecked' : 'ok', describeHand(hand, proven, result.others || undefined));
 }
 
 // ---- Shoes: the whole shoe
@@ -1328,14 +1306,18 @@ async function openShoe(nodes, given, heldBack) {
     if (!entry.record || entry.file.record !== records.at(-1)?.file?.record || !records.at(-1).record) records.push(entry);
   return {entries, records, steps: new Steps(), record: entries[0].record, file: entries[0].file};
 }
-const trust = (given) => given.key || hasLogs(given) ? 'all have the log key that was given' : 'no log key was given: the one in the first is used';
-// Adds a step that the files have in common: the first that is wrong or unchecked, or else that all hold.
-function inEvery({entries, steps}, name, text) {
+const wellFormed = (files, given) => message(hasKey(given) ? 'proofs.key' : 'proofs.no-key', {files});
+const COMMON = {inclusion: 'inclusions', signature: 'signatures', witnesses: 'witnesses.all'}; // what all files have
+// Adds a step that the files have in common: that of a single file, or of several the first that is wrong or unchecked, or else
+// that all hold.
+function inEvery(shoe, name, said) {
+  const {entries, steps} = shoe;
+  if (entries.length === 1) return ofFirst(shoe, name);
   for (const state of ['wrong', 'unchecked']) {
     const i = entries.findIndex((entry) => entry.steps.has(name, state));
-    if (i >= 0) return steps.add(name, state, `file ${i + 1}, from 1: ${entries[i].steps.find(name).text}`);
+    if (i >= 0) return steps.add(name, state, message('file', {n: i + 1, what: entries[i].steps.find(name).message}));
   }
-  if (entries.some((entry) => entry.steps.find(name))) steps.add(name, 'ok', text);
+  if (entries.some((entry) => entry.steps.find(name))) steps.add(name, 'ok', said);
   return undefined;
 }
 // Adds a step of the first file, or of another in which it is wrong.
@@ -1346,29 +1328,21 @@ function ofFirst({entries, steps}, name) {
 const isHeldBack = ({file, record}) => Boolean(record && deals(record) && file.seed === null);
 const heldBackIn = ({records}) => records.filter(isHeldBack).length;
 const isClosed = ({records}) => records.at(-1).record?.kind === 'close';
-function withoutSeed(shoe) {
-  return `${count(heldBackIn(shoe), 'seed')} held back ${shoe.closed ?
-    'in these files, and public since the shoe was closed: get the files again' : 'until the shoe is closed'}`;
+// Says how many seeds are held back; undefined for none.
+function withheld(shoe) {
+  const seeds = heldBackIn(shoe);
+  return seeds === 0 ? undefined : message(shoe.closed ? 'withheld.closed' : 'withheld', {seeds});
 }
-const except = (shoe) => heldBackIn(shoe) === 0 ? '' : `; ${withoutSeed(shoe)}`;
-function seeds(shoe) {
-  const found = shoe.entries.map(({steps}) => steps.find('seed')).filter((step) => step?.state === 'ok');
-  const warning = found.find(({text}) => text.includes('warning'));
-  if (found.length > 0) shoe.steps.add('seed', 'ok', `${count(found.length, 'seed')}${warning ? `: ${warning.text}` : ''}${except(shoe)}`);
-  else if (heldBackIn(shoe) > 0) shoe.steps.add('seed', 'skipped', withoutSeed(shoe));
-}
-function replayed(shoe, {order, hand}) { // the steps that every file with a seed has
-  const held = heldBackIn(shoe), texts = {commitment: (n) => `${count(n, 'seed')}: each opens the commitment in its record`,
-    keys: (n) => `the keys of ${count(n, 'order')} derived`, order: (n) => `${count(n, 'order')} replayed`};
-  for (const [name, text] of Object.entries(texts)) {
-    const done = shoe.entries.filter(({steps}) => steps.has(name, 'ok')).length;
-    if (shoe.entries.some(({steps}) => steps.has(name, 'wrong'))) inEvery(shoe, name, '');
-    else if (done + held > 0) {
-      const asked = name === 'order' && order && !shoe.entries[0].match;
-      const state = name === 'order' && held > 0 ? (hand ? 'skipped' : 'unchecked') : done === 0 ? 'skipped' : 'ok';
-      if (asked) inEvery(shoe, name, '');
-      else shoe.steps.add(name, state, text(done) + except(shoe));
-    }
+// Adds the steps that every file with a seed has, each with the number of files in which it holds.
+function addReplays(shoe, {order, hand}) {
+  const {entries, steps} = shoe, held = heldBackIn(shoe);
+  for (const name of ['seed', 'commitment', 'keys', 'order']) {
+    const right = entries.map((entry) => entry.steps.find(name)).filter((step) => step?.state === 'ok'), n = right.length;
+    const isOrder = name === 'order', isDealt = n + held > 0, state = isOrder && held > 0 ? (hand ? 'skipped' : 'unchecked') : n > 0 ? 'ok' : 'skipped';
+    const warning = right.find((step) => step.message.id === 'seed.short')?.message;
+    if (entries.some((entry) => entry.steps.has(name, 'wrong')) || isOrder && isDealt && order && !entries[0].match) inEvery(shoe, name, '');
+    else if (isDealt && name === 'seed' && n === 0) steps.add(name, state, withheld(shoe));
+    else if (isDealt) steps.add(name, state, message(`replays.${name}`, {seeds: n, orders: n, warning, withheld: withheld(shoe)}));
   }
 }
 
@@ -1376,47 +1350,40 @@ async function verifyShoe(nodes, given) {
   const shoe = await openShoe(nodes, given, () => 'unchecked'), {steps, entries, records, record, file} = shoe;
   const changes = records.length - 1;
   Object.assign(shoe, {changes, closed: false, proven: 0, match: entries[0].match});
-  inEvery(shoe, 'proof', `${nodes.length} files are well-formed; ${trust(given)}`);
+  inEvery(shoe, 'proof', wellFormed(nodes.length, given));
   if (steps.first('unchecked')) return shoe;
-  if (!steps.first('wrong')) inEvery(shoe, 'record', `${record ? describe(record) : ''}; ${count(changes, 'change')}`);
+  if (!steps.first('wrong')) inEvery(shoe, 'record', record ? message('record.changes', {record: describe(record), changes}) : '');
   if (steps.has('record', 'ok')) {
     shoe.closed = isClosed(shoe);
     const broken = brokenChain(entries, records);
-    steps.add('chain', broken ? 'wrong' : 'ok', broken ?? `each of the versions 1 to ${records.length} has its record, in the order of the ` +
-      `log, from number ${file.index} to number ${records.at(-1).file.index}`);
+    steps.add('chain', broken ? 'wrong' : 'ok', broken ?? message('chain', {last: records.length, from: file.index, to: records.at(-1).file.index}));
   }
-  seeds(shoe);
-  replayed(shoe, given);
+  addReplays(shoe, given);
   ofFirst(shoe, 'items');
-  inEvery(shoe, 'inclusion', 'every record is in the tree of its file');
-  inEvery(shoe, 'signature', 'every checkpoint is signed with the key');
-  inEvery(shoe, 'witnesses', 'enough witnesses cosigned every checkpoint');
+  for (const [name, id] of Object.entries(COMMON)) inEvery(shoe, name, message(id));
   if (record) await checkCommitted(steps, entries[0], given);
   if (steps.first('wrong') || !steps.has('record', 'ok')) return shoe;
 
   const {sealings, layout, moved, random, version} = follow(records);
-  const lie = `every change found its cards where it says; ${layout.deck.length} are in the deck, ${layout.dealt.length} are ` +
-    `dealt, ${count(layout.piles.size, 'pile')}`;
-  if (moved) steps.add('moves', 'wrong', `version ${version}: ${moved}`);
-  else if (random > 0) steps.add('moves', 'unchecked', `${lie}; but ${count(random, 'draw')} at random without a seed`);
-  else steps.add('moves', 'ok', lie);
-  if (moved) return shoe;
+  if (moved) {
+    steps.add('moves', 'wrong', `version ${version}: ${moved}`);
+    return shoe;
+  }
+  const lie = {deck: layout.deck.length, dealt: layout.dealt.length, piles: layout.piles.size};
+  steps.add('moves', random > 0 ? 'unchecked' : 'ok', message('moves', {...lie, random: random || undefined}));
   await checkRoots(shoe, sealings);
   if (given.hand) {
     const {proven, missing, wrong} = await prove(given.hand, sealings), others = given.hand.length - proven.length;
     if (wrong) steps.add('hand', 'wrong', wrong);
     else if (missing) steps.add('hand', 'unchecked', missing);
-    else if (others > 0) steps.add('hand', 'unchecked', `${count(others, 'card')} of the hand, sealed by no record of this shoe`);
+    else if (others > 0) steps.add('hand', 'unchecked', message('hand.shoe', {cards: others}));
     else {
       shoe.proven = proven.length;
       steps.add('hand', 'ok', describeHand(given.hand, proven));
     }
   }
-  if (shoe.closed) steps.add('closed', 'ok', 'the last record closes the shoe');
-  else {
-    steps.add('closed', given.hand ? 'skipped' : 'unchecked',
-      'the last record does not close the shoe: unseen cards stay hidden until it is closed, and more changes may follow');
-  }
+  if (shoe.closed) steps.add('closed', 'ok', message('closed'));
+  else steps.add('closed', given.hand ? 'skipped' : 'unchecked', message('closed.not'));
   return shoe;
 }
 // Says why the records are not all records of one shoe, from the first on; undefined if they are.
@@ -1461,7 +1428,7 @@ function follow(entries) {
     if (kind === 'close' || kind === 'expire') { layout.version++; return 0; }
     const lying = layout.at(from);
     if (kind === 'reshuffle') {
-      demand(lying.length === size, `it seals ${size} cards, and ${lying.length} lay in ${where(from)}`);
+      demand(lying.length === size, `it seals ${size} cards, and ${lying.length} lay in ${render(placeOf(from))}`);
       const numbers = lying.map((ref) => { const [seal, at] = ref.split(':'); return orders[seal]?.[at]; });
       layout.shuffle(from);
       const order = numbers.includes(undefined) ? undefined : replays?.[0].map((at) => numbers[at]);
@@ -1472,9 +1439,9 @@ function follow(entries) {
     const refs = 'cards' in record ? readCards(record.cards) : [];
     if (taken === 'top' || taken === 'bottom') {
       const want = writeCards(layout.take(from, taken, refs.length));
-      demand(want === record.cards, `the cards at the ${taken} of ${where(from)} were ${want}, and the record says ${record.cards}`);
+      demand(want === record.cards, `the cards at the ${taken} of ${render(placeOf(from))} were ${want}, and the record says ${record.cards}`);
     } else if (taken === 'random') {
-      demand(lying.length === size, `it draws from ${size} cards, and ${lying.length} lay in ${where(from)}`);
+      demand(lying.length === size, `it draws from ${size} cards, and ${lying.length} lay in ${render(placeOf(from))}`);
       const want = replays && writeCards(replays[0].map((at) => lying[at]));
       demand(!replays || want === record.cards, `the seed draws ${want}, and the record says ${record.cards}`);
     }
@@ -1491,204 +1458,325 @@ async function checkRoots(shoe, sealings) {
     const other = await otherRoot(entry, order, cards);
     if (other) wrong ??= `version ${record.version ?? 1}: ${other}`;
   }
-  const add = (state, text) => shoe.steps.add('root', state, text);
+  const add = (state, said) => shoe.steps.add('root', state, said);
   if (wrong) add('wrong', wrong);
-  else if (roots + unknown === 0) add('skipped', 'nothing was sealed');
-  else if (unknown === 0) add('ok', `salts from the seeds and the cards in their orders have the roots in ${count(roots, 'record')}`);
-  else add('skipped', heldBackIn(shoe) > 0 ? withoutSeed(shoe) : 'the cards are not known, for the items were not given');
+  else if (roots + unknown === 0) add('skipped', message('roots.none'));
+  else if (unknown === 0) add('ok', message('roots', {records: roots}));
+  else add('skipped', withheld(shoe) ?? message('root.items'));
 }
 
-// ---- In words
+// ---- Messages
 
-const PLACES = {shoe: 'the deck', dealt: 'the dealt cards', out: 'from anywhere outside the deck', all: 'all cards'};
-const where = (place) => PLACES[place] ?? `the ${place}`;
-function stated({kind, size, draw, repeat, algorithm, reference, round, count, beacon}, isShoe) {
-  const text = isShoe && draw === 0 ? `${size}, in the order of the input` :
-    `${draw} of ${size}, shuffled by ${algorithm}${repeat > 1 ? `, ${repeat} times` : ''}`;
-  return text + (reference ? `; reference ${JSON.stringify(reference)}` : '') +
-    (kind === 'shuffle' && round ? `; round ${round} of the book of ${count}` : '') +
-    (beacon ? `; the client seed will be the signature of ${beacon}` : '');
+// What is said is a message: the id of a text in the table, and the values that this text names. They are texts, numbers,
+// messages, and lists of texts or messages. Any that is undefined is left out.
+function message(id, values = {}) {
+  const named = [...MESSAGES[id].matchAll(/\{(\w+)/g)].map(([, name]) => [name, values[name]]);
+  return {id, values: Object.fromEntries(named.filter(([, value]) => value !== undefined).map(([name, value]) => [name, valueOf(value)]))};
 }
-const cutOf = ({cut, cut_range: range}) => (cut ? `; a cut card behind ${cut}` : '') +
-  (range ? `, drawn from ${range[0]} to ${range[1]}` : '');
-function describe(record) {
-  const {id, time, kind, audit_id: of, from, to} = record, moved = () => {
-    if (kind === 'reshuffle') return `${where(from)}, ${count(record.size, 'card')}, sealed in a new order by ${record.algorithm}${cutOf(record)}`;
-    if (to && !('cards' in record)) return `no cards put on ${where(to)}`;
-    if (kind === 'close' || kind === 'expire') return kind === 'close' ? 'closed' : 'over, and not closed';
-    const how = {random: 'at random from', cards: 'by name from'}[record.taken] ?? `from the ${record.taken} of`;
-    return `${count(readCards(record.cards).length, 'card')} taken ${how} ${where(from)}` +
-      (to === 'dealt' ? '' : ` and put to the ${record.put} of ${where(to)}`);
-  };
-  const texts = {reveal: () => `the seed of ${of} was made public`,
-    void: () => lapsed(record),
-    commitment: () => `${record.count ? `a book of ${record.count} commitments, each` : 'a commitment'} to ${stated(record)}, until ${record.deadline}`, shuffle: () => stated(record),
-    shoe: () => `a shoe: ${stated(record, true)}${cutOf(record)}${of ? `; it replaces the shoe ${of}` : ''}`,
-    'log-end': () => `the log ended here${record.successor ? `; it goes on as ${logName(record.successor)}` : ''}`,
-    'log-begin': () => `the log follows ${logName(record.predecessor)} after its first ${record.checkpoint.split('\n')[1]} records`};
-  return `${id}, of ${time}: ${(texts[kind] ?? (() => `version ${record.version} of the shoe ${of}: ${moved()}`))()}`;
+function valueOf(value) {
+  if (Array.isArray(value)) return value.map(valueOf);
+  if (typeof value === 'bigint') return value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
+  return typeof value === 'string' ? printable(value) : value;
 }
-const lapsed = ({commitment_id: id, count, round}) => count ?
-  `the book ${id} was not used up in time: its rounds from ${round} to ${count} are void` : `the commitment ${id} was not used in time`;
-// Says what a record is for that has no order; undefined for one that has.
-function withoutOrder(record) {
-  const {kind, audit_id: of} = record;
-  if (deals(record)) return undefined;
-  return {commitment: record.count ? `It is a book: the seeds of its ${record.count} rounds and the statement cannot be exchanged any more. ` +
-    `The rounds are used in their order, before ${record.deadline}, each by a shuffle that names the book; if some are left, ` +
-    'a void follows in the log. It has no order of its own.' : 'It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it ' +
-    `is used, before ${record.deadline}, by a shuffle or a shoe that names it; if none does, a void follows in the log. ` +
-    'It has no order of its own.',
-  void: `It says that ${lapsed(record)}, and has no order of its own.`,
-  reveal: `It says that the seed of ${of} was made public, and has no order of its own.`,
-  'log-end': 'It says that the log ended, and has no order of its own.',
-  'log-begin': 'It says which log this one follows, and has no order of its own.'}[kind] ??
-    `It is a change of the shoe ${of}, and has no order of its own: give the proofs of the whole shoe to follow its cards.`;
+const asMessage = (said) => typeof said === 'string' ? message('text', {text: said}) : said; // what is said but once has no text in the table
+const printable = (text) => text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
+
+// The text of a message by a table, in which {name} is a value, {name:noun} a number of things, and [...] is left out if a value
+// in it is missing. comma is between the elements of a list.
+export function render({id, values}, table = MESSAGES, comma = ', ') {
+  const shown = (value) => Array.isArray(value) ? value.map(shown).join(comma) : typeof value === 'object' ? render(value, table, comma) : String(value);
+  const fill = (text) => text.replace(/\{(\w+):?(\w*)\}/g, (_, name, noun) => noun ? count(values[name], noun) : shown(values[name]));
+  const isComplete = (text) => [...text.matchAll(/\{(\w+)/g)].every(([, name]) => name in values);
+  return table[id].split(/\[(.*?)\]/).map((text, i) => i % 2 === 0 || isComplete(text) ? fill(text) : '').join('');
 }
 
-// The verdict on what one of the three verifiers found. say has what it is said with.
-function conclude(found, given, finding) {
-  const {steps, record} = found, failed = steps.first('wrong'), missing = steps.first('unchecked'), notes = [], result = {notes};
-  const log = `the log of ${found.file?.log_key.split('+')[0]}`, headline = (verdict, text) => Object.assign(result, {verdict, headline: text});
-  const say = {
-    log, missing, note: (text) => notes.push(text), is: (id, values) => { result.summary = {id, ...values}; },
-    add: (values) => Object.assign(result.summary, values),
-    unchecked: (text) => headline('unchecked', `Not checked to the end: ${text}.`),
-    incomplete: (text) => {
-      say.is('incomplete', {step: missing.name});
-      say.unchecked(`${text}, but the step ${missing.name} could not be checked`);
-    },
-    secret: (text) => headline('unchecked', `Not proven yet: ${text}.`),
-    verified: (text) => {
-      const isMissing = steps.has('committed', 'skipped');
-      if (isMissing) result.summary.commitment = 'missing';
-      headline('verified', isMissing ? `Verified except for the commitment: ${text}. Not proven: that the seed was fixed before the ` +
-        'client seed was known.' : `Verified: ${text}.`);
-    },
-  };
-  if (failed) {
-    say.is('false', {step: failed.name});
-    headline('false', `This proof does NOT verify: it fails at the step ${failed.name}.`);
-  } else if (steps.has('proof', 'unchecked')) {
-    say.is('incomplete', {step: missing.name});
-    say.unchecked(`the step ${missing.name} could not be checked`);
-    notes.push(`${missing.text[0].toUpperCase()}${missing.text.slice(1)}.`);
-  } else {
-    if (record) finding(say);
-    else {
-      say.is('unknown-kind');
-      say.unchecked(`the record is in ${log}, but of a kind that this version does not know`);
-      notes.push('A later version may be able to check it.');
-    }
-    if (steps.has('witnesses', 'ok')) {
-      result.summary.witnessed = true;
-      notes.push('Enough witnesses of the policy have cosigned this history of the log.');
-    }
-    if (!given.key && !hasLogs(given)) {
-      notes.unshift('Anybody can make such a file. Get the key of the log from another source than the file, and give it as well.',
-        `If the key is the right one: ${result.headline}`);
-      say.is('no-key', {if: result.summary});
-      headline('unchecked', 'Not established: no key of the log was given, and the one in the file shows only that the file agrees with itself.');
-    }
-  }
-  return {...result, steps: [...steps].map(({name, state, text}) => ({name, ok: {ok: true, wrong: false}[state] ?? null, text}))};
+// The texts of messages, made from internal/audit/prooffile/messages.json by web/messages.mjs: do not edit.
+const MESSAGES = {
+  "text": "{text}",
+  "verified": "Verified: {what}.",
+  "verified.except": "Verified except for the commitment: {what}. Not proven: that the seed was fixed before the client seed was known.",
+  "unchecked": "Not checked to the end: {what}.",
+  "unproven": "Not proven yet: {what}; {found}.",
+  "false": "This proof does NOT verify: it fails at the step {step}.",
+  "refused": "Not checked: {reason}.",
+  "no-key": "Not established: no key of the log was given, and the one in the file shows only that the file agrees with itself.",
+  "several": "{proofs} proofs: {verified} verified, {false} false, {unchecked} not checked to the end.",
+  "what.step": "the step {step} could not be checked",
+  "what.but": "{what}, but the step {step} could not be checked",
+  "what.cost": "the record is in the log of {log}, but replaying it takes {steps} steps; verifiers replay up to 1,073,741,824",
+  "what.record": "the record is in the log of {log}",
+  "what.unfit": "the record is in the log of {log}, but the files given for comparison do not fit it",
+  "what.unknown-kind": "the record is in the log of {log}, but of a kind that this version does not know",
+  "what.follows": "the order follows from the seed and the record, and the record is in the log of {log}",
+  "what.order": "the order is the one given and follows from the seed and the record, and the record is in the log of {log}",
+  "what.hands": "these are {match}; the order follows from the seed and the record, and the record is in the log of {log}",
+  "what.open-shoe": "the seed is still secret, because the shoe is still open",
+  "what.held-back": "the seed is still secret, because it was not revealed yet",
+  "what.open-seeds": "the shoe is still open, and its seeds are secret until it is closed",
+  "what.sealed": "the {sealed}",
+  "sealed.one": "1 card of the hand was sealed at its position",
+  "sealed": "{cards} cards of the hand were sealed at their positions",
+  "what.cards": "the {sealed} by the record, which is in the log of {log}, and none could be exchanged since",
+  "what.partly": "of the {cards:card} of the hand, what was given proves {proven} and NOT {others}",
+  "what.fits": "the first record of the shoe and its {changes:change} are in the log of {log}, and fit together",
+  "what.cards.so-far": "the {sealed}; {found} so far",
+  "what.shoe": "the whole shoe, from its first record to its last, which are in the log of {log}",
+  "what.other-commitment": "the commitment that was given, {id}, is not the one that the record names",
+  "note.reason": "The step {step}: {text}.",
+  "note.later": "A later version may be able to check it.",
+  "note.witnessed": "Enough witnesses of the policy have cosigned this history of the log.",
+  "note.anybody": "Anybody can make such a file. Get the key of the log from another source than the file, and give it as well.",
+  "note.if": "If the key is the right one: {headline}",
+  "note.sealed": "The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.",
+  "note.committed-to": "Nothing committed to can be exchanged before the seed is revealed.",
+  "note.no-order": "No order was given to compare it with: give the answer as well.",
+  "note.sealed-order": "The cards were sealed in this order.",
+  "note.whole-shoe": "Only the proof of the whole shoe shows that every change found its cards where it says.",
+  "note.several-seeds": "This proof cannot rule out that the operator drew several seeds and logged one. Use a commitment to rule that out.",
+  "note.hidden": "The other cards of the shoe stay hidden until it is closed, and then the whole shoe can be checked.",
+  "note.hidden-shoe": "The other cards stay hidden until the shoe is closed.",
+  "note.give": "Give the proof of each record that they name as sealed_by as well: {records}.",
+  "note.shoe": "Every order follows from its seed, every card was where the records say, and none was exchanged.",
+  "note.shoe.cards": "Every order follows from its seed, and every change found its cards where it says. The cards themselves were not compared.",
+  "note.hand": "The hand is proven: {sealed}, and none could be exchanged since.",
+  "note.beacon": "The commitment {id} fixed the order, except for the client seed, and that is the signature of {beacon}: nobody knew it before {time}, and neither the operator nor a player chose it.",
+  "note.beacon.cosigned": "Enough witnesses of the policy had cosigned the log with the commitment before then.",
+  "note.beacon.clock": "That the commitment was in the log before then is what the log's own clock says: a proof of the commitment that witnesses of a policy cosigned in time would show it.",
+  "note.commitment": "The commitment {id} fixed the order, except for the client seed, before the client seed was known: if that was new when the commitment was in the log, nobody can have picked a seed for its order.",
+  "note.commitment.missing": "It names the commitment {id}: give the proof of that record as well (GET /audits/{id}/proof).",
+  "note.without-commitment": "Without that commitment: {headline}",
+  "note.other-commitment": "The commitment that was given, {id}, is not the one that the record names.",
+  "note.void": "It is void since {time}: nothing used it before its deadline, nothing can use it any more, and its seed stays secret.",
+  "note.void.book": "Its rounds from {round} on are void since {time}: nothing used them before the deadline, nothing can use them any more, and their seeds stay secret.",
+  "note.compared": "{list}.",
+  "compared.first": "{name} was compared as {what}",
+  "compared": "{name} as {what}",
+  "compared.order": "the order",
+  "compared.items": "the items",
+  "compared.hand": "the hand",
+  "purpose.commitment": "It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is used, before {deadline}, by a shuffle or a shoe that names it; if none does, a void follows in the log. It has no order of its own.",
+  "purpose.book": "It is a book: the seeds of its {count} rounds and the statement cannot be exchanged any more. The rounds are used in their order, before {deadline}, each by a shuffle that names the book; if some are left, a void follows in the log. It has no order of its own.",
+  "purpose.says": "It says that {what}, and has no order of its own.",
+  "purpose.log-end": "It says that the log ended, and has no order of its own.",
+  "purpose.log-begin": "It says which log this one follows, and has no order of its own.",
+  "purpose.change": "It is a change of the shoe {audit_id}, and has no order of its own: give the proofs of the whole shoe to follow its cards.",
+  "record": "{id}, of {time}: {what}",
+  "record.changes": "{record}; {changes:change}",
+  "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference \"{reference}\"][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
+  "stated.unshuffled": "{size}, in the order of the input[; reference \"{reference}\"][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
+  "record.shuffle": "{stated}",
+  "record.shoe": "a shoe: {stated}[; a cut card behind {cut}][, drawn from {low} to {high}][; it replaces the shoe {audit_id}]",
+  "record.commitment": "a commitment to {stated}, until {deadline}",
+  "record.book": "a book of {count} commitments, each to {stated}, until {deadline}",
+  "record.reveal": "the seed of {audit_id} was made public",
+  "record.void": "the commitment {commitment_id} was not used in time",
+  "record.void.book": "the book {commitment_id} was not used up in time: its rounds from {round} to {count} are void",
+  "record.log-end": "the log ended here[; it goes on as {successor}]",
+  "record.log-begin": "the log follows {predecessor} after its first {records} records",
+  "record.change": "version {version} of the shoe {audit_id}: {what}",
+  "change.reshuffle": "{from}, {size:card}, sealed in a new order by {algorithm}[; a cut card behind {cut}][, drawn from {low} to {high}]",
+  "change.close": "closed",
+  "change.expire": "over, and not closed",
+  "change.none": "no cards put on {to}",
+  "change.moved": "{cards:card} taken {how} {from}[ and put to the {put} of {to}]",
+  "how.random": "at random from",
+  "how.cards": "by name from",
+  "how.top": "from the top of",
+  "how.bottom": "from the bottom of",
+  "end.top": "top",
+  "end.bottom": "bottom",
+  "place.shoe": "the deck",
+  "place.dealt": "the dealt cards",
+  "place.out": "from anywhere outside the deck",
+  "place.all": "all cards",
+  "place": "the {place}",
+  "part": "hand {n}",
+  "part.rest": "the rest",
+  "match.cards": "the {cards:card} of {part}",
+  "match.items": "the {cards:item} of {part}",
+  "match.parts": "{parts} and {last}",
+  "match": "{parts}[ of shuffle {shuffle}] of this deal, in the order dealt",
+  "match.sorted": "{parts}[ of shuffle {shuffle}] of this deal, in another order than they were dealt",
+  "proof.key": "the file is well-formed; its log key is the one given",
+  "proof.no-key": "the file is well-formed; no log key was given: the one in the file is used",
+  "proofs.key": "{files} files are well-formed; all have the log key that was given",
+  "proofs.no-key": "{files} files are well-formed; no log key was given: the one in the first is used",
+  "file": "file {n}, from 1: {what}",
+  "records.hand": "{records} records that sealed cards of the hand",
+  "inclusion": "the record is number {index}, from 0, of the {size} in the tree",
+  "inclusions": "every record is in the tree of its file",
+  "signature": "the checkpoint is signed with the key of {log}",
+  "signatures": "every checkpoint is signed with the key",
+  "witnesses": "{by} of {all} witnesses cosigned the checkpoint[: {names}]; that is enough by the policy",
+  "witnesses.few": "{by} of {all} witnesses cosigned the checkpoint[: {names}]; that is not enough by the policy",
+  "witnesses.all": "enough witnesses cosigned every checkpoint",
+  "committed": "the commitment {id} is earlier in the same log: it fixed seed and statement, and was used before its deadline[; the client seed is the signature of {beacon}, published at {time}]",
+  "committed.missing": "the record names the commitment {id}, and no proof of it was given",
+  "none": "a record of kind {kind} has none",
+  "held-back": "the seed is held back",
+  "held-back.order": "the seed is held back, and the order follows from it",
+  "seed": "{blocks:block} of 256 bits; riffle/1 asks for {wanted}[; {complete}][; {source}]",
+  "seed.short": "warning: {blocks:block} of 256 bits, and riffle/1 asks for {wanted}[; {complete}][; {source}]",
+  "seed.complete": "computationally, not exhaustively, complete",
+  "seed.answer": "the answer gave it, and the file has none",
+  "commitment": "the SHA-256 of the statement with its seed is the record's commitment, {commitment}",
+  "keys": "{blocks} derived from the seed, the commitment and a client seed of {bytes} bytes",
+  "order": "{draw} of {size} replayed by {algorithm}, {repeat:time}[; the cut, {cut}, is the one drawn from {low} to {high}][; the SHA-256 of the positions is {digest}]",
+  "order.given": "{order}; it is the order given",
+  "order.hands": "{order}; given are {match}",
+  "order.other": "{order}; the order given is not the whole order of the cards that were sealed first, and cards without salt and path prove nothing",
+  "order.items": "replayed, but comparing it with the order given needs the items of the record",
+  "order.cost": "replaying it takes {steps} steps; verifiers replay up to 1,073,741,824",
+  "replays.seed": "{seeds:seed}[: {warning}][; {withheld}]",
+  "replays.commitment": "{seeds:seed}: each opens the commitment in its record[; {withheld}]",
+  "replays.keys": "the keys of {orders:order} derived[; {withheld}]",
+  "replays.order": "{orders:order} replayed[; {withheld}]",
+  "withheld": "{seeds:seed} held back until the shoe is closed",
+  "withheld.closed": "{seeds:seed} held back in these files, and public since the shoe was closed: get the files again",
+  "items.places": "the record names cards by their places: only the proof of the whole shoe says which cards they were",
+  "items.range": "the numbers from 0 on; there is nothing to compare",
+  "items.missing": "not given; the record has their digest",
+  "items.rule": "their digest was taken by the rule {rule}, which is not known here: a later version may be able to check it",
+  "items.salt": "their digest is salted, and the salt was not given",
+  "items": "the items given have the digest in the record",
+  "items.deck.unknown": "there is no such deck type {type} here: the codes of its cards can be given as items",
+  "items.deck.large": "the digest of {size} cards is not computed; the limit is {most}",
+  "items.deck": "{decks:deck} of {type}, whose cards have the digest in the record",
+  "root.shoe": "only the proof of the whole shoe says which cards were there",
+  "root.items": "the cards are not known, for the items were not given",
+  "root": "salts from the seed and the cards in this order have the root in the record",
+  "roots": "salts from the seeds and the cards in their orders have the roots in {records:record}",
+  "roots.none": "nothing was sealed",
+  "chain": "each of the versions 1 to {last} has its record, in the order of the log, from number {from} to number {to}",
+  "moves": "every change found its cards where it says; {deck} are in the deck, {dealt} are dealt, {piles:pile}[; but {random:draw} at random without a seed]",
+  "closed": "the last record closes the shoe",
+  "closed.not": "the last record does not close the shoe: unseen cards stay hidden until it is closed, and more changes may follow",
+  "hand": "{proven} of the {cards:card} of the hand, sealed there: {list}[; {others} were sealed by other records]",
+  "hand.card": "{card} at position {position}",
+  "hand.shoe": "{cards:card} of the hand, sealed by no record of this shoe",
+  "hand.none": "no card of the hand was sealed by this record: give the proof of the record that sealed_by names",
+  "hand.kind": "a record of kind {kind} has sealed no cards: give the proof of the record that sealed_by names",
+  "hand.proof": "{card}: it has no salt and path: ask for it with proof=true",
+  "hand.unshuffled": "{card}: the shoe was not shuffled, and its cards were not given",
+};
+
+// ---- Records as messages
+
+const placeOf = (place) => message(`place.${place}` in MESSAGES ? `place.${place}` : 'place', {place});
+const rangeOf = ({cut_range: [low, high] = []}) => ({low, high});
+const stated = (record) => message(record.kind === 'shoe' && record.draw === 0 ? 'stated.unshuffled' : 'stated',
+  {...record, times: record.repeat > 1 ? record.repeat : undefined, of: record.round && record.count});
+const describe = (record) => message('record', {...record, what: whatOf(record)});
+function whatOf(record) {
+  const {kind, count, successor, predecessor, checkpoint} = record;
+  if (changesShoe(record)) return message('record.change', {...record, what: changeOf(record)});
+  if (kind === 'reveal') return message('record.reveal', record);
+  if (kind === 'void') return message(count ? 'record.void.book' : 'record.void', record);
+  if (kind === 'log-end') return message('record.log-end', {successor: successor && logName(successor)});
+  if (kind === 'log-begin') return message('record.log-begin', {predecessor: logName(predecessor), records: BigInt(checkpoint.split('\n')[1])});
+  return message(kind === 'commitment' && count ? 'record.book' : `record.${kind}`, {...record, ...rangeOf(record), stated: stated(record)});
 }
-function sayOfCommitment({steps, record: {commitment_id: id}}, {note, add}) {
-  if (steps.beacon && steps.has('committed', 'ok')) {
-    const {name, time, cosigned} = steps.beacon;
-    add({beacon: name, cosigned});
-    note(`The commitment ${id} fixed the order, except for the client seed, and that is the signature of ${name}: nobody knew it ` +
-      `before ${time}, and neither the operator nor a player chose it.`);
-    note(cosigned ? 'Enough witnesses of the policy had cosigned the log with the commitment before then.' :
-      'That the commitment was in the log before then is what the log\'s own clock says: a proof of the commitment that witnesses ' +
-      'of a policy cosigned in time would show it.');
-  } else if (steps.has('committed', 'ok')) {
-    note(`The commitment ${id} fixed the order, except for the client seed, before the client seed was known: if that was ` +
-      'new when the commitment was in the log, nobody can have picked a seed for its order.');
-  } else if (steps.has('committed', 'skipped')) note(`It names the commitment ${id}: give the proof of that record as well (GET /audits/${id}/proof).`);
+function changeOf(record) { // of a shoe
+  const {kind, from, to, put, taken, cards} = record;
+  if (kind === 'close' || kind === 'expire') return message(`change.${kind}`);
+  if (kind === 'reshuffle') return message('change.reshuffle', {...record, ...rangeOf(record), from: placeOf(from)});
+  if (!cards) return message('change.none', {to: placeOf(to)});
+  return message('change.moved', {cards: readCards(cards).length, how: message(`how.${taken}`), from: placeOf(from),
+    ...to !== 'dealt' && {to: placeOf(to), put: message(`end.${put}`)}});
 }
-function sayOfRecord(found, say) {
-  const {steps, file, record, match, cost} = found, {log, missing, note, is, unchecked, incomplete, secret, verified} = say;
-  const words = withoutOrder(record), fromSeed = `follows from the seed and the record, and the record is in ${log}`;
-  if (words) {
-    is('record', {kind: record.kind});
-    verified(`the record is in ${log}`);
-    if (missing?.name === 'witnesses') incomplete(`the record is in ${log}`);
-    else if (missing) {
-      is('incomplete', {step: missing.name});
-      unchecked(`the record is in ${log}, but the files given for comparison do not fit it`);
-    }
-    note(words);
-    return;
-  }
-  if (isHeldBack({file, record}) && record.kind !== 'shuffle') {
-    is('held-back');
-    secret(`the seed is still secret, because the shoe is still open; the record is in ${log}`);
-    note('The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.');
-  } else if (isHeldBack({file, record})) {
-    is('held-back');
-    secret(`the seed is still secret, because it was not revealed yet; the record is in ${log}`);
-    note('Nothing committed to can be exchanged before the seed is revealed.');
-  } else if (cost) {
-    is('cost', {steps: String(cost)});
-    unchecked(`the record is in ${log}, but ${costs(cost)}`);
-  } else if (missing) incomplete(`the order ${fromSeed}`);
-  else if (match) {
-    const {parts, cards, shuffle, sorted} = match, set = sorted ? '-set' : '';
-    if (!parts) is('order');
-    else if (parts.length === 1) is(`hand${set}`, {hand: parts[0], cards, ...shuffle && {shuffle}});
-    else is(`hands${set}`, {hands: parts, ...shuffle && {shuffle}});
-    verified(parts ? `these are ${describeMatch(match)}; the order ${fromSeed}` : `the order is the one given and ${fromSeed}`);
-  } else {
-    is('follows');
-    verified(`the order ${fromSeed}`);
-    if (record.kind === 'shuffle') note('No order was given to compare it with: give the answer as well.');
-    else {
-      if (steps.has('root', 'ok')) note('The cards were sealed in this order.');
-      note('Only the proof of the whole shoe shows that every change found its cards where it says.');
-    }
-  }
-  sayOfCommitment(found, say);
-  if (steps.first('unchecked') === undefined && record.kind === 'shuffle' && !('commitment_id' in record)) {
-    note('This proof cannot rule out that the operator drew several seeds and logged one. Use a commitment to rule that out.');
-  }
+function purposeOf(record) { // of one that has no order
+  const {kind, count} = record;
+  if (kind === 'commitment') return message(count ? 'purpose.book' : 'purpose.commitment', record);
+  if (kind === 'reveal' || kind === 'void') return message('purpose.says', {what: whatOf(record)});
+  return message(changesShoe(record) ? 'purpose.change' : `purpose.${kind}`, record);
 }
-const were = (n) => n === 1 ? 'was sealed at its position' : 'were sealed at their positions';
-function sayOfHand(hand, say) {
-  const {proven, others} = hand, {log, missing, note, is, unchecked, incomplete, verified} = say;
+
+// ---- Verdicts
+
+// A verdict has a summary for programs, a headline and notes.
+const verified = (summary, what, ...notes) => ({verdict: 'verified', summary, headline: message('verified', {what}), notes});
+const unchecked = (summary, what, ...notes) => ({verdict: 'unchecked', summary, headline: message('unchecked', {what}), notes});
+const unproven = (summary, what, found, ...notes) => ({verdict: 'unchecked', summary, headline: message('unproven', {what, found}), notes});
+const lacking = (step) => ({id: 'incomplete', step});
+const incomplete = ({name: step}, what, ...notes) => unchecked(lacking(step), message('what.but', {what, step}), ...notes);
+
+// The verdict on what one of the three verifiers found. sayOf is what to say if nothing is false.
+function conclude(found, given, sayOf) {
+  const {steps, file, record} = found, failed = steps.first('wrong'), missing = steps.first('unchecked');
+  if (failed) return {verdict: 'false', summary: {id: 'false', step: failed.name}, headline: message('false', {step: failed.name}), notes: []};
+  if (steps.has('proof', 'unchecked')) {
+    return unchecked(lacking('proof'), message('what.step', {step: 'proof'}), message('note.reason', {step: 'proof', text: missing.message}));
+  }
+  const log = logName(file.log_key), {beacon} = steps, isCommitted = steps.has('committed', 'ok');
+  const said = record ? sayOf(found, log, missing) : unchecked({id: 'unknown-kind'}, message('what.unknown-kind', {log}), message('note.later'));
+  const {verdict, summary, headline, notes} = said;
+  if (verdict === 'verified' && steps.has('committed', 'skipped')) {
+    said.headline = message('verified.except', headline.values);
+    summary.commitment = 'missing';
+  }
+  if (record) notes.push(...notesOfCommitment(found));
+  if (isCommitted && beacon) Object.assign(summary, {beacon: beacon.name, cosigned: beacon.cosigned});
+  if (steps.has('witnesses', 'ok')) {
+    notes.push(message('note.witnessed'));
+    summary.witnessed = true;
+  }
+  if (hasKey(given)) return said;
+  return {verdict: 'unchecked', summary: {id: 'no-key', if: summary}, headline: message('no-key'),
+    notes: [message('note.anybody'), message('note.if', said), ...notes]};
+}
+function notesOfCommitment({steps, record: {commitment_id: id}}) {
+  const {beacon} = steps;
+  if (steps.has('committed', 'skipped')) return [message('note.commitment.missing', {id})];
+  if (!steps.has('committed', 'ok')) return [];
+  if (!beacon) return [message('note.commitment', {id})];
+  return [message('note.beacon', {id, beacon: beacon.name, time: beacon.time}), message(beacon.cosigned ? 'note.beacon.cosigned' : 'note.beacon.clock')];
+}
+function sayOfRecord({steps, file, record, match, cost}, log, missing) {
+  const isShuffle = record.kind === 'shuffle', inLog = message('what.record', {log}), follows = message('what.follows', {log});
+  if (!deals(record)) {
+    const purpose = purposeOf(record);
+    if (!missing) return verified({id: 'record', kind: record.kind}, inLog, purpose);
+    if (missing.name === 'witnesses') return incomplete(missing, inLog, purpose);
+    return unchecked(lacking(missing.name), message('what.unfit', {log}), purpose);
+  }
+  if (isHeldBack({file, record})) {
+    const [what, note] = isShuffle ? ['what.held-back', 'note.committed-to'] : ['what.open-shoe', 'note.sealed'];
+    return unproven({id: 'held-back'}, message(what), inLog, message(note));
+  }
+  if (cost) return unchecked({id: 'cost', steps: String(cost)}, message('what.cost', {log, steps: String(cost)}));
+  if (missing) return incomplete(missing, follows);
+  const notes = [];
+  if (!match && isShuffle) notes.push(message('note.no-order'));
+  if (!match && steps.has('root', 'ok')) notes.push(message('note.sealed-order'));
+  if (!match && !isShuffle) notes.push(message('note.whole-shoe'));
+  if (isShuffle && !usesCommitment(record)) notes.push(message('note.several-seeds'));
+  if (!match) return verified({id: 'follows'}, follows, ...notes);
+  if (!match.parts) return verified({id: 'order'}, message('what.order', {log}), ...notes);
+  return verified(summaryOf(match), message('what.hands', {match: describeMatch(match), log}), ...notes);
+}
+function summaryOf({parts, cards, shuffle, sorted}) { // of hands
+  const set = sorted ? '-set' : '', which = shuffle && {shuffle};
+  return parts.length === 1 ? {id: `hand${set}`, hand: parts[0], cards, ...which} : {id: `hands${set}`, hands: parts, ...which};
+}
+const sealedCards = (cards) => message(cards === 1 ? 'sealed.one' : 'sealed', {cards});
+function sayOfHand(hand, log, missing) {
+  const {proven, others} = hand, sealed = sealedCards(proven);
   if (!missing) {
-    is('cards', {cards: proven});
-    verified(`the ${count(proven, 'card')} of the hand ${were(proven)} by the record, which is in ${log}, and none could be exchanged since`);
-    if (heldBackIn(hand) > 0) note('The other cards of the shoe stay hidden until it is closed, and then the whole shoe can be checked.');
-  } else if (others > 0) {
-    is('incomplete', {step: missing.name});
-    unchecked(`of the ${count(proven + others, 'card')} of the hand, what was given proves ${proven} and NOT ${others}`);
-    if (hand.missing.length > 0) note(`Give the proof of each record that they name as sealed_by as well: ${hand.missing.join(', ')}.`);
-  } else incomplete(`the ${count(proven, 'card')} of the hand ${were(proven)}`);
-  sayOfCommitment(hand, say);
-}
-function sayOfShoe(shoe, say) {
-  const {steps, changes, closed, proven} = shoe, {log, missing, note, is, incomplete, secret, verified} = say;
-  const soFar = `the first record of the shoe and its ${count(changes, 'change')} are in ${log}, and fit together`;
-  const cards = `${count(proven, 'card')} of the hand ${were(proven)}`;
-  const isSecret = [...steps].every(({name, state}) => state !== 'unchecked' || name === 'closed' || name === 'order');
-  if (missing && !closed && isSecret) {
-    is('open-shoe', {changes});
-    secret(`the shoe is still open, and its seeds are secret until it is closed; ${soFar}`);
-  } else if (missing) incomplete(soFar);
-  else if (!closed) {
-    is('cards', {cards: proven});
-    verified(`the ${cards}; ${soFar} so far`);
-    note('The other cards stay hidden until the shoe is closed.');
-  } else {
-    is('shoe', {changes});
-    verified(`the whole shoe, from its first record to its last, which are in ${log}`);
-    note(steps.has('root', 'ok') ?
-      'Every order follows from its seed, every card was where the records say, and none was exchanged.' :
-      'Every order follows from its seed, and every change found its cards where it says. The cards themselves were not compared.');
+    const notes = heldBackIn(hand) > 0 ? [message('note.hidden')] : [];
+    return verified({id: 'cards', cards: proven}, message('what.cards', {sealed, log}), ...notes);
   }
-  if (proven > 0 && (closed || missing)) note(`The hand is proven: ${cards}, and none could be exchanged since.`);
-  sayOfCommitment(shoe, say);
+  if (others === 0) return incomplete(missing, message('what.sealed', {sealed}));
+  const notes = hand.missing.length > 0 ? [message('note.give', {records: hand.missing})] : [];
+  return unchecked(lacking(missing.name), message('what.partly', {cards: proven + others, proven, others}), ...notes);
+}
+function sayOfShoe({steps, changes, closed, proven}, log, missing) {
+  const fits = message('what.fits', {changes, log}), sealed = sealedCards(proven), notes = proven > 0 ? [message('note.hand', {sealed})] : [];
+  const isSecret = [...steps].every(({name, state}) => state !== 'unchecked' || name === 'closed' || name === 'order');
+  if (missing && !closed && isSecret) return unproven({id: 'open-shoe', changes}, message('what.open-seeds'), fits, ...notes);
+  if (missing) return incomplete(missing, fits, ...notes);
+  if (!closed) return verified({id: 'cards', cards: proven}, message('what.cards.so-far', {sealed, found: fits}), message('note.hidden-shoe'));
+  const followed = message(steps.has('root', 'ok') ? 'note.shoe' : 'note.shoe.cards');
+  return verified({id: 'shoe', changes}, message('what.shoe', {log}), followed, ...notes);
 }
 
 // ---- What was given: docs/spec.md, "Texts for a verifier"
@@ -1890,7 +1978,8 @@ async function checkGroup(part) {
   const [check, say] = given.hand && isHand ? [verifyHand(nodes, given), sayOfHand] : nodes.length > 1 ? [verifyShoe(nodes, given), sayOfShoe] :
     [trace(nodes[0], given), sayOfRecord];
   const found = await check;
-  Object.assign(part, {found: conclude(found, given, (words) => say(found, words)), match: found.match});
+  const steps = [...found.steps].map(({name, state, message}) => ({name, ok: {ok: true, wrong: false}[state] ?? null, text: render(message), message}));
+  Object.assign(part, {found: {...conclude(found, given, say), steps}, match: found.match});
 }
 // What is calculated of the proof file of one record: its steps, statement, keys and orders.
 async function trace(node, given) {
@@ -1910,31 +1999,31 @@ const isVoidOf = (part, other) => isOfKind(part, 'void') && isOfKind(other, 'com
 function addNotes(groups, inputs) { // what was compared with what, and of commitments that they are others
   for (const part of groups) {
     const {found: {notes}, match, order, items, given} = part, list = [];
-    const add = (input, what) => { if (input?.isSorted) list.push(`${input.name}${list.length === 0 ? ' was compared' : ''} as ${what}`); };
+    const add = (input, what) => {
+      if (input?.isSorted) list.push(message(list.length === 0 ? 'compared.first' : 'compared', {name: input.name, what}));
+    };
     if (order) {
       const [hand, ...more] = match?.parts ?? [], isHand = hand !== undefined && more.length === 0;
       if (isHand) Object.assign(order.shown, {role: 'hand-of', hand, ...match.shuffle && {shuffle: match.shuffle}});
-      add(order, isHand ? nameOfPart(hand) : 'the order');
+      add(order, isHand ? partOf(hand) : message('compared.order'));
     }
-    add(items, 'the items');
-    for (const input of inputs) if (input.shown.role === 'hand' && given.hand) add(input, 'the hand');
-    if (list.length > 0) notes.push(`${list.join(', ')}.`);
+    add(items, message('compared.items'));
+    for (const input of inputs) if (input.shown.role === 'hand' && given.hand) add(input, message('compared.hand'));
+    if (list.length > 0) notes.push(message('note.compared', {list}));
     for (const other of groups) {
       if (lacks(part) && isOfKind(other, 'commitment')) sayOfOtherCommitment(part.found, recordOf(other).id);
-      else if (isVoidOf(other, part) && other.found.verdict === 'verified')
-        notes.push(sayOfVoid(recordOf(other)));
+      else if (isVoidOf(other, part) && other.found.verdict === 'verified') {
+        const record = recordOf(other);
+        notes.push(message(record.count ? 'note.void.book' : 'note.void', record));
+      }
     }
   }
 }
-const sayOfVoid = ({time, count, round}) => count ? `Its rounds from ${round} on are void since ${time}: nothing used them before the ` +
-  'deadline, nothing can use them any more, and their seeds stay secret.' :
-  `It is void since ${time}: nothing used it before its deadline, nothing can use it any more, and its seed stays secret.`;
 function sayOfOtherCommitment(found, id) {
-  const what = `ommitment that was given, ${id}, is not the one that the record names.`;
-  if (found.verdict !== 'verified') found.notes.push(`The c${what}`);
+  if (found.verdict !== 'verified') found.notes.push(message('note.other-commitment', {id}));
   else {
-    found.notes.unshift(`Without that commitment: ${found.headline}`);
-    Object.assign(found, {verdict: 'unchecked', headline: `Not checked to the end: the c${what}`, summary: {id: 'incomplete', step: 'committed'}});
+    found.notes.unshift(message('note.without-commitment', found));
+    Object.assign(found, unchecked(lacking('committed'), message('what.other-commitment', {id}), ...found.notes));
   }
 }
 
@@ -1964,28 +2053,27 @@ export async function verify(texts, options = {}) {
     addNotes(groups, inputs);
     return conclusion(groups, inputs);
   } catch (error) {
-    const {why = 'unreadable', files = [], message} = error;
+    const {why = 'unreadable', files = []} = error, refused = message('refused', {reason: asMessage(error.message)});
     const others = await withoutRefused(all, error), handOf = isAlone(error) ? options.handOf : undefined;
     if (others.length < all.length || options.handOf !== handOf) { // what is false is so whatever is wrong with the others
       const rest = await verify(others, {handOf, anyOrder: options.anyOrder});
-      if (rest.verdict === 'false') return {...rest, notes: [...rest.notes, printable(`Not checked: ${message}.`)]};
+      if (rest.verdict === 'false') return {...rest, notes: [...rest.notes, render(refused)], messages: [...rest.messages, refused]};
     }
-    return {verdict: 'unchecked', headline: printable(`Not checked: ${message}.`), notes: [], steps: [],
-      summary: {id: 'refused', why, files}, files: [], proofs: []};
+    return {verdict: 'unchecked', ...inWords(refused), steps: [], summary: {id: 'refused', why, files}, files: [], proofs: []};
   }
 }
 function conclusion(groups, inputs) {
   const proofs = groups.map(({proofs: own, found: {verdict, headline, notes, steps, summary}}) =>
-    ({files: [...new Set(own.map(({from}) => from.name))], verdict, headline: printable(headline), notes: notes.map(printable), steps, summary}));
+    ({files: [...new Set(own.map(({from}) => from.name))], verdict, ...inWords(headline, notes), steps, summary}));
   const number = (verdict) => proofs.filter((proof) => proof.verdict === verdict).length, isLacking = groups.some(lacks);
   const verdict = ['false', 'unchecked', 'verified'].find(number), steps = proofs.flatMap((proof) => proof.steps);
   const files = inputs.map(({shown}) => shown), main = proofs.filter((proof, i) => !(proof.verdict === 'verified' &&
     (isLacking && isOfKind(groups[i], 'commitment') || groups.some((other) => isVoidOf(groups[i], other)))));
-  if (main.length === 1) return {verdict, headline: main[0].headline, notes: main[0].notes, steps, summary: main[0].summary, files, proofs};
+  if (main.length === 1) return {...main[0], verdict, steps, files, proofs};
   const counts = {verified: number('verified'), false: number('false'), unchecked: number('unchecked')};
-  return {verdict, headline: `${proofs.length} proofs: ${counts.verified} verified, ${counts.false} false, ${counts.unchecked} not checked to the end.`,
-    notes: [], steps, summary: {id: 'several', ...counts}, files, proofs};
+  return {verdict, ...inWords(message('several', {proofs: proofs.length, ...counts})), steps, summary: {id: 'several', ...counts}, files, proofs};
 }
+const inWords = (headline, notes = []) => ({headline: render(headline), notes: notes.map((note) => render(note)), messages: [headline, ...notes]});
 
 // ---- As a program
 

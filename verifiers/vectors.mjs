@@ -3,7 +3,7 @@
 import {readFileSync} from 'node:fs';
 import {createHash, createPrivateKey, createPublicKey, sign} from 'node:crypto';
 import {createInterface} from 'node:readline';
-import {verify, traceText, keystream} from './riffle.mjs';
+import {verify, traceText, keystream, render} from './riffle.mjs';
 
 const load = (name) => JSON.parse(readFileSync(new URL(`../testdata/riffle1/${name}.json`, import.meta.url), 'utf8'));
 let bad = 0, checks = 0;
@@ -88,7 +88,45 @@ for (const [algorithm, size, draw, repeat] of [['fisher-yates', 2 ** 53 - 1, 2 *
   same(`${algorithm}, ${size}, ${draw}, ${repeat}`, `${missing(result)} ${result.verdict}`, 'order unchecked');
 }
 
-// The verdict on every vector, and its first step that fails.
+// A template has plurals, parts that are left out, lists and messages. What is in a value is no template.
+for (const [template, values, text] of [
+  ['{n:card}, {m:card}, {k:card}', {n: 1, m: 0, k: 21}, '1 card, 0 cards, 21 cards'],
+  ['{n}[ of {m}][, {k:time}][; {what}]', {n: 0, m: 0, what: ''}, '0 of 0; '],
+  ['{n}[: {a} and {b}].', {n: 1, a: 'a'}, '1.'],
+  ['[{list}, ]{inner}', {list: ['a', {id: 'inner', values: {n: 2}}], inner: {id: 'inner', values: {}}}, 'a & <2 cards>, <>'],
+  ['{text}[{text}]', {text: '{n}[x]$&'}, '{n}[x]$&{n}[x]$&'],
+]) same(template, render({id: 'outer', values}, {outer: template, inner: '<[{n:card}]>'}, ' & '), text);
+
+// Every text is there in both languages, with the same values, and riffle.mjs has the English one.
+const table = JSON.parse(readFileSync(new URL('../internal/audit/prooffile/messages.json', import.meta.url), 'utf8'));
+const [english, chinese] = ['en', 'zh'].map((language) => Object.fromEntries(Object.entries(table).map(([id, texts]) => [id, texts[language]])));
+const valuesOf = (text) => [...new Set(text.match(/(?<={)\w+/g))].sort();
+for (const [id, {en, zh}] of Object.entries(table)) {
+  const message = {id, values: Object.fromEntries(valuesOf(en).map((name) => [name, name]))};
+  same(`${id} in riffle.mjs`, render(message), render(message, english));
+  same(`the values of ${id} in Chinese`, valuesOf(zh).join(), valuesOf(en).join());
+  same(`${id} in ASCII`, /^[ -~]+$/.test(en), true);
+}
+
+// What is wrong with the messages of a verdict: they are what it says, and are complete in both languages.
+const isMessage = (value) => typeof value?.id === 'string';
+const blank = (value) => { // without texts, which may have brackets of their own
+  if (Array.isArray(value)) return value.map(blank);
+  if (!isMessage(value)) return typeof value === 'string' ? '' : value;
+  return {id: value.id, values: Object.fromEntries(Object.entries(value.values).map(([name, inner]) => [name, blank(inner)]))};
+};
+function wrongWords({headline, notes, steps, messages}) {
+  const said = [...messages, ...steps.map(({message}) => message)], texts = [headline, ...notes, ...steps.map(({text}) => text)];
+  if (said.length !== texts.length) return `${said.length} messages, and ${texts.length} texts`;
+  return said.map((message, i) => {
+    try {
+      const isComplete = [english, chinese].every((texts) => !/[{[]|undefined|null/.test(render(blank(message), texts, '')));
+      return isComplete && render(message) === texts[i] ? undefined : JSON.stringify(message);
+    } catch (error) { return `${error}: ${JSON.stringify(message)}`; } // such as an id that is not in the table
+  }).find(Boolean);
+}
+
+// The verdict on every vector, its first step that fails, and its messages.
 const isUnchecked = ({expect, hand}) => ['held-back', 'unknown-kind', 'unchecked'].includes(expect) || (expect === 'open' && !hand);
 for (const [name, v] of vectors) {
   const {verdict = v.step ? 'false' : isUnchecked(v) ? 'unchecked' : 'verified'} = v;
@@ -98,6 +136,7 @@ for (const [name, v] of vectors) {
   }
   const result = await check(v);
   same(name, result.verdict, verdict);
+  for (const one of [result, ...result.proofs]) same(`${name}, in words`, wrongWords(one), undefined);
   if (verdict === 'false') same(`${name}, step`, failing(result), v.step);
   else if (verdict === 'unchecked' && v.step) same(`${name}, step`, result.steps.some((step) => step.name === v.step && step.ok === null), true);
   if (verdict !== 'false') same(`${name}, no step fails`, failing(result), undefined);

@@ -1,12 +1,15 @@
 // Makes the files of internal/web/static: scripts and styles from the sources here, the names that pages refer to
-// them by, the list of those that the page /verify needs, and the pages of the docs. It needs the packages of
-// package.json: npm ci.
+// them by, the list of those that the page /verify needs, and the pages of the docs. First it writes the texts of the
+// verifiers. It needs the packages of package.json: npm ci.
 //
 //     node web/build.mjs
 import {mkdirSync, rmSync, writeFileSync} from 'node:fs';
 import {basename, extname} from 'node:path';
 import {build} from 'esbuild';
 import {makeDocs} from './docs.mjs';
+import {writeMessages} from './messages.mjs';
+
+writeMessages();
 
 const folder = new URL('../internal/web/static/', import.meta.url);
 const {outputFiles, metafile} = await build({
