@@ -1,11 +1,17 @@
 // Checks of proofs in this browser, by the verifier that anyone can run: verifiers/riffle.mjs. And their words.
-import {looksLike as looks, verify} from '../verifiers/riffle.mjs';
+import {looksLike as looks, render, verify} from '../verifiers/riffle.mjs';
 import {counted, hasText, language, path, Problem, send, text, type Path} from './page';
+
+/** A Message is what the verifier says, to be rendered by a table of texts. */
+interface Message {
+  id: string;
+  values: Record<string, unknown>;
+}
 
 export interface Step {
   name: string;
   ok: boolean | null;
-  text: string;
+  message: Message;
 }
 
 /** A Summary is a verdict for translation, as docs/spec.md has it. */
@@ -32,8 +38,7 @@ interface Summary {
 /** A Part is the verdict on proofs that belong together. */
 interface Part {
   verdict: 'verified' | 'false' | 'unchecked';
-  headline: string;
-  notes: string[];
+  messages: Message[];
   steps: Step[];
   summary: Summary;
   files: string[];
@@ -63,11 +68,24 @@ export interface Text {
 /** looksLike returns the role that the verifier would give a text, or undefined if it would refuse it. */
 export const looksLike = async (text: string): Promise<string | undefined> => (await looks(text)) as string | undefined;
 
+type Table = NonNullable<Parameters<typeof render>[1]>;
+
+/**
+ * chinese has the verifier's texts in Chinese, once something was checked on a Chinese page. NUL marks what is in
+ * English, for no value has it.
+ */
+let chinese: Table | undefined;
+
 /** check verifies proof files, with whatever else was given. */
 export async function check(
   files: Text[],
   options: {key?: string; order?: string; handOf?: string; anyOrder?: boolean} = {},
 ): Promise<Check> {
+  if (language === 'zh') {
+    const {default: texts} = await import('../internal/audit/prooffile/messages.json');
+    const table = Object.fromEntries(Object.entries(texts).map(([id, {zh}]) => [id, zh]));
+    chinese = {...table, text: '\0{text}\0'} as Table;
+  }
   return (await verify(files, options)) as Check;
 }
 
@@ -312,13 +330,11 @@ export function Steps({check, texts}: {check: Check; texts: Text[]}) {
           </ol>
           <details class="quiet words">
             <summary>{text('verify.words')}</summary>
-            <div lang="en">
-              {[telling.headline, ...telling.notes, ...(language === 'en' ? [] : telling.steps.map(original))].map(
-                (line) => (
-                  <p key={line}>{line}</p>
-                ),
-              )}
-            </div>
+            {telling.messages.map((message, j) => (
+              <p key={j}>
+                <Words message={message} />
+              </p>
+            ))}
           </details>
         </div>
       ))}
@@ -333,10 +349,14 @@ function Beacon({summary: {beacon, cosigned}}: {summary: Summary}) {
   ) : null;
 }
 
-/** original returns what the verifier says of a step, in English. */
-const original = ({name, text}: Step) => `${name}: ${text}`;
+/** Words is what the verifier says, in the language of the page; what has no translation is in English. */
+function Words({message}: {message: Message}) {
+  return render(message, chinese, chinese && '、')
+    .split('\0')
+    .map((part: string, i: number) => (i % 2 === 0 ? part : <span lang="en">{part}</span>));
+}
 
-/** Shows tells a step's result, in plain words and, in English, in the verifier's. */
+/** Shows tells a step's result, in plain words and in the verifier's. */
 function Shows({step, telling}: {step: Step; telling: Telling}) {
   const {name, ok} = step,
     claim = `claim.${name}`,
@@ -348,11 +368,9 @@ function Shows({step, telling}: {step: Step; telling: Telling}) {
       </span>
       <span>
         {said && <strong class="claim">{said.charAt(0).toUpperCase() + said.slice(1)}</strong>}
-        {(language === 'en' || !said) && (
-          <span class="quiet" lang="en">
-            {original(step)}
-          </span>
-        )}
+        <span class="quiet">
+          <span lang="en">{name}:</span> <Words message={step.message} />
+        </span>
       </span>
     </li>
   );

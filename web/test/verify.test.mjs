@@ -52,7 +52,7 @@ const give = (page, ...texts) =>
 
 /** says waits for a verdict and a first line, in the words of the verifier. */
 async function says(page, verdict, headline) {
-  await page.locator('.report [lang=en]').getByText(headline).first().waitFor({state: 'attached'});
+  await page.locator('.report .words').getByText(headline).first().waitFor({state: 'attached'});
   assert.equal(await page.locator('.report .verdict').getAttribute('class'), `verdict ${verdict}`);
 }
 
@@ -424,22 +424,44 @@ test('in Chinese the page says everything in Chinese', async () => {
   const {page, close} = await open(browser, `${service.base}/verify`, {locale: 'zh-CN'});
   const english = () =>
     page.evaluate(() => {
-      // words outside of what the verifier says, the files are called, and the log has
+      // words outside of what is marked as English, and of names: of files, logs, decks and algorithms
       const main = document.querySelector('#main > div').cloneNode(true);
       main.querySelectorAll('[lang=en], bdi, dd, code, a').forEach((node) => node.remove());
-      return main.textContent.replace(/[\w.-]+\.(json|txt)|UTC|GET|[0-9a-f-]{36}/g, '').match(/[A-Za-z]{3,}/g) ?? [];
+      const names = /[\w.-]+\.(json|txt)|UTC|GET|SHA-256|fisher-yates|standard52|riffle\/[0-9a-f]+|[0-9a-f-]{36,64}/g;
+      return main.textContent.replace(names, '').match(/[A-Za-z]{3,}/g) ?? [];
     });
   await drop(page, {'proof.json': proof, 'key.txt': key, 'mine.json': hands[1]});
   await finds(page, 'verified', '核验通过：这正是这次发牌中第 2 家的 13 张牌，顺序与发牌时相同。');
   await page.waitForSelector('.lit img[src]');
   await page.getByText('凭什么这样说').click();
-  assert.equal(await page.locator('.steps [lang=en]').count(), 0, 'a step is told in English');
   assert.deepEqual(await english(), []);
   await page.getByText('重新开始').click();
   await page.fill('textarea', secret);
   await page.click('button.main');
   await finds(page, 'unchecked', '尚未证明：种子仍然保密，还没有公开。');
   assert.deepEqual(await english(), []);
+  await close();
+});
+
+test("in Chinese the verifier's own words are in Chinese, but for what has no translation", async () => {
+  const {audit_id: id, hands} = await shuffle(service.base, {deck: 'standard52', hands: 'bridge', reveal: 'now'}),
+    [proof, key] = await proven(id);
+  const {page, wrong, close} = await open(browser, `${service.base}/verify`, {locale: 'zh-CN'});
+  const shows = (place, text) => page.locator(place).getByText(text).waitFor({state: 'attached'});
+  await drop(page, {'proof.json': proof, 'key.txt': key, 'mine.json': hands[1]});
+  await shows('.words p', /^核验通过：这是.*的 13 张牌，顺序.*；顺序由种子和记录得出，且记录在 .* 的日志中。$/);
+  await shows('.words p', /^此证明不能排除运营者抽取过多个种子而只记录其中一个；使用承诺才能排除。$/);
+  await shows('.words p', /^mine\.json 按.*比对。$/);
+  await shows(
+    '.step-true',
+    /order: 以 fisher-yates 重新洗牌，52 项中的 52 项，共 1 次；各位置的 SHA-256 是 [0-9a-f]{64}；/,
+  );
+  assert.equal(await page.locator('.words [lang=en]').count(), 0);
+  await page.getByText('重新开始').click();
+  await drop(page, {'proof.json': proof.replace('fisher-yates', 'sattolo'), 'key.txt': key});
+  await shows('.words p', '此证明不成立：在步骤 commitment 上有误。');
+  await shows('.step-false [lang=en]', /^the statement with its seed has the SHA-256/);
+  assert.deepEqual(wrong, []);
   await close();
 });
 
