@@ -33,7 +33,7 @@ if (process.argv.includes('--stdin')) {
     const {user, system} = process.cpuUsage(before);
     console.log(JSON.stringify({...result, seconds: (user + system) / 1e6}));
   }
-  process.exit();
+  await new Promise(() => process.stdout.write('', () => process.exit())); // once all is written
 }
 
 // The proof file of the only record of a log with a test key.
