@@ -10,9 +10,10 @@ All options are texts in their roles: an order is the answer of POST /shuffle, a
 hand_of says which: "1", "2" or so, or "rest". With any_order, hands and the rest may be sorted.
 
 The result is a dict. verdict is "verified" if everything that was given holds, "false" if something is false, and "unchecked"
-if something could not be checked. headline says so in a sentence, summary the same for translation, notes are what else there is
-to say. Each of the steps has name, ok and text; ok is None if it was not checked. files has the role that each text had in the
-end. proofs has the same for each group of proofs, with their names. It never raises.
+if something could not be checked. headline says so in a sentence, summary the same for programs, notes are what else there is to
+say. Each of the steps has name, ok and text; ok is None if it was not checked. All are texts of messages, which are ids and values:
+messages has that of the headline and those of the notes, and each step its message. render says one in another language. files has
+the role that each text had in the end. proofs has the same for each group of proofs, with their names. It never raises.
 
     python3 riffle.py --help
 """
@@ -36,9 +37,9 @@ def sha256(*parts):
     return hashlib.sha256(b"".join(parts)).digest()
 
 
-def demand(truth, message, error=ValueError):
+def demand(truth, problem, error=ValueError):
     if not truth:
-        raise error(message)
+        raise error(problem)
 
 
 def count(n, what):
@@ -450,10 +451,6 @@ def cost_of(record, blocks):
     return min(repeat * (60 + blocks * (10 + words) + 20 * drawn + places), 2**64 - 1)
 
 
-def costs(cost):
-    return f"replaying it takes {cost} steps; verifiers replay up to 1,073,741,824"
-
-
 def draw_cut(low, high, keys):  # from a keystream that no order uses
     n = high - low + 1
     return low + (next(x for x in keystream(keys, 1) if x * n % 2**64 >= 2**64 % n) * n >> 64)
@@ -587,10 +584,6 @@ def root_of(leaf, i, size, path):
     return below and (sha256(b"\1", below, path[-1]) if i < half else sha256(b"\1", path[-1], below))
 
 
-def printable(text):
-    return re.sub("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", "\ufffd", text)
-
-
 def short(text):
     return text[:60] + "..." if len(text) > 60 else text
 
@@ -598,8 +591,8 @@ def short(text):
 class Steps(list):
     """A step is ok, wrong, unchecked (it was asked for or is required, and something is missing) or skipped (nobody asked)."""
 
-    def add(self, name, state, text):
-        self.append({"name": name, "state": state, "text": printable(text)})
+    def add(self, name, state, what):  # a message, or a text that is one
+        self.append({"name": name, "state": state, "message": message("text", text=what) if isinstance(what, str) else what})
 
     def find(self, name):
         return next((step for step in self if step["name"] == name), None)
@@ -629,8 +622,7 @@ class Entry:
             self.steps.add("proof", "unchecked" if isinstance(error, NoFile) else "wrong", str(error))
             return
         self.file = file
-        self.steps.add("proof", "ok", "the file is well-formed; " + (
-            "its log key is the one given" if key or logs_of(given) else "no log key was given: the one in the file is used"))
+        self.steps.add("proof", "ok", message("proof.key" if key or logs_of(given) else "proof.no-key"))
         self.check_record()
         if self.record:
             replay(self, given, held_back(self.record) if callable(held_back) else held_back)
@@ -653,7 +645,7 @@ class Entry:
             self.steps.add("record", "wrong", str(error))
             return
         self.record = record
-        self.steps.add("record", "ok", describe(record))
+        self.steps.add("record", "ok", say_record(record))
 
     def check_inclusion(self):
         file = self.file
@@ -662,7 +654,7 @@ class Entry:
         elif root_of(sha256(b"\0", file.record.encode()), file.index, file.leaves, file.path) != file.root:
             self.steps.add("inclusion", "wrong", "the hashes do not lead from this record to the root of the checkpoint")
         else:
-            self.steps.add("inclusion", "ok", f"the record is number {file.index}, from 0, of the {file.leaves} in the tree")
+            self.steps.add("inclusion", "ok", message("inclusion", index=file.index, size=file.leaves))
 
     def check_signature(self):
         file, key = self.file, self.file.key
@@ -680,7 +672,7 @@ class Entry:
         elif not holds:
             self.steps.add("signature", "wrong", "a signature of the checkpoint, of the name and hash of the key, is wrong")
         else:
-            self.steps.add("signature", "ok", f"the checkpoint is signed with the key of {key.name}")
+            self.steps.add("signature", "ok", message("signature", log=key.name))
 
     def check_witnesses(self, policy):
         by = []
@@ -697,10 +689,10 @@ class Entry:
             if own:
                 at = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=times[0])
                 by.append((witness.name, f"{witness.name} at {at.isoformat()}Z"))
-        is_met, number = policy.suffice([name for name, _ in by]), len(policy.witnesses)
-        self.steps.add("witnesses", "ok" if is_met else "unchecked", f"{len(by)} of {number} witnesses cosigned the checkpoint" + (
-            ": " if by else "") + ", ".join(text for _, text in by) + f"; that is {'enough' if is_met else 'not enough'} by the policy" + (
-            "" if all(witness.point for witness in policy.witnesses) else "; cosignatures by ML-DSA-44 are not checked here"))
+        is_met = policy.suffice([name for name, _ in by])
+        self.steps.add("witnesses", "ok" if is_met else "unchecked", message(
+            "witnesses" if is_met else "witnesses.few", by=len(by), all=len(policy.witnesses), names=[text for _, text in by] or None,
+            unchecked=None if all(witness.point for witness in policy.witnesses) else "ML-DSA-44"))
 
     def is_held_back(self):
         return self.record is not None and deals(self.record) and self.file.seed is None
@@ -719,15 +711,15 @@ def check_commitment(steps, entry, commitment):
     file, record = entry.file, entry.record
     id = record["commitment_id"]
     if commitment is None:
-        steps.add("committed", "skipped", f"the record names the commitment {id}, and no proof of it was given")
+        steps.add("committed", "skipped", message("committed.missing", id=id))
         return
     other = Entry(commitment, {"key": file.log_key}, "skipped")
     failed, made = other.steps.first("wrong"), other.record or {"kind": ""}
     wrong = functools.partial(steps.add, "committed", "wrong")
     if other.steps.has("proof", "unchecked"):
-        steps.add("committed", "unchecked", f"the proof of the commitment: {other.steps.find('proof')['text']}")
+        steps.add("committed", "unchecked", f"the proof of the commitment: {render(other.steps.find('proof')['message'])}")
     elif failed:
-        wrong(f"the proof of the commitment fails at the step {failed['name']}: {failed['text']}")
+        wrong(f"the proof of the commitment fails at the step {failed['name']}: {render(failed['message'])}")
     elif made["kind"] != "commitment":
         wrong("the proof given is not of a commitment")
     elif made["id"] != id:
@@ -751,8 +743,7 @@ def check_commitment(steps, entry, commitment):
         steps.add("committed", "unchecked", "signatures of quicknet are not checked here" if made["beacon"].startswith("quicknet ") else
                   f'a beacon that is not known here, "{made["beacon"]}"')
     else:
-        steps.add("committed", "ok", f"the commitment {id} is earlier in the same log: it fixed seed and statement, and was used "
-                  "before its deadline")
+        steps.add("committed", "ok", message("committed", id=id))
 
 
 def is_round_of(record, book):
@@ -767,28 +758,24 @@ def replay(entry, given, held_back):
     if not deals(record):
         for name in ("order", "items"):
             if given.get(name) is not None:
-                steps.add(name, "unchecked", f"a record of kind {record['kind']} has none")
+                steps.add(name, "unchecked", message("none", kind=record["kind"]))
         return
     answered = order.seed_for(record) if order and file.seed is None else None
     file.seed = file.seed or answered
     if file.seed is None:
         for name in ("seed", "commitment", "keys"):
-            steps.add(name, "skipped", "the seed is held back")
+            steps.add(name, "skipped", message("held-back"))
         other = order and order.other_names(entry)
-        steps.add("order", "wrong" if other else "unchecked" if order else held_back,
-                  other or "the seed is held back, and the order follows from it")
-        check_items(entry, given)
+        steps.add("order", "wrong" if other else "unchecked" if order else held_back, other or message("held-back.order"))
+        steps.add("items", *compare_items(entry, given))
         return
     algorithm, size, draw, repeat = (record[name] for name in ("algorithm", "size", "draw", "repeat"))
     blocks, got = re.findall(".{1,64}", file.seed), len(file.seed) // 64
     results = math.perm(size, draw) if draw <= 1024 else 1
     asked = entry.blocks = -(-((results - 1).bit_length() + 64) // 256)  # log2 rounded up gives the same
-    text = f"{count(got, 'block')} of 256 bits; riffle/1 asks for {asked}"
-    if got < asked:
-        text = f"warning: {count(got, 'block')} of 256 bits, and riffle/1 asks for {asked}"
-    if draw > 1024:
-        text += "; computationally, not exhaustively, complete"
-    steps.add("seed", "ok", text + ("; the answer gave it, and the file has none" if answered else ""))
+    steps.add("seed", "ok", message(
+        "seed.short" if got < asked else "seed", blocks=got, wanted=asked,
+        complete=message("seed.complete") if draw > 1024 else None, source=message("seed.answer") if answered else None))
 
     values = {**record, "hands": ",".join(map(str, record.get("hands", [])))}
     lines = "".join(f"{name} {values[name]}\n" for name in STATEMENT if name in record)
@@ -798,42 +785,35 @@ def replay(entry, given, held_back):
         steps.add("commitment", "wrong", f"the statement with its seed has the SHA-256 {hashed.hex()}, but the record commits to "
                   f"{record['commitment']}")
         return
-    steps.add("commitment", "ok", "the SHA-256 of the statement with its seed is the record's commitment, " + record["commitment"])
+    steps.add("commitment", "ok", message("commitment", commitment=record["commitment"]))
 
     if not 1 <= len(set(blocks)) == len(blocks) <= 213 or len(blocks[-1]) != 64:
         steps.add("keys", "wrong", "the seed is not 1 to 213 different blocks of 32 bytes")
         return
-    message = b"riffle/1 key\n" + hashed + file.client_seed.encode()
-    entry.keys = [hmac.digest(bytes.fromhex(block), message, "sha256") for block in blocks]
-    steps.add("keys", "ok", f"{len(blocks)} derived from the seed, the commitment and a client seed of "
-              f"{len(file.client_seed.encode())} bytes")
+    client_seed = file.client_seed.encode()
+    entry.keys = [hmac.digest(bytes.fromhex(block), b"riffle/1 key\n" + hashed + client_seed, "sha256") for block in blocks]
+    steps.add("keys", "ok", message("keys", blocks=len(blocks), bytes=len(client_seed)))
 
     cost = cost_of(record, len(blocks))
     if cost > MAX_COST:
         entry.cost = cost
-        steps.add("order", "unchecked", costs(cost))
-        check_items(entry, given)
+        steps.add("order", "unchecked", message("order.cost", steps=str(cost)))
+        steps.add("items", *compare_items(entry, given))
         return
     entry.orders = [array.array("Q", replay_shuffle(record, entry.keys, number)) for number in range(repeat)]
-    cut = ""
-    if "cut_range" in record:
-        (low, high), at = record["cut_range"], record["cut"]
-        drawn, cut = draw_cut(low, high, entry.keys), f"; the cut, {at}, is the one drawn from {low} to {high}"
-        if drawn != at:
-            entry.orders = None
-            steps.add("order", "wrong", f"the seed draws the cut {drawn} from {low} to {high}, and the record says {at}")
-            return
+    cut = cut_of(record) if "cut_range" in record else {}
+    drawn = draw_cut(cut["low"], cut["high"], entry.keys) if cut else None
+    if drawn != cut.get("cut"):
+        entry.orders = None
+        steps.add("order", "wrong", f"the seed draws the cut {drawn} from {cut['low']} to {cut['high']}, and the record says {cut['cut']}")
+        return
     hashed = hashlib.sha256()
     for positions in entry.orders:
         hashed.update(f"[{','.join(map(str, positions))}]\n".encode())
-    digest = hashed.hexdigest()
-    steps.add("order", "ok", f"{draw} of {size} replayed by {algorithm}, {count(repeat, 'time')}{cut}; the SHA-256 of the positions "
-              f"is {digest}")
-    step = steps[-1]
-    check_items(entry, given)
-    if order:
-        step["state"], text = order.compare(entry, step["text"], given.get("hand_of"), given.get("any_order"))
-        step["text"] = printable(text)
+    said = message("order", draw=draw, size=size, algorithm=algorithm, repeat=repeat, **cut, digest=hashed.hexdigest())
+    items = compare_items(entry, given)
+    steps.add("order", *(order.compare(entry, said, given.get("hand_of"), given.get("any_order")) if order else ("ok", said)))
+    steps.add("items", *items)
     check_root(entry)
 
 
@@ -983,52 +963,51 @@ class Cards:
         return min(left.values(), default=0) >= 0
 
 
-def check_items(entry, given):
-    """Adds the step items, which compares what was shuffled with the input of the record, and sets the cards if known."""
-    state, text, entry.cards = find_items(entry.record, given.get("items"), given.get("salt"))
-    entry.steps.add("items", state, text)
-
-
-def find_items(record, items, salt):
+def compare_items(entry, given):
+    """Compares what was shuffled with the input of the record. Sets the cards if they are known; returns the step's state and message."""
+    record, items, salt = entry.record, given.get("items"), given.get("salt")
     text, size, rule = record["input"], record["size"], record.get("items_digest")
     words = text.split(" ")
     if changes_shoe(record):
-        return ("skipped" if items is None else "unchecked", "the record names cards by their places: only "
-                "the proof of the whole shoe says which cards they were", Cards(size))
+        entry.cards = Cards(size)
+        return "skipped" if items is None else "unchecked", message("items.places")
     if items is not None:
         digest = "sha256:" + sha256(items.text.encode()).hex()
         if salt:
             digest = "sha256:" + sha256(f"riffle/1 items\nsalt {salt}\n{digest}\n".encode()).hex()
         if rule and rule != "salted/1":
-            return ("unchecked", f"their digest was taken by the rule {rule}, which is not known here: a later version may be able "
-                    "to check it", None)
+            return "unchecked", message("items.rule", rule=rule)
         if rule and not salt:
-            return "unchecked", "their digest is salted, and the salt was not given", None
+            return "unchecked", message("items.salt")
         if salt and not rule:
-            return "wrong", "a salt was given, and the record says that nothing is salted", None
+            return "wrong", "a salt was given, and the record says that nothing is salted"
         if text == "range":
-            return "wrong", "the record is of a shuffle of the numbers from 0 on, without items", None
+            return "wrong", "the record is of a shuffle of the numbers from 0 on, without items"
         if not text.endswith(" " + digest):
-            return "wrong", f"the items given have the digest {digest}, and the record says {text}", None
+            return "wrong", f"the items given have the digest {digest}, and the record says {text}"
         if len(items.value) != size:
-            return "wrong", f"the items given are {len(items.value)}, and the record is of {size}", None
+            return "wrong", f"the items given are {len(items.value)}, and the record is of {size}"
         codes = [one.text if string_of(one) is None else one.value for one in items.value] if words[0] == "deck" else None
-        return "ok", "the items given have the digest in the record", Cards(size, lambda number: items.value[number].text, codes)
+        entry.cards = Cards(size, lambda number: items.value[number].text, codes)
+        return "ok", message("items")
     if text == "range":
-        return "ok", "the numbers from 0 on; there is nothing to compare", Cards(size)
+        entry.cards = Cards(size)
+        return "ok", message("items.range")
     if words[0] != "deck":
-        return "skipped", "not given; the record has their digest", None
+        return "skipped", message("items.missing")
     _, type, copies, digest = words
     codes = codes_of(type, record.get("parameters"))
     if not codes:
-        return "skipped", f"there is no such deck type {type} here: the codes of its cards can be given as items", None
-    if size % len(codes) or copies != f"x{size // len(codes)}":
-        return "wrong", f"the record is of {size} cards, {copies}, and one deck of {type} has {len(codes)}", None
+        return "skipped", message("items.deck.unknown", type=type)
+    decks = size // len(codes)
+    if size % len(codes) or copies != f"x{decks}":
+        return "wrong", f"the record is of {size} cards, {copies}, and one deck of {type} has {len(codes)}"
     if size > MAX_DECK:
-        return "unchecked", f"the digest of {size} cards is not computed; the limit is {MAX_DECK}", None
-    if digest != "sha256:" + sha256(json.dumps(codes * (size // len(codes)), separators=(",", ":")).encode()).hex():
-        return "wrong", f"the deck of the record, {text}, is not the {type} that comes with Riffle", None
-    return "ok", f"{count(size // len(codes), 'deck')} of {type}, whose cards have the digest in the record", Cards(size, codes=codes)
+        return "unchecked", message("items.deck.large", size=size, most=MAX_DECK)
+    if digest != "sha256:" + sha256(json.dumps(codes * decks, separators=(",", ":")).encode()).hex():
+        return "wrong", f"the deck of the record, {text}, is not the {type} that comes with Riffle"
+    entry.cards = Cards(size, codes=codes)
+    return "ok", message("items.deck", decks=decks, type=type)
 
 
 class Order:
@@ -1074,40 +1053,38 @@ class Order:
         if other:
             return "wrong", other
         if entry.cards is None:
-            return "unchecked", "replayed, but comparing it with the order given needs the items of the record"
+            return "unchecked", message("order.items")
         try:
             match, problem = Comparison(self, entry, any_order).match(hand_of), None
         except Mismatch as error:
             match, problem = None, str(error)
         if kind != "shuffle" and (problem or kind != "shoe"):
-            return "unchecked", (f"{replayed}; the order given is not the whole order of the cards that were sealed first, and cards "
-                                 "without salt and path prove nothing")
+            return "unchecked", message("order.other", order=replayed)
         if problem:
             return "wrong", problem
         entry.match = match
-        return "ok", f"{replayed}; given are {match}" if match.parts else f"{replayed}; it is the order given"
+        return "ok", message("order.hands", order=replayed, match=match.say()) if match.parts else message("order.given", order=replayed)
 
 
 class Mismatch(ValueError):
     pass
 
 
-def name_of_part(part):
-    return "the rest" if part == "rest" else f"hand {part}"
-
-
 class Match:
     """What an order turned out to be: the whole order, if it has no parts, or hands of a deal."""
 
-    def __init__(self, parts=(), cards=0, is_sorted=False, noun="item", shuffle=None):
+    def __init__(self, parts=(), cards=0, is_sorted=False, noun="items", shuffle=None):
         self.parts, self.cards, self.is_sorted, self.noun, self.shuffle = list(parts), cards, is_sorted, noun, shuffle
 
-    def __str__(self):
-        names = list(map(name_of_part, self.parts))
-        text = f"the {count(self.cards, self.noun)} of {names[0]}" if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-        if self.shuffle:
-            text += f" of shuffle {self.shuffle}"
-        return f"{text} of this deal, " + ("in another order than they were dealt" if self.is_sorted else "in the order dealt")
+    def say(self):
+        *parts, last = map(say_part, self.parts)
+        said = message("match.parts", parts=parts, last=last) if parts else message(f"match.{self.noun}", cards=self.cards, part=last)
+        return message("match.sorted" if self.is_sorted else "match", parts=said, shuffle=self.shuffle)
+
+    def summary(self):
+        id = "hands" if len(self.parts) > 1 else "hand"
+        values = {"hands": self.parts} if id == "hands" else {"hand": self.parts[0], "cards": self.cards}
+        return {"id": f"{id}-set" if self.is_sorted else id, **values, **({"shuffle": self.shuffle} if self.shuffle else {})}
 
 
 class Comparison:
@@ -1116,7 +1093,7 @@ class Comparison:
     def __init__(self, order, entry, any_order):
         record, self.any_order = entry.record, any_order
         self.order, self.orders, self.cards, self.draw, self.repeat = order, entry.orders, entry.cards, record["draw"], record["repeat"]
-        self.hands, self.noun = record.get("hands", []), "card" if entry.cards.codes else "item"
+        self.hands, self.noun = record.get("hands", []), "cards" if entry.cards.codes else "items"
         self.items, self.dealt, self.rest, self.shuffles = map(order.get, ("items", "hands", "rest", "shuffles"))
 
     def match(self, of):
@@ -1154,13 +1131,14 @@ class Comparison:
 
     def only(self, of, hands, rest):
         start, end = self.span(of) or (0, 0)
-        demand(start < end, f"there is no {name_of_part(of).replace('the ', '')} in this deal: it has {count(len(self.hands), 'hand')}", Mismatch)
-        demand(len(hands) == 1 and rest is None, f"the file is not one hand, and {name_of_part(of)} is", Mismatch)
+        name = render(say_part(of))
+        demand(start < end, f"there is no {name.replace('the ', '')} in this deal: it has {count(len(self.hands), 'hand')}", Mismatch)
+        demand(len(hands) == 1 and rest is None, f"the file is not one hand, and {name} is", Mismatch)
         found, other = self.find(hands, None, of), self.find(hands, None)
-        demand(found or not other, other and f"it is not {name_of_part(of)}, but {name_of_part(other.parts[0])}", Mismatch)
+        demand(found or not other, other and f"it is not {name}, but {render(say_part(other.parts[0]))}", Mismatch)
         is_set = any(self.cards.have(order[start:end], hands[0]) for order in self.orders)
-        demand(found or not is_set, f"it has the same items as {name_of_part(of)}, in another order", Mismatch)
-        demand(found, f"it is not {name_of_part(of)} of this deal, nor another hand of it", Mismatch)
+        demand(found or not is_set, f"it has the same items as {name}, in another order", Mismatch)
+        demand(found, f"it is not {name} of this deal, nor another hand of it", Mismatch)
         return found
 
     def all(self, is_sorted):
@@ -1234,7 +1212,7 @@ class Comparison:
             demand(self.cards.have(numbers, values), "other cards", Mismatch)
 
     def which(self, shuffle, part):
-        text = "the order given has " if part == "all" else f"{name_of_part(part)} of the order given has "
+        text = "the order given has " if part == "all" else f"{render(say_part(part))} of the order given has "
         return f"shuffle {shuffle + 1}: {text}" if self.repeat > 1 else text
 
     def given_hands(self):
@@ -1299,11 +1277,11 @@ def root_of_leaves(leaves):
 
 def other_root(entry, order, cards):
     """Says why the cards in an order do not have the root in the record; None if they have."""
-    seed, message, leaves = bytes.fromhex(entry.file.seed), b"riffle/1 salt\n" + bytes.fromhex(entry.record["commitment"]), []
+    seed, fixed, leaves = bytes.fromhex(entry.file.seed), b"riffle/1 salt\n" + bytes.fromhex(entry.record["commitment"]), []
     for position, number in enumerate(order):
         if number >= cards.size:
             return f"there is no card {number}: the record is of {cards.size}"
-        salt = hmac.digest(seed, message + position.to_bytes(8, "big"), "sha256")
+        salt = hmac.digest(seed, fixed + position.to_bytes(8, "big"), "sha256")
         leaves.append(leaf_of(salt, position, cards.text(number)))
     root = root_of_leaves(leaves).hex()
     return None if root == entry.record["root"] else (
@@ -1314,13 +1292,12 @@ def check_root(entry):  # of one record
     if "root" not in entry.record:
         return
     if entry.record["kind"] == "reshuffle":
-        entry.steps.add("root", "skipped", "only the proof of the whole shoe says which cards were there")
+        entry.steps.add("root", "skipped", message("root.shoe"))
     elif entry.cards is None:
-        entry.steps.add("root", "skipped", "the cards are not known, for the items were not given")
+        entry.steps.add("root", "skipped", message("root.items"))
     else:
         other = other_root(entry, entry.orders[0], entry.cards)
-        entry.steps.add("root", "wrong" if other else "ok",
-                        other or "salts from the seed and the cards in this order have the root in the record")
+        entry.steps.add("root", "wrong" if other else "ok", other or message("root"))
 
 
 # ---- Shoes: references and places
@@ -1456,7 +1433,7 @@ class Sealing:
             self.order = list(range(self.record["size"])) if "root" not in self.record else entry.orders and entry.orders[0]
 
     def check(self, card):
-        """Returns why the card was not sealed here, and why that is unknown."""
+        """Returns why the card was not sealed here, and the id of the message why that is unknown."""
         record, cards, position = self.record, self.cards, card.position
 
         def is_card(number):
@@ -1467,9 +1444,9 @@ class Sealing:
         if position >= record["size"]:
             return f"only {record['size']} cards were sealed", None
         if "root" in record and card.salt is None:
-            return None, "it has no salt and path: ask for it with proof=true"
+            return None, "hand.proof"
         if "root" not in record and cards is None:
-            return None, "the shoe was not shuffled, and its cards were not given"
+            return None, "hand.unshuffled"
         if "root" in record:
             roots = [root_of(leaf_of(card.salt, position, text), position, record["size"], card.path) for text in card.texts]
             if bytes.fromhex(record["root"]) not in roots:
@@ -1492,8 +1469,8 @@ class Sealing:
 
 
 def prove(hand, sealings):
-    """Compares every card with the sealing that it names. Returns those that are proven, which was not sealed there, and why
-    one is unknown."""
+    """Compares every card with the sealing that it names. Returns the messages of those that are proven, which was not sealed
+    there, and the message why one is unknown."""
     proven, missing, seen, by = [], None, set(), {sealing.record["id"]: sealing for sealing in reversed(sealings)}
     for card in hand:
         place = card.sealed_by, card.position
@@ -1502,20 +1479,15 @@ def prove(hand, sealings):
         seen.add(place)
         if card.sealed_by not in by:
             continue
-        name = f"{short(card.texts[0])} at position {card.position}"
+        name = message("hand.card", card=short(card.texts[0]), position=card.position)
         wrong, unknown = by[card.sealed_by].check(card)
         if wrong:
-            return [], f"{name}: {wrong}", None
+            return [], f"{render(name)}: {wrong}", None
         if unknown:
-            missing = f"{name}: {unknown}"
+            missing = message(unknown, card=name)
         else:
             proven.append(name)
     return proven, None, missing
-
-
-def describe_hand(hand, proven):
-    return (f"{len(proven)} of the {count(len(hand), 'card')} of the hand, sealed there: " + ", ".join(proven[:13])
-            + (", ..." if len(proven) > 13 else ""))
 
 
 class Shoe:
@@ -1535,18 +1507,17 @@ class Shoe:
                 self.records.append(entry)
         self.first, self.changes, self.match = self.entries[0], len(self.records) - 1, self.entries[0].match
         self.record, self.file = self.first.record, self.first.file
-        self.trust = ("all have the log key that was given" if given.get("key") or logs_of(given)
-                      else "no log key was given: the one in the first is used")
+        self.well_formed = message("proofs.key" if given.get("key") or logs_of(given) else "proofs.no-key", files=len(self.entries))
 
-    def in_every(self, name, text):
+    def in_every(self, name, what):
         """Adds a step that the files have in common: the first that is wrong or unchecked, or else that all hold."""
         for state in ("wrong", "unchecked"):
             for i, entry in enumerate(self.entries):
                 if entry.steps.has(name, state):
-                    self.steps.add(name, state, f"file {i + 1}, from 1: {entry.steps.find(name)['text']}")
+                    self.steps.add(name, state, message("file", n=i + 1, what=entry.steps.find(name)["message"]))
                     return
         if any(entry.steps.find(name) for entry in self.entries):
-            self.steps.add(name, "ok", text)
+            self.steps.add(name, "ok", what)
 
     def of_first(self, name):
         """Adds a step of the first file, or of another in which it is wrong."""
@@ -1557,25 +1528,22 @@ class Shoe:
     def held_back(self):
         return sum(entry.is_held_back() for entry in self.records)
 
-    def without_seed(self):
-        return f"{count(self.held_back(), 'seed')} held back " + (
-            "in these files, and public since the shoe was closed: get the files again" if self.closed else "until the shoe is closed")
-
-    def exception(self):
-        return "; " + self.without_seed() if self.held_back() else ""
+    def withheld(self):
+        """Says how many seeds are held back; None if none are."""
+        held = self.held_back()
+        return message("withheld.closed" if self.closed else "withheld", seeds=held) if held else None
 
     def seeds(self):
-        found = [entry.steps.find("seed") for entry in self.entries if entry.steps.has("seed", "ok")]
-        warning = "".join([": " + step["text"] for step in found if "warning" in step["text"]][:1])
+        found = [entry.steps.find("seed")["message"] for entry in self.entries if entry.steps.has("seed", "ok")]
+        warning = next((said for said in found if said["id"] == "seed.short"), None)
         if found:
-            self.steps.add("seed", "ok", f"{count(len(found), 'seed')}{warning}{self.exception()}")
+            self.steps.add("seed", "ok", message("replays.seed", seeds=len(found), warning=warning, withheld=self.withheld()))
         elif self.held_back():
-            self.steps.add("seed", "skipped", self.without_seed())
+            self.steps.add("seed", "skipped", self.withheld())
 
     def replayed(self):  # the steps that every file with a seed has
         held = self.held_back()
-        for name, what, text in (("commitment", "seed", "{}: each opens the commitment in its record"),
-                                 ("keys", "order", "the keys of {} derived"), ("order", "order", "{} replayed")):
+        for name, what in (("commitment", "seeds"), ("keys", "orders"), ("order", "orders")):
             done = sum(entry.steps.has(name, "ok") for entry in self.entries)
             if any(entry.steps.has(name, "wrong") for entry in self.entries):
                 self.in_every(name, "")
@@ -1587,15 +1555,15 @@ class Shoe:
                 state = "skipped" if done == 0 else "ok"
                 if name == "order" and held:
                     state = "skipped" if self.given.get("hand") else "unchecked"
-                self.steps.add(name, state, text.format(count(done, what)) + self.exception())
+                self.steps.add(name, state, message(f"replays.{name}", **{what: done}, withheld=self.withheld()))
 
     def verify_hand(self):
         several, steps = len(self.entries) > 1, self.steps
         each = self.in_every if several else lambda name, _: self.of_first(name)
-        each("proof", f"{len(self.entries)} files are well-formed; {self.trust}")
+        each("proof", self.well_formed)
         if not steps.has("proof", "ok"):
             return self
-        each("record", f"{len(self.entries)} records that sealed cards of the hand")
+        each("record", message("records.hand", records=len(self.entries)))
         if several:
             self.seeds()
             self.replayed()
@@ -1603,9 +1571,9 @@ class Shoe:
             self.of_first(name)
         if steps.has("record", "ok"):
             self.check_hand()
-        each("inclusion", "every record is in the tree of its file")
-        each("signature", "every checkpoint is signed with the key")
-        each("witnesses", "enough witnesses cosigned every checkpoint")
+        each("inclusion", message("inclusions"))
+        each("signature", message("signatures"))
+        each("witnesses", message("witnesses.all"))
         if self.record:
             check_committed(steps, self.first, self.given.get("commitment"))
         return self
@@ -1624,8 +1592,7 @@ class Shoe:
                 sealing.input, sealing.cards = firsts[record["audit_id"]].input, firsts[record["audit_id"]].cards
         if not sealings:
             self.others = len(hand)
-            steps.add("hand", "unchecked", f"a record of kind {self.record['kind']} has sealed no cards: give the proof of the "
-                      "record that sealed_by names")
+            steps.add("hand", "unchecked", message("hand.kind", kind=self.record["kind"]))
             return
         proven, wrong, missing = prove(hand, sealings)
         given = [sealing.record["id"] for sealing in sealings]
@@ -1636,33 +1603,30 @@ class Shoe:
         elif missing:
             steps.add("hand", "unchecked", missing)
         elif not proven:
-            steps.add("hand", "unchecked", "no card of the hand was sealed by this record: give the proof of the record that "
-                      "sealed_by names")
-        elif self.others:
-            steps.add("hand", "unchecked", f"{describe_hand(hand, proven)}; {self.others} were sealed by other records")
+            steps.add("hand", "unchecked", message("hand.none"))
         else:
-            steps.add("hand", "ok", describe_hand(hand, proven))
+            steps.add("hand", "unchecked" if self.others else "ok", say_hand(hand, proven, self.others or None))
 
     # ---- Shoes: the whole shoe
 
     def verify_shoe(self):
         steps, records, last, hand = self.steps, self.records, self.records[-1], self.given.get("hand")
-        self.in_every("proof", f"{len(self.entries)} files are well-formed; {self.trust}")
+        self.in_every("proof", self.well_formed)
         if steps.first("unchecked"):
             return self
         if not steps.first("wrong"):
-            self.in_every("record", f"{describe(self.record) if self.record else ''}; {count(self.changes, 'change')}")
+            self.in_every("record", message("record.changes", record=self.record and say_record(self.record), changes=self.changes))
         if steps.has("record", "ok"):
             self.closed = last.record["kind"] == "close"
             broken = broken_chain(self.entries, records)
-            steps.add("chain", "wrong" if broken else "ok", broken or f"each of the versions 1 to {len(records)} has its record, in "
-                      f"the order of the log, from number {self.file.index} to number {last.file.index}")
+            steps.add("chain", "wrong" if broken else "ok", broken or message(
+                "chain", last=len(records), **{"from": self.file.index}, to=last.file.index))
         self.seeds()
         self.replayed()
         self.of_first("items")
-        self.in_every("inclusion", "every record is in the tree of its file")
-        self.in_every("signature", "every checkpoint is signed with the key")
-        self.in_every("witnesses", "enough witnesses cosigned every checkpoint")
+        self.in_every("inclusion", message("inclusions"))
+        self.in_every("signature", message("signatures"))
+        self.in_every("witnesses", message("witnesses.all"))
         if self.record:
             check_committed(steps, self.first, self.given.get("commitment"))
         if steps.first("wrong") or not steps.has("record", "ok"):
@@ -1678,15 +1642,14 @@ class Shoe:
             if wrong:
                 steps.add("hand", "wrong", wrong)
             elif missing or others:
-                steps.add("hand", "unchecked", missing or f"{count(others, 'card')} of the hand, sealed by no record of this shoe")
+                steps.add("hand", "unchecked", missing or message("hand.shoe", cards=others))
             else:
                 self.proven = len(proven)
-                steps.add("hand", "ok", describe_hand(hand, proven))
+                steps.add("hand", "ok", say_hand(hand, proven))
         if self.closed:
-            steps.add("closed", "ok", "the last record closes the shoe")
+            steps.add("closed", "ok", message("closed"))
         else:
-            steps.add("closed", "skipped" if hand else "unchecked", "the last record does not close the shoe: unseen cards stay "
-                      "hidden until it is closed, and more changes may follow")
+            steps.add("closed", "skipped" if hand else "unchecked", message("closed.not"))
         return self
 
     def check_roots(self, sealings):
@@ -1704,12 +1667,11 @@ class Shoe:
         if wrong:
             self.steps.add("root", "wrong", wrong)
         elif roots + unknown == 0:
-            self.steps.add("root", "skipped", "nothing was sealed")
+            self.steps.add("root", "skipped", message("roots.none"))
         elif unknown == 0:
-            self.steps.add("root", "ok", f"salts from the seeds and the cards in their orders have the roots in {count(roots, 'record')}")
+            self.steps.add("root", "ok", message("roots", records=roots))
         else:
-            self.steps.add("root", "skipped", self.without_seed() if self.held_back() else
-                           "the cards are not known, for the items were not given")
+            self.steps.add("root", "skipped", self.withheld() or message("root.items"))
 
 
 def broken_chain(entries, records):
@@ -1754,11 +1716,8 @@ class Tracker:
             except ValueError as error:
                 return "wrong", f"version {entry.record['version']}: {error}"
         places, piles = self.layout.places, self.layout.piles()
-        lie = (f"every change found its cards where it says; {len(places['shoe'])} are in the deck, {len(places['dealt'])} are "
-               f"dealt, {count(len(piles), 'pile')}")
-        if self.random:
-            return "unchecked", f"{lie}; but {count(self.random, 'draw')} at random without a seed"
-        return "ok", lie
+        return "unchecked" if self.random else "ok", message(
+            "moves", deck=len(places["shoe"]), dealt=len(places["dealt"]), piles=len(piles), random=self.random or None)
 
     def change(self, entry):
         record, layout, orders = entry.record, self.layout, entry.orders
@@ -1768,7 +1727,7 @@ class Tracker:
         source = record["from"]
         lying = layout.at(source)
         if record["kind"] == "reshuffle":
-            demand(len(lying) == record["size"], f"it seals {record['size']} cards, and {len(lying)} lay in {where(source)}")
+            demand(len(lying) == record["size"], f"it seals {record['size']} cards, and {len(lying)} lay in {render(say_place(source))}")
             known = [(self.orders.get(seal), at) for seal, at in lying]
             is_known = all(order is not None and at < len(order) for order, at in known)
             layout.shuffle(source)
@@ -1783,269 +1742,464 @@ class Tracker:
         if taken in ("top", "bottom"):
             want = write_cards(layout.take(source, taken, len(refs)))
             demand(want == record["cards"],
-                   f"the cards at the {taken} of {where(source)} were {want}, and the record says {record['cards']}")
+                   f"the cards at the {taken} of {render(say_place(source))} were {want}, and the record says {record['cards']}")
         elif taken == "random":
-            demand(len(lying) == record["size"], f"it draws from {record['size']} cards, and {len(lying)} lay in {where(source)}")
+            demand(len(lying) == record["size"], f"it draws from {record['size']} cards, and {len(lying)} lay in {render(say_place(source))}")
             want = write_cards([lying[at] for at in orders[0]]) if orders else record["cards"]
             demand(want == record["cards"], f"the seed draws {want}, and the record says {record['cards']}")
             self.random += not orders
         layout.move(record, refs)
 
 
-# ---- In words
+# ---- Messages
 
-def where(place):
-    return {"shoe": "the deck", "dealt": "the dealt cards", "out": "from anywhere outside the deck",
-            "all": "all cards"}.get(place, f"the {place}")
+# The texts of messages, made from internal/audit/prooffile/messages.json by web/messages.mjs: do not edit.
+MESSAGES = {
+    "text": "{text}",
+    "verified": "Verified: {what}.",
+    "verified.except": "Verified except for the commitment: {what}. Not proven: that the seed was fixed before the client seed was known.",
+    "unchecked": "Not checked to the end: {what}.",
+    "unproven": "Not proven yet: {what}; {found}.",
+    "false": "This proof does NOT verify: it fails at the step {step}.",
+    "refused": "Not checked: {reason}.",
+    "no-key": "Not established: no key of the log was given, and the one in the file shows only that the file agrees with itself.",
+    "several": "{proofs} proofs: {verified} verified, {false} false, {unchecked} not checked to the end.",
+    "what.step": "the step {step} could not be checked",
+    "what.but": "{what}, but the step {step} could not be checked",
+    "what.cost": "the record is in the log of {log}, but replaying it takes {steps} steps; verifiers replay up to 1,073,741,824",
+    "what.record": "the record is in the log of {log}",
+    "what.unfit": "the record is in the log of {log}, but the files given for comparison do not fit it",
+    "what.unknown-kind": "the record is in the log of {log}, but of a kind that this version does not know",
+    "what.follows": "the order follows from the seed and the record, and the record is in the log of {log}",
+    "what.order": "the order is the one given and follows from the seed and the record, and the record is in the log of {log}",
+    "what.hands": "these are {match}; the order follows from the seed and the record, and the record is in the log of {log}",
+    "what.open-shoe": "the seed is still secret, because the shoe is still open",
+    "what.held-back": "the seed is still secret, because it was not revealed yet",
+    "what.open-seeds": "the shoe is still open, and its seeds are secret until it is closed",
+    "what.sealed": "the {sealed}",
+    "sealed.one": "1 card of the hand was sealed at its position",
+    "sealed": "{cards} cards of the hand were sealed at their positions",
+    "what.cards": "the {sealed} by the record, which is in the log of {log}, and none could be exchanged since",
+    "what.partly": "of the {cards:card} of the hand, what was given proves {proven} and NOT {others}",
+    "what.fits": "the first record of the shoe and its {changes:change} are in the log of {log}, and fit together",
+    "what.cards.so-far": "the {sealed}; {found} so far",
+    "what.shoe": "the whole shoe, from its first record to its last, which are in the log of {log}",
+    "what.other-commitment": "the commitment that was given, {id}, is not the one that the record names",
+    "note.reason": "The step {step}: {text}.",
+    "note.later": "A later version may be able to check it.",
+    "note.witnessed": "Enough witnesses of the policy have cosigned this history of the log.",
+    "note.anybody": "Anybody can make such a file. Get the key of the log from another source than the file, and give it as well.",
+    "note.if": "If the key is the right one: {headline}",
+    "note.sealed": "The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.",
+    "note.committed-to": "Nothing committed to can be exchanged before the seed is revealed.",
+    "note.no-order": "No order was given to compare it with: give the answer as well.",
+    "note.sealed-order": "The cards were sealed in this order.",
+    "note.whole-shoe": "Only the proof of the whole shoe shows that every change found its cards where it says.",
+    "note.several-seeds": "This proof cannot rule out that the operator drew several seeds and logged one. Use a commitment to rule that out.",
+    "note.hidden": "The other cards of the shoe stay hidden until it is closed, and then the whole shoe can be checked.",
+    "note.hidden-shoe": "The other cards stay hidden until the shoe is closed.",
+    "note.give": "Give the proof of each record that they name as sealed_by as well: {records}.",
+    "note.shoe": "Every order follows from its seed, every card was where the records say, and none was exchanged.",
+    "note.shoe.cards": "Every order follows from its seed, and every change found its cards where it says. The cards themselves were not compared.",
+    "note.hand": "The hand is proven: {sealed}, and none could be exchanged since.",
+    "note.beacon": "The commitment {id} fixed the order, except for the client seed, and that is the signature of {beacon}: nobody knew it before {time}, and neither the operator nor a player chose it.",
+    "note.beacon.cosigned": "Enough witnesses of the policy had cosigned the log with the commitment before then.",
+    "note.beacon.clock": "That the commitment was in the log before then is what the log's own clock says: a proof of the commitment that witnesses of a policy cosigned in time would show it.",
+    "note.commitment": "The commitment {id} fixed the order, except for the client seed, before the client seed was known: if that was new when the commitment was in the log, nobody can have picked a seed for its order.",
+    "note.commitment.missing": "It names the commitment {id}: give the proof of that record as well (GET /audits/{id}/proof).",
+    "note.without-commitment": "Without that commitment: {headline}",
+    "note.other-commitment": "The commitment that was given, {id}, is not the one that the record names.",
+    "note.void": "It is void since {time}: nothing used it before its deadline, nothing can use it any more, and its seed stays secret.",
+    "note.void.book": "Its rounds from {round} on are void since {time}: nothing used them before the deadline, nothing can use them any more, and their seeds stay secret.",
+    "note.compared": "{list}.",
+    "compared.first": "{name} was compared as {what}",
+    "compared": "{name} as {what}",
+    "compared.order": "the order",
+    "compared.items": "the items",
+    "compared.hand": "the hand",
+    "purpose.commitment": "It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is used, before {deadline}, by a shuffle or a shoe that names it; if none does, a void follows in the log. It has no order of its own.",
+    "purpose.book": "It is a book: the seeds of its {count} rounds and the statement cannot be exchanged any more. The rounds are used in their order, before {deadline}, each by a shuffle that names the book; if some are left, a void follows in the log. It has no order of its own.",
+    "purpose.says": "It says that {what}, and has no order of its own.",
+    "purpose.log-end": "It says that the log ended, and has no order of its own.",
+    "purpose.log-begin": "It says which log this one follows, and has no order of its own.",
+    "purpose.change": "It is a change of the shoe {audit_id}, and has no order of its own: give the proofs of the whole shoe to follow its cards.",
+    "record": "{id}, of {time}: {what}",
+    "record.changes": "{record}; {changes:change}",
+    "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference \"{reference}\"][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
+    "stated.unshuffled": "{size}, in the order of the input[; reference \"{reference}\"][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
+    "record.shuffle": "{stated}",
+    "record.shoe": "a shoe: {stated}[; a cut card behind {cut}][, drawn from {low} to {high}][; it replaces the shoe {audit_id}]",
+    "record.commitment": "a commitment to {stated}, until {deadline}",
+    "record.book": "a book of {count} commitments, each to {stated}, until {deadline}",
+    "record.reveal": "the seed of {audit_id} was made public",
+    "record.void": "the commitment {commitment_id} was not used in time",
+    "record.void.book": "the book {commitment_id} was not used up in time: its rounds from {round} to {count} are void",
+    "record.log-end": "the log ended here[; it goes on as {successor}]",
+    "record.log-begin": "the log follows {predecessor} after its first {records} records",
+    "record.change": "version {version} of the shoe {audit_id}: {what}",
+    "change.reshuffle": "{from}, {size:card}, sealed in a new order by {algorithm}[; a cut card behind {cut}][, drawn from {low} to {high}]",
+    "change.close": "closed",
+    "change.expire": "over, and not closed",
+    "change.none": "no cards put on {to}",
+    "change.moved": "{cards:card} taken {how} {from}[ and put to the {put} of {to}]",
+    "how.random": "at random from",
+    "how.cards": "by name from",
+    "how.top": "from the top of",
+    "how.bottom": "from the bottom of",
+    "end.top": "top",
+    "end.bottom": "bottom",
+    "place.shoe": "the deck",
+    "place.dealt": "the dealt cards",
+    "place.out": "from anywhere outside the deck",
+    "place.all": "all cards",
+    "place": "the {place}",
+    "part": "hand {n}",
+    "part.rest": "the rest",
+    "match.cards": "the {cards:card} of {part}",
+    "match.items": "the {cards:item} of {part}",
+    "match.parts": "{parts} and {last}",
+    "match": "{parts}[ of shuffle {shuffle}] of this deal, in the order dealt",
+    "match.sorted": "{parts}[ of shuffle {shuffle}] of this deal, in another order than they were dealt",
+    "proof.key": "the file is well-formed; its log key is the one given",
+    "proof.no-key": "the file is well-formed; no log key was given: the one in the file is used",
+    "proofs.key": "{files} files are well-formed; all have the log key that was given",
+    "proofs.no-key": "{files} files are well-formed; no log key was given: the one in the first is used",
+    "file": "file {n}, from 1: {what}",
+    "records.hand": "{records} records that sealed cards of the hand",
+    "inclusion": "the record is number {index}, from 0, of the {size} in the tree",
+    "inclusions": "every record is in the tree of its file",
+    "signature": "the checkpoint is signed with the key of {log}",
+    "signatures": "every checkpoint is signed with the key",
+    "witnesses": "{by} of {all} witnesses cosigned the checkpoint[: {names}]; that is enough by the policy[; cosignatures by {unchecked} are not checked here]",
+    "witnesses.few": "{by} of {all} witnesses cosigned the checkpoint[: {names}]; that is not enough by the policy[; cosignatures by {unchecked} are not checked here]",
+    "witnesses.all": "enough witnesses cosigned every checkpoint",
+    "committed": "the commitment {id} is earlier in the same log: it fixed seed and statement, and was used before its deadline[; the client seed is the signature of {beacon}, published at {time}]",
+    "committed.missing": "the record names the commitment {id}, and no proof of it was given",
+    "none": "a record of kind {kind} has none",
+    "held-back": "the seed is held back",
+    "held-back.order": "the seed is held back, and the order follows from it",
+    "seed": "{blocks:block} of 256 bits; riffle/1 asks for {wanted}[; {complete}][; {source}]",
+    "seed.short": "warning: {blocks:block} of 256 bits, and riffle/1 asks for {wanted}[; {complete}][; {source}]",
+    "seed.complete": "computationally, not exhaustively, complete",
+    "seed.answer": "the answer gave it, and the file has none",
+    "commitment": "the SHA-256 of the statement with its seed is the record's commitment, {commitment}",
+    "keys": "{blocks} derived from the seed, the commitment and a client seed of {bytes} bytes",
+    "order": "{draw} of {size} replayed by {algorithm}, {repeat:time}[; the cut, {cut}, is the one drawn from {low} to {high}][; the SHA-256 of the positions is {digest}]",
+    "order.given": "{order}; it is the order given",
+    "order.hands": "{order}; given are {match}",
+    "order.other": "{order}; the order given is not the whole order of the cards that were sealed first, and cards without salt and path prove nothing",
+    "order.items": "replayed, but comparing it with the order given needs the items of the record",
+    "order.cost": "replaying it takes {steps} steps; verifiers replay up to 1,073,741,824",
+    "replays.seed": "{seeds:seed}[: {warning}][; {withheld}]",
+    "replays.commitment": "{seeds:seed}: each opens the commitment in its record[; {withheld}]",
+    "replays.keys": "the keys of {orders:order} derived[; {withheld}]",
+    "replays.order": "{orders:order} replayed[; {withheld}]",
+    "withheld": "{seeds:seed} held back until the shoe is closed",
+    "withheld.closed": "{seeds:seed} held back in these files, and public since the shoe was closed: get the files again",
+    "items.places": "the record names cards by their places: only the proof of the whole shoe says which cards they were",
+    "items.range": "the numbers from 0 on; there is nothing to compare",
+    "items.missing": "not given; the record has their digest",
+    "items.rule": "their digest was taken by the rule {rule}, which is not known here: a later version may be able to check it",
+    "items.salt": "their digest is salted, and the salt was not given",
+    "items": "the items given have the digest in the record",
+    "items.deck.unknown": "there is no such deck type {type} here: the codes of its cards can be given as items",
+    "items.deck.large": "the digest of {size} cards is not computed; the limit is {most}",
+    "items.deck": "{decks:deck} of {type}, whose cards have the digest in the record",
+    "root.shoe": "only the proof of the whole shoe says which cards were there",
+    "root.items": "the cards are not known, for the items were not given",
+    "root": "salts from the seed and the cards in this order have the root in the record",
+    "roots": "salts from the seeds and the cards in their orders have the roots in {records:record}",
+    "roots.none": "nothing was sealed",
+    "chain": "each of the versions 1 to {last} has its record, in the order of the log, from number {from} to number {to}",
+    "moves": "every change found its cards where it says; {deck} are in the deck, {dealt} are dealt, {piles:pile}[; but {random:draw} at random without a seed]",
+    "closed": "the last record closes the shoe",
+    "closed.not": "the last record does not close the shoe: unseen cards stay hidden until it is closed, and more changes may follow",
+    "hand": "{proven} of the {cards:card} of the hand, sealed there: {list}[; {others} were sealed by other records]",
+    "hand.card": "{card} at position {position}",
+    "hand.shoe": "{cards:card} of the hand, sealed by no record of this shoe",
+    "hand.none": "no card of the hand was sealed by this record: give the proof of the record that sealed_by names",
+    "hand.kind": "a record of kind {kind} has sealed no cards: give the proof of the record that sealed_by names",
+    "hand.proof": "{card}: it has no salt and path: ask for it with proof=true",
+    "hand.unshuffled": "{card}: the shoe was not shuffled, and its cards were not given",
+}
 
 
-def stated(record):
-    text = f"{record['draw']} of {record['size']}, shuffled by {record['algorithm']}"
-    if record["kind"] == "shoe" and record["draw"] == 0:
-        text = f"{record['size']}, in the order of the input"
-    if record["repeat"] > 1:
-        text += f", {record['repeat']} times"
-    text += f"; reference {quote(record['reference'])}" if "reference" in record else ""
-    text += f"; round {record['round']} of the book of {record['count']}" if record["kind"] == "shuffle" and "count" in record else ""
-    return text + (f"; the client seed will be the signature of {record['beacon']}" if "beacon" in record else "")
+def printable(text):
+    return re.sub("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", "\ufffd", text)
+
+
+def message(id, /, **values):
+    """What a verifier says: the id of a text, and the values in it. One that is None is missing."""
+
+    def valid(value):
+        if isinstance(value, list):
+            return list(map(valid, value))
+        if isinstance(value, int) and value >= 2**53:
+            return str(value)  # readers of JSON would round it
+        return printable(value) if isinstance(value, str) else value
+
+    return {"id": id, "values": {name: valid(value) for name, value in values.items() if value is not None}}
+
+
+NAMES = re.compile(r"{(\w+)")  # of the values in a text
+
+
+def render(message, table=MESSAGES, comma=", "):
+    """The text of a message in the language of a table, where {name} is a value, {name:noun} a number of things, and [...] is left
+    out if a value in it is missing. comma is between the elements of a list."""
+    values = message["values"]
+
+    def text_of(value):
+        if isinstance(value, list):
+            return comma.join(map(text_of, value))
+        return render(value, table, comma) if isinstance(value, dict) else str(value)
+
+    def option(match):
+        return match[1] if all(name in values for name in NAMES.findall(match[1])) else ""
+
+    def insert(match):
+        name, noun = match.groups()
+        return count(values[name], noun) if noun else text_of(values[name])
+
+    return re.sub(r"{(\w+)(?::(\w+))?}", insert, re.sub(r"\[(.*?)\]", option, table[message["id"]]))
+
+
+def message_of(record, id, /, **values):
+    """A message with the members of a record that its text names, and with other values, also in their place."""
+    members = {name: record[name] for name in NAMES.findall(MESSAGES[id]) if name in record}
+    return message(id, **{**members, **values})
+
+
+def say_part(part):
+    return message("part.rest") if part == "rest" else message("part", n=part)
+
+
+def say_place(place):
+    return message(f"place.{place}") if place in ("shoe", "dealt", "out", "all") else message("place", place=place)
+
+
+def say_hand(hand, proven, others=None):
+    more = ["..."] if len(proven) > 13 else []
+    return message("hand", proven=len(proven), cards=len(hand), list=proven[:13] + more, others=others)
+
+
+def say_sealed(cards):
+    return message("sealed.one") if cards == 1 else message("sealed", cards=cards)
+
+
+def say_record(record):
+    return message_of(record, "record", what=say_what(record))
+
+
+def say_what(record):
+    kind = record["kind"]
+    if changes_shoe(record):
+        return message_of(record, "record.change", what=say_change(record))
+    if kind == "commitment":
+        return message_of(record, "record.book" if "count" in record else "record.commitment", stated=say_stated(record))
+    if kind == "void":
+        return message_of(record, "record.void.book" if "count" in record else "record.void")
+    if kind == "reveal":
+        return message_of(record, "record.reveal")
+    if kind == "log-end":
+        return message("record.log-end", successor=record.get("successor", "").split("+")[0] or None)
+    if kind == "log-begin":
+        origin, size = record["checkpoint"].split("\n")[:2]
+        return message("record.log-begin", predecessor=origin, records=int(size))
+    return message_of(record, f"record.{kind}", stated=say_stated(record), **cut_of(record))
+
+
+def say_stated(record):
+    kind, repeat = record["kind"], record["repeat"]
+    return message_of(record, "stated.unshuffled" if kind == "shoe" and record["draw"] == 0 else "stated",
+                      times=repeat if repeat > 1 else None, of=record.get("count") if kind == "shuffle" else None)
 
 
 def cut_of(record):
-    drawn = "".join(f", drawn from {low} to {high}" for low, high in [record["cut_range"]]) if "cut_range" in record else ""
-    return f"; a cut card behind {record['cut']}{drawn}" if "cut" in record else ""
+    """Where the cut card lies, and the range that it was drawn from, as values of a message."""
+    low, high = record.get("cut_range", (None, None))
+    return {"cut": record.get("cut"), "low": low, "high": high}
 
 
-def moved(record):
+def say_change(record):
     kind = record["kind"]
     if kind in ("close", "expire"):
-        return "closed" if kind == "close" else "over, and not closed"
+        return message(f"change.{kind}")
     if kind == "reshuffle":
-        return f"{where(record['from'])}, {count(record['size'], 'card')}, sealed in a new order by {record['algorithm']}{cut_of(record)}"
+        return message_of(record, "change.reshuffle", **{"from": say_place(record["from"])}, **cut_of(record))
     if "cards" not in record:
-        return f"no cards put on {where(record['to'])}"
-    how = {"random": "at random from", "cards": "by name from"}.get(record["taken"], f"from the {record['taken']} of")
-    text = f"{count(len(read_cards(record['cards'])), 'card')} taken {how} {where(record['from'])}"
-    return text if record["to"] == "dealt" else f"{text} and put to the {record['put']} of {where(record['to'])}"
+        return message("change.none", to=say_place(record["to"]))
+    moved = {"cards": len(read_cards(record["cards"])), "how": message(f"how.{record['taken']}"), "from": say_place(record["from"])}
+    if record["to"] != "dealt":
+        moved.update(to=say_place(record["to"]), put=message(f"end.{record['put']}"))
+    return message("change.moved", **moved)
 
 
-def lapsed(record):
-    if "count" not in record:
-        return f"the commitment {record['commitment_id']} was not used in time"
-    return (f"the book {record['commitment_id']} was not used up in time: its rounds from {record['round']} to {record['count']} "
-            "are void")
-
-
-def describe(record):
-    kind, of = record["kind"], record.get("audit_id")
-    if kind == "reveal":
-        text = f"the seed of {of} was made public"
-    elif kind == "void":
-        text = lapsed(record)
-    elif kind == "commitment":
-        what = f"a book of {record['count']} commitments, each" if "count" in record else "a commitment"
-        text = f"{what} to {stated(record)}, until {record['deadline']}"
-    elif kind == "shoe":
-        text = f"a shoe: {stated(record)}{cut_of(record)}" + (f"; it replaces the shoe {of}" if of else "")
-    elif kind == "shuffle":
-        text = stated(record)
-    elif kind == "log-end":
-        text = "the log ended here" + (f"; it goes on as {record['successor'].split('+')[0]}" if "successor" in record else "")
-    elif kind == "log-begin":
-        origin, size = record["checkpoint"].split("\n")[:2]
-        text = f"the log follows {origin} after its first {size} records"
-    else:
-        text = f"version {record['version']} of the shoe {of}: {moved(record)}"
-    return f"{record['id']}, of {record['time']}: {text}"
-
-
-def without_order(record):
+def say_purpose(record):
     """Says what a record is for that has no order; None for one that has."""
-    kind, of = record["kind"], record.get("audit_id")
+    kind = record["kind"]
     if deals(record):
         return None
-    if kind == "commitment" and "count" in record:
-        return (f"It is a book: the seeds of its {record['count']} rounds and the statement cannot be exchanged any more. The rounds "
-                f"are used in their order, before {record['deadline']}, each by a shuffle that names the book; if some are left, a "
-                "void follows in the log. It has no order of its own.")
     if kind == "commitment":
-        return ("It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is "
-                f"used, before {record['deadline']}, by a shuffle or a shoe that names it; if none does, a void follows in the log. "
-                "It has no order of its own.")
-    if kind == "void":
-        return f"It says that {lapsed(record)}, and has no order of its own."
-    if kind == "reveal":
-        return f"It says that the seed of {of} was made public, and has no order of its own."
-    if kind in ("log-end", "log-begin"):
-        what = "that the log ended" if kind == "log-end" else "which log this one follows"
-        return f"It says {what}, and has no order of its own."
-    return (f"It is a change of the shoe {of}, and has no order of its own: give the proofs of the whole shoe to follow its cards.")
+        return message_of(record, "purpose.book" if "count" in record else "purpose.commitment")
+    if kind in ("reveal", "void"):
+        return message("purpose.says", what=say_what(record))
+    return message_of(record, "purpose.change" if changes_shoe(record) else f"purpose.{kind}")
 
 
-def were(n):
-    return "was sealed at its position" if n == 1 else "were sealed at their positions"
+def conclude(verdict, said, summary):
+    """The part of a result that says it: the messages of the headline and of the notes, and their texts."""
+    headline, *notes = map(render, said)
+    return {"verdict": verdict, "headline": headline, "notes": notes, "messages": said, "summary": summary}
 
 
 class Verdict:
-    """The verdict on what one of the three verifiers found: an entry or a shoe. finding adds the sentences if no step fails."""
+    """The verdict on what one of the three verifiers found: an entry or a shoe. finding adds the messages if no step fails."""
 
     def __init__(self, found, given, finding):
         self.found, self.steps, self.notes, self.given, record = found, found.steps, [], given, found.record
         self.missing, failed = found.steps.first("unchecked"), found.steps.first("wrong")
-        self.log = "the log of " + (found.file.log_key.split("+")[0] if found.file else "")
+        self.log = found.file and found.file.key.name
         if failed:
-            self.summary = {"id": "false", "step": failed["name"]}
-            self.verdict, self.headline = "false", f"This proof does NOT verify: it fails at the step {failed['name']}."
+            self.say("false", {"id": "false", "step": failed["name"]}, "false", step=failed["name"])
             return
         if self.steps.has("proof", "unchecked"):
-            self.summary = {"id": "incomplete", "step": self.missing["name"]}
-            self.unchecked(f"the step {self.missing['name']} could not be checked")
-            self.notes.append(f"{self.missing['text'][0].upper()}{self.missing['text'][1:]}.")
+            self.lacking("proof", message("what.step", step="proof"))
+            self.note("note.reason", step="proof", text=self.missing["message"])
             return
         if record is None:
-            self.summary = {"id": "unknown-kind"}
-            self.unchecked(f"the record is in {self.log}, but of a kind that this version does not know")
-            self.notes.append("A later version may be able to check it.")
+            self.unchecked({"id": "unknown-kind"}, message("what.unknown-kind", log=self.log))
+            self.note("note.later")
         else:
             finding(self)
         if self.steps.has("witnesses", "ok"):
             self.summary["witnessed"] = True
-            self.notes.append("Enough witnesses of the policy have cosigned this history of the log.")
+            self.note("note.witnessed")
         if not given.get("key") and not logs_of(given):
-            self.notes[:0] = ["Anybody can make such a file. Get the key of the log from another source than the file, and give it as "
-                              "well.", f"If the key is the right one: {self.headline}"]
-            self.summary = {"id": "no-key", "if": self.summary}
-            self.verdict, self.headline = "unchecked", ("Not established: no key of the log was given, and the one in the file "
-                                                        "shows only that the file agrees with itself.")
+            self.notes[:0] = [message("note.anybody"), message("note.if", headline=self.headline)]
+            self.say("unchecked", {"id": "no-key", "if": self.summary}, "no-key")
 
-    def unchecked(self, text):
-        self.verdict, self.headline = "unchecked", f"Not checked to the end: {text}."
+    def say(self, verdict, summary, id, /, **values):
+        self.verdict, self.summary, self.headline = verdict, summary, message(id, **values)
 
-    def incomplete(self, text):
-        self.summary = {"id": "incomplete", "step": self.missing["name"]}
-        self.unchecked(f"{text}, but the step {self.missing['name']} could not be checked")
+    def note(self, id, /, **values):
+        self.notes.append(message(id, **values))
+
+    def verified(self, summary, what):
+        is_missing = self.steps.has("committed", "skipped")
+        if is_missing:
+            summary["commitment"] = "missing"
+        self.say("verified", summary, "verified.except" if is_missing else "verified", what=what)
+
+    def unchecked(self, summary, what):
+        self.say("unchecked", summary, "unchecked", what=what)
+
+    def lacking(self, step, what):
+        self.unchecked({"id": "incomplete", "step": step}, what)
+
+    def incomplete(self, what):
+        step = self.missing["name"]
+        self.lacking(step, message("what.but", what=what, step=step))
+
+    def unproven(self, summary, what, found):
+        self.say("unchecked", summary, "unproven", what=what, found=found)
 
     def other_commitment(self, id):
-        what = f"ommitment that was given, {id}, is not the one that the record names"
         if self.verdict != "verified":
-            self.notes.append(f"The c{what}.")
+            self.note("note.other-commitment", id=id)
             return
-        self.notes.insert(0, f"Without that commitment: {self.headline}")
-        self.summary = {"id": "incomplete", "step": "committed"}
-        self.unchecked(f"the c{what}")
-
-    def secret(self, id, text, **values):
-        self.summary = {"id": id, **values}
-        self.verdict, self.headline = "unchecked", f"Not proven yet: {text}."
-
-    def verified(self, id, text, **values):
-        self.verdict, self.headline, self.summary = "verified", f"Verified: {text}.", {"id": id, **values}
-        if self.steps.has("committed", "skipped"):
-            self.summary["commitment"] = "missing"
-            self.headline = (f"Verified except for the commitment: {text}. Not proven: that the seed was fixed before the client "
-                             "seed was known.")
+        self.notes.insert(0, message("note.without-commitment", headline=self.headline))
+        self.lacking("committed", message("what.other-commitment", id=id))
 
     def note_commitment(self):
         id = self.found.record.get("commitment_id")
         if self.steps.has("committed", "ok"):
-            self.notes.append(f"The commitment {id} fixed the order, except for the client seed, before the client seed was known: if "
-                              "that was new when the commitment was in the log, nobody can have picked a seed for its order.")
+            self.note("note.commitment", id=id)
         elif self.steps.has("committed", "skipped"):
-            self.notes.append(f"It names the commitment {id}: give the proof of that record as well (GET /audits/{id}/proof).")
+            self.note("note.commitment.missing", id=id)
 
     def of_record(self):
-        entry, record, match = self.found, self.found.record, self.found.match
-        words, from_seed = without_order(record), f"follows from the seed and the record, and the record is in {self.log}"
-        if words:
-            self.verified("record", f"the record is in {self.log}", kind=record["kind"])
-            if self.missing and self.missing["name"] == "witnesses":
-                self.incomplete(f"the record is in {self.log}")
-            elif self.missing:
-                self.summary = {"id": "incomplete", "step": self.missing["name"]}
-                self.unchecked(f"the record is in {self.log}, but the files given for comparison do not fit it")
-            self.notes.append(words)
+        entry, record, match, purpose = self.found, self.found.record, self.found.match, say_purpose(self.found.record)
+        in_log, follows = message("what.record", log=self.log), message("what.follows", log=self.log)
+        if purpose:
+            if not self.missing:
+                self.verified({"id": "record", "kind": record["kind"]}, in_log)
+            elif self.missing["name"] == "witnesses":
+                self.incomplete(in_log)
+            else:
+                self.lacking(self.missing["name"], message("what.unfit", log=self.log))
+            self.notes.append(purpose)
             return
         if entry.is_held_back() and record["kind"] != "shuffle":
-            self.secret("held-back", f"the seed is still secret, because the shoe is still open; the record is in {self.log}")
-            self.notes.append("The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.")
+            self.unproven({"id": "held-back"}, message("what.open-shoe"), in_log)
+            self.note("note.sealed")
         elif entry.is_held_back():
-            self.secret("held-back", f"the seed is still secret, because it was not revealed yet; the record is in {self.log}")
-            self.notes.append("Nothing committed to can be exchanged before the seed is revealed.")
+            self.unproven({"id": "held-back"}, message("what.held-back"), in_log)
+            self.note("note.committed-to")
         elif entry.cost:
-            self.summary = {"id": "cost", "steps": str(entry.cost)}
-            self.unchecked(f"the record is in {self.log}, but {costs(entry.cost)}")
+            self.unchecked({"id": "cost", "steps": str(entry.cost)}, message("what.cost", log=self.log, steps=str(entry.cost)))
         elif self.missing:
-            self.incomplete(f"the order {from_seed}")
+            self.incomplete(follows)
         elif match and match.parts:
-            id, values = "-set" if match.is_sorted else "", {"shuffle": match.shuffle} if match.shuffle else {}
-            text = f"these are {match}; the order {from_seed}"
-            if len(match.parts) == 1:
-                self.verified("hand" + id, text, hand=match.parts[0], cards=match.cards, **values)
-            else:
-                self.verified("hands" + id, text, hands=match.parts, **values)
+            self.verified(match.summary(), message("what.hands", match=match.say(), log=self.log))
         elif match:
-            self.verified("order", f"the order is the one given and {from_seed}")
+            self.verified({"id": "order"}, message("what.order", log=self.log))
         else:
-            self.verified("follows", f"the order {from_seed}")
+            self.verified({"id": "follows"}, follows)
             if record["kind"] == "shuffle":
-                self.notes.append("No order was given to compare it with: give the answer as well.")
+                self.note("note.no-order")
             else:
                 if self.steps.has("root", "ok"):
-                    self.notes.append("The cards were sealed in this order.")
-                self.notes.append("Only the proof of the whole shoe shows that every change found its cards where it says.")
+                    self.note("note.sealed-order")
+                self.note("note.whole-shoe")
         self.note_commitment()
         if self.verdict == "verified" and record["kind"] == "shuffle" and "commitment_id" not in record:
-            self.notes.append("This proof cannot rule out that the operator drew several seeds and logged one. Use a commitment to "
-                              "rule that out.")
+            self.note("note.several-seeds")
 
     def of_hand(self):
         proven, others, missing = self.found.proven, self.found.others, self.found.missing
-        cards = count(proven, "card")
+        sealed = say_sealed(proven)
         if not self.missing:
-            self.verified("cards", f"the {cards} of the hand {were(proven)} by the record, which is in {self.log}, and none could be "
-                          "exchanged since", cards=proven)
+            self.verified({"id": "cards", "cards": proven}, message("what.cards", sealed=sealed, log=self.log))
             if self.found.held_back():
-                self.notes.append("The other cards of the shoe stay hidden until it is closed, and then the whole shoe can be checked.")
+                self.note("note.hidden")
         elif others:
-            self.summary = {"id": "incomplete", "step": self.missing["name"]}
-            self.unchecked(f"of the {count(proven + others, 'card')} of the hand, what was given proves {proven} and NOT {others}")
+            self.lacking(self.missing["name"], message("what.partly", cards=proven + others, proven=proven, others=others))
             if missing:
-                self.notes.append(f"Give the proof of each record that they name as sealed_by as well: {', '.join(missing)}.")
+                self.note("note.give", records=missing)
         else:
-            self.incomplete(f"the {cards} of the hand {were(proven)}")
+            self.incomplete(message("what.sealed", sealed=sealed))
         self.note_commitment()
 
     def of_shoe(self):
-        shoe, missing = self.found, self.missing
-        so_far = f"the first record of the shoe and its {count(shoe.changes, 'change')} are in {self.log}, and fit together"
-        cards = f"{count(shoe.proven, 'card')} of the hand {were(shoe.proven)}"
+        shoe, missing, changes = self.found, self.missing, self.found.changes
+        so_far, sealed = message("what.fits", changes=changes, log=self.log), say_sealed(shoe.proven)
         is_secret = all(step["state"] != "unchecked" or step["name"] in ("closed", "order") for step in self.steps)
         if missing and not shoe.closed and is_secret:
-            self.secret("open-shoe", f"the shoe is still open, and its seeds are secret until it is closed; {so_far}", changes=shoe.changes)
+            self.unproven({"id": "open-shoe", "changes": changes}, message("what.open-seeds"), so_far)
         elif missing:
             self.incomplete(so_far)
         elif not shoe.closed:
-            self.verified("cards", f"the {cards}; {so_far} so far", cards=shoe.proven)
-            self.notes.append("The other cards stay hidden until the shoe is closed.")
+            self.verified({"id": "cards", "cards": shoe.proven}, message("what.cards.so-far", sealed=sealed, found=so_far))
+            self.note("note.hidden-shoe")
         else:
-            self.verified("shoe", f"the whole shoe, from its first record to its last, which are in {self.log}", changes=shoe.changes)
-            self.notes.append("Every order follows from its seed, every card was where the records say, and none was exchanged." if self.steps.has("root", "ok") else
-                              "Every order follows from its seed, and every change found its cards where it says. The "
-                              "cards themselves were not compared.")
+            self.verified({"id": "shoe", "changes": changes}, message("what.shoe", log=self.log))
+            self.note("note.shoe" if self.steps.has("root", "ok") else "note.shoe.cards")
         if shoe.proven and (shoe.closed or missing):
-            self.notes.append(f"The hand is proven: {cards}, and none could be exchanged since.")
+            self.note("note.hand", sealed=sealed)
         self.note_commitment()
 
     def as_dict(self, files):
-        return {"files": files, "verdict": self.verdict, "headline": printable(self.headline), "notes": list(map(printable, self.notes)),
-                "steps": [{"name": step["name"], "ok": {"ok": True, "wrong": False}.get(step["state"]), "text": step["text"]}
-                          for step in self.steps], "summary": self.summary}
+        return {"files": files, **conclude(self.verdict, [self.headline, *self.notes], self.summary),
+                "steps": [{"name": step["name"], "ok": {"ok": True, "wrong": False}.get(step["state"]), "text": render(step["message"]),
+                           "message": step["message"]} for step in self.steps]}
 
 
 # ---- What was given: docs/spec.md, "Texts for a verifier"
 
 class Refusal(ValueError):  # why nothing is concluded
-    def __init__(self, why, files, message):
-        super().__init__(message)
+    def __init__(self, why, files, problem):
+        super().__init__(problem)
         self.why, self.files = why, files
 
 
@@ -2321,7 +2475,7 @@ class Verification:
         demand(str(text) == "rest" or is_number, f"{quote(str(text))} is not a hand: hands are numbered from 1, and the remaining cards are the rest")
         part = int(text) if is_number else "rest"
         if not self.given.get("order"):
-            raise Refusal("no-order", [], f"there is nothing to compare with {name_of_part(part)}: give the cards of that hand as well")
+            raise Refusal("no-order", [], f"there is nothing to compare with {render(say_part(part))}: give the cards of that hand as well")
         return part
 
     def check(self, hand_of):
@@ -2350,29 +2504,24 @@ class Verification:
         for group in self.groups:
             compared = []
             if group.order:
-                parts, what = group.match.parts if group.match else [], "the order"
+                parts, what = group.match.parts if group.match else [], message("compared.order")
                 if len(parts) == 1:
                     group.order.shown.update(role="hand-of", hand=parts[0], **({"shuffle": group.match.shuffle} if group.match.shuffle else {}))
-                    what = name_of_part(parts[0])
+                    what = say_part(parts[0])
                 compared.append((group.order, what))
             if group.items:
-                compared.append((group.items, "the items"))
-            compared += [(one, "the hand") for one in self.inputs if one.shown["role"] == "hand" and group.given.get("hand")]
-            words = [f"{one.name} as {what}" for one, what in compared if one.is_sorted]
-            if words:
-                words[0] = words[0].replace(" as ", " was compared as ", 1)
-                group.found.notes.append(", ".join(words) + ".")
+                compared.append((group.items, message("compared.items")))
+            compared += [(one, message("compared.hand")) for one in self.inputs if one.shown["role"] == "hand" and group.given.get("hand")]
+            compared = [(one.name, what) for one, what in compared if one.is_sorted]
+            if compared:
+                group.found.note("note.compared", list=[
+                    message("compared" if i else "compared.first", name=name, what=what) for i, (name, what) in enumerate(compared)])
             for other in self.groups:
                 record = other.proofs[0].record
                 if group.lacks() and other.is_kind("commitment"):
                     group.found.other_commitment(record["id"])
                 elif other.is_void_of(group) and other.found.verdict == "verified":
-                    text = (f"It is void since {record['time']}: nothing used it before its deadline, nothing can use it any more, and "
-                            "its seed stays secret.")
-                    if "count" in record:
-                        text = (f"Its rounds from {record['round']} on are void since {record['time']}: nothing used them before the "
-                                "deadline, nothing can use them any more, and their seeds stay secret.")
-                    group.found.notes.append(text)
+                    group.found.notes.append(message_of(record, "note.void.book" if "count" in record else "note.void"))
 
     def result(self):
         proofs = [group.found.as_dict(list(dict.fromkeys(proof.source.name for proof in group.proofs))) for group in self.groups]
@@ -2380,14 +2529,12 @@ class Verification:
         main = [proof for group, proof in zip(self.groups, proofs)
                 if proof["verdict"] != "verified" or not (is_lacking and group.is_kind("commitment") or any(map(group.is_void_of, self.groups)))]
         counts = {verdict: verdicts.count(verdict) for verdict in ("verified", "false", "unchecked")}
-        result = {"verdict": next(verdict for verdict in ("false", "unchecked", "verified") if counts[verdict])}
+        verdict = next(verdict for verdict in ("false", "unchecked", "verified") if counts[verdict])
+        said, summary = [message("several", proofs=len(proofs), **counts)], {"id": "several", **counts}
         if len(main) == 1:
-            result.update((name, main[0][name]) for name in ("headline", "notes", "summary"))
-        else:
-            result.update(headline="{} proofs: {} verified, {} false, {} not checked to the end.".format(len(proofs), *counts.values()),
-                          notes=[], summary={"id": "several", **counts})
-        return {**result, "steps": [step for proof in proofs for step in proof["steps"]], "files": [one.shown for one in self.inputs],
-                "proofs": proofs}
+            said, summary = main[0]["messages"], main[0]["summary"]
+        return {**conclude(verdict, said, summary), "steps": [step for proof in proofs for step in proof["steps"]],
+                "files": [one.shown for one in self.inputs], "proofs": proofs}
 
 
 def trace(node, given):
@@ -2427,15 +2574,15 @@ def verify(texts, key=None, items=None, items_salt=None, order=None, hand=None, 
     try:
         return Verification(texts, hand_of, any_order).result()
     except (ValueError, RecursionError, MemoryError) as error:
+        refused = message("refused", reason=message("text", text=str(error)))
         summary = {"id": "refused", "why": getattr(error, "why", "unreadable"), "files": getattr(error, "files", [])}
         is_alone = summary["files"] and summary["why"] in ("unreadable", "unknown", "private-key")
         others = [text for text in texts if text[0] not in summary["files"]] if is_alone else proofs_and_key(texts)
         if len(others) < len(texts) or hand_of and not is_alone:  # what is false is so whatever is wrong with the others
             rest = verify(others, hand_of=hand_of if is_alone else None, any_order=any_order)
             if rest["verdict"] == "false":
-                return {**rest, "notes": [*rest["notes"], printable(f"Not checked: {error}.")]}
-        return {"verdict": "unchecked", "headline": printable(f"Not checked: {error}."), "notes": [], "steps": [], "summary": summary,
-                "files": [], "proofs": []}
+                return {**rest, **conclude("false", [*rest["messages"], refused], rest["summary"])}
+        return {**conclude("unchecked", [refused], summary), "steps": [], "files": [], "proofs": []}
 
 
 # ---- As a program

@@ -7,13 +7,13 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.dont_write_bytecode = True
-from riffle import keystream, trace_text, verify
+from riffle import MESSAGES, NAMES, keystream, message, render, trace_text, verify
 
+ROOT = pathlib.Path(__file__).parent.parent
 start, checks, bad = time.perf_counter(), 0, 0
 
 def load(name):
-    path = pathlib.Path(__file__).parent.parent / "testdata/riffle1" / f"{name}.json"
-    return json.loads(path.read_bytes())
+    return json.loads((ROOT / "testdata/riffle1" / f"{name}.json").read_bytes())
 
 def same(name, got, want):
     global checks, bad
@@ -59,6 +59,39 @@ if "--stdin" in sys.argv:
         print(json.dumps({**result, "seconds": time.process_time() - before}), flush=True)
     sys.exit()
 
+# The texts of a result are those of its messages, in which every value is filled in, in both languages.
+TEXTS = json.loads((ROOT / "internal/audit/prooffile/messages.json").read_bytes())
+LANGUAGES = [({id: text[language] for id, text in TEXTS.items()}, comma) for language, comma in (("en", ", "), ("zh", "、"))]
+same("the texts of messages", MESSAGES, LANGUAGES[0][0])
+for id, text in TEXTS.items():
+    same(f"the values of {id}", set(NAMES.findall(text["zh"])), set(NAMES.findall(text["en"])))
+
+def blank(value):  # without texts of strangers, which may have brackets
+    if isinstance(value, dict):
+        return {"id": value["id"], "values": {name: blank(one) for name, one in value["values"].items()}}
+    return list(map(blank, value)) if isinstance(value, list) else "x" if isinstance(value, str) else value
+
+def check_texts(name, result):
+    for one in [result, *result["proofs"]]:
+        said = one["messages"] + [step["message"] for step in one["steps"]]
+        texts = [one["headline"], *one["notes"], *(step["text"] for step in one["steps"])]
+        same(f"{name}, texts", texts, list(map(render, said)))
+        for table, comma in LANGUAGES:
+            text = "\n".join(render(blank(message), table, comma) for message in said)
+            same(f"{name}, values", [word for word in ("{", "}", "[", "]", "None") if word in text], [])
+
+# The grammar of texts.
+table = {"cards": "{cards:card}", "optional": "{a}[ and {b}][ or {b} by {c}]", "list": "{list}", "nested": "({what})"}
+for id, values, want in (
+        ("cards", {"cards": 0}, "0 cards"), ("cards", {"cards": 1}, "1 card"), ("cards", {"cards": 2**53 - 1}, "9007199254740991 cards"),
+        ("optional", {"a": 1}, "1"), ("optional", {"a": 1, "b": None, "c": 3}, "1"), ("optional", {"a": 1, "b": 2}, "1 and 2"),
+        ("optional", {"a": "", "b": "", "c": 0}, " and  or  by 0"), ("optional", {"a": "a\x1b\u202e"}, "a\ufffd\ufffd"),
+        ("list", {"list": ["x\n", message("cards", cards=2)]}, "x\ufffd、2 cards"), ("list", {"list": []}, ""),
+        ("nested", {"what": message("nested", what=message("list", list=["{a}[{b}]", "{what}"]))}, "(({a}[{b}]、{what}))")):
+    same(f"the text {id} of {values}", render(message(id, **values), table, "、"), want)
+same("a missing value", message("optional", a=0, b=None), {"id": "optional", "values": {"a": 0}})
+same("large values", message("optional", a=2**53 - 1, b=2**53)["values"], {"a": 2**53 - 1, "b": "9007199254740992"})
+
 def write(value):
     return json.dumps(value, separators=(",", ":"))
 
@@ -87,7 +120,9 @@ def plain_lists(orders):
 
 
 for v in load("vectors")["vectors"]:
-    same(v["name"], verify(prove(v["record"], v["seed"]), key=key)["verdict"], "verified")
+    result = verify(prove(v["record"], v["seed"]), key=key)
+    same(v["name"], result["verdict"], "verified")
+    check_texts(v["name"], result)
     result = trace_text(prove(v["record"], v["seed"]), key=key)
     if result.orders is None:
         print(result.steps, file=sys.stderr)
@@ -104,6 +139,7 @@ for v in load("vectors")["vectors"]:
     same(f"{v['name']} digest", hashlib.sha256(text.encode()).hexdigest(), v["orders_sha256"])
 for v in load("invalid")["invalid"]:
     result = verify(prove(v["record"], v["seed"]), key=key)
+    check_texts(v["name"], result)
     same(v["name"], failing(result) or first(None, result), v["step"] if v["seed"] else "proof")
 
 v = load("vectors")["vectors"][0]
@@ -132,6 +168,7 @@ for name, v in vectors:
         same(f"{name}, step", (result.steps.first("wrong") or {}).get("name"), v["step"])
         continue
     result = check(v)
+    check_texts(name, result)
     if v.get("signature"):  # of a beacon, which takes a library that Python does not have
         same(name, (failing(result), [step["ok"] for step in result["steps"] if step["name"] == "committed"]), (None, [None]))
         continue
@@ -149,7 +186,9 @@ for name, v in vectors:
         shown = {one["name"]: {key: value for key, value in one.items() if key != "name"} for one in result["files"]}
         same(f"{name}, roles", [shown[one["name"]] for one in v["texts"]], v["roles"])
     if "expect" in v:
-        same(f"{name}, without key", check(v, key=None)["verdict"], "unchecked")
+        result = check(v, key=None)
+        same(f"{name}, without key", result["verdict"], "unchecked")
+        check_texts(f"{name}, without key", result)
 
 # The orders equal the vectors' orders, and another order is noticed.
 def elements(array):  # of a JSON array, verbatim
