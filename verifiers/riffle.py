@@ -1,5 +1,5 @@
 """Verifies what a service of riffle/1 has dealt: proof files, hands and whole shoes, as specified in docs/spec.md and
-docs/shoes.md, section by section. One file for Python 3.9 or later; it needs the package cryptography and nothing else.
+docs/shoes.md, section by section. One file for Python 3.11 or later; it needs the package cryptography and nothing else.
 
     from riffle import verify
     result = verify(texts, key=..., items=..., items_salt=..., order=..., hand=..., hand_of=..., any_order=...)
