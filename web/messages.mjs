@@ -7,7 +7,10 @@ const file = (name) => new URL(`../${name}`, import.meta.url);
 /** writeMessages makes the block MESSAGES of each verifier anew: its head line, the texts, and its end line. */
 export function writeMessages() {
   const texts = Object.entries(JSON.parse(readFileSync(file(source), 'utf8')));
-  for (const [name, comment, indent] of [['verifiers/riffle.mjs', '//', '  ']]) {
+  for (const [name, comment, indent] of [
+    ['verifiers/riffle.mjs', '//', '  '],
+    ['verifiers/riffle.py', '#', '    '],
+  ]) {
     const program = readFileSync(file(name), 'utf8'),
       block = /^(?:\/\/|#) .*\n((?:const )?MESSAGES = \{\n)(?: +".*\n)*(\};?\n)/m;
     if (!block.test(program)) throw new Error(`${name} has no block MESSAGES`);
