@@ -32,9 +32,7 @@ import (
 //go:generate go tool oapi-codegen -config config.yaml ../../openapi.yaml
 
 // Error returns the status, title and detail of the problem document.
-func (p *Problem) Error() string {
-	return fmt.Sprintf("%d %s: %s", p.Status, p.Title, p.Detail)
-}
+func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Title, p.Detail) }
 
 // An Answer is implemented by the responses of all operations.
 type Answer interface {

@@ -99,7 +99,7 @@ func (k *verify) check(ctx context.Context, c *console) (*prooffile.Findings, er
 		return prooffile.Verify(texts, prooffile.Options{HandOf: k.HandOf, AnyOrder: k.AnyOrder, Decks: decks}), nil
 	})
 	if err == nil && warning != "" {
-		found.Notes = append([]string{warning}, found.Notes...)
+		found.Warn(warning)
 	}
 	return found, err
 }

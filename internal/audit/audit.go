@@ -15,7 +15,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -226,14 +225,6 @@ func CheckClientSeed(clientSeed string) error {
 		Rule(len(clientSeed) <= MaxClientSeed, "a client seed has at most %d bytes; hash a longer one and send the hash", MaxClientSeed),
 		Rule(utf8.ValidString(clientSeed) && strings.IndexByte(clientSeed, 0) < 0, "a client seed is UTF-8 text without NUL"),
 	)
-}
-
-// Results returns the number of possible results of one draw as its base-2 logarithm:
-// log2(n!/(n-m)!).
-func (s *Statement) Results() float64 {
-	size, _ := math.Lgamma(float64(s.Size) + 1)
-	rest, _ := math.Lgamma(float64(s.Size-s.Draw) + 1)
-	return (size - rest) / math.Ln2
 }
 
 // Count returns a number of things in words: 1 card, 2 cards.

@@ -348,9 +348,7 @@ func walk(value any, at jsontext.Pointer) any {
 }
 
 // pointer returns the pointer to an element of a list.
-func pointer(list jsontext.Pointer, i int) jsontext.Pointer {
-	return list.AppendToken(strconv.Itoa(i))
-}
+func pointer(list jsontext.Pointer, i int) jsontext.Pointer { return list.AppendToken(strconv.Itoa(i)) }
 
 // must reports a mistake unless a rule holds.
 func (p *parser) must(holds bool, at jsontext.Pointer, mistake string, args ...any) {

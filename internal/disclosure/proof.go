@@ -177,30 +177,29 @@ func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64, li
 		return nil, nil, err
 	}
 	if v.OK && stored.Root != nil {
-		const detail = "salts from the seed and the cards in this order have the root in the record"
-		if err := addStep(ctx, v, "root", detail, s.checkRoot(ctx, stored, seed)); err != nil {
+		if err := addStep(ctx, v, prooffile.StepRoot, s.checkRoot(ctx, stored, seed)); err != nil {
 			return nil, nil, err
 		}
 	}
 	if v.OK && stored.UsesCommitment() {
-		detail, err := s.checkUse(ctx, stored)
-		if err := addStep(ctx, v, "committed", detail, err); err != nil {
+		if err := addStep(ctx, v, prooffile.StepCommitted, s.checkUse(ctx, stored)); err != nil {
 			return nil, nil, err
 		}
 	}
 	if a.Seed == nil {
 		v.Orders, v.OrderDigest = nil, ""
 	}
+	prooffile.Explain(v, seed)
 	return a, v, nil
 }
 
 // addStep adds a step, which failed if err is not nil. It returns only errors that say nothing
 // about the record: an unreachable or busy store, or a done ctx.
-func addStep(ctx context.Context, v *audit.Verification, name, detail string, err error) error {
+func addStep(ctx context.Context, v *audit.Verification, name string, err error) error {
 	if errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrOverloaded) || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
 	}
-	step := audit.Step{Name: name, OK: err == nil, Detail: detail}
+	step := audit.Step{Name: name, OK: err == nil}
 	if err != nil {
 		step.Detail, v.OK = err.Error(), false
 	}
@@ -208,14 +207,13 @@ func addStep(ctx context.Context, v *audit.Verification, name, detail string, er
 	return nil
 }
 
-// checkUse checks that a shuffle agrees with its commitment, and returns the step's detail.
-func (s *Service) checkUse(ctx context.Context, stored *journal.Stored) (string, error) {
+// checkUse checks that a shuffle agrees with its commitment.
+func (s *Service) checkUse(ctx context.Context, stored *journal.Stored) error {
 	commitment, err := stored.ByID(ctx, stored.CommitmentID)
 	if err != nil {
-		return "", err
+		return err
 	}
-	detail := fmt.Sprintf("seed and statement stood in the log as record %d, %s", commitment.Index, commitment.ID)
-	return detail, journal.CheckCommitted(commitment, stored.Record, stored.Index)
+	return journal.CheckCommitted(commitment, stored.Record, stored.Index)
 }
 
 // checkRoot seals a record's cards again and compares the root.

@@ -107,7 +107,7 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 			t.Errorf("%+v, want %v: ... %s ...", v.Steps, want, detail)
 		}
 	}
-	check(true, "as record 0, "+c.ID.String())
+	check(true, "the commitment "+c.ID.String()+" is earlier in the same log")
 	last := s.shuffle(t, plan.Request{Size: ptr(5)})
 	s.store.Tamper = func(e *ledger.Stored) {
 		if e.ID == c.ID {

@@ -1,8 +1,15 @@
+/** A sentence as data: its text is in the table of messages, and {@link render} writes it. */
+export interface Message {
+  id: string;
+  values: Record<string, unknown>;
+}
+
 /** One step of a check. `ok` is null for a step that was not checked. */
 export interface Step {
   name: string;
   ok: boolean | null;
   text: string;
+  message: Message;
 }
 
 export interface Verdict {
@@ -12,6 +19,8 @@ export interface Verdict {
   headline: string;
   /** What else there is to say. */
   notes: string[];
+  /** The headline, then the notes. */
+  messages: Message[];
   steps: Step[];
 }
 
@@ -40,3 +49,6 @@ export type File = string | {name: string; text: string};
  * they used, and of whole shoes. It never throws.
  */
 export function verify(files: File | File[], given?: Given): Promise<Verdict & {proofs: (Verdict & {files: string[]})[]}>;
+
+/** The text of a message in English, or by another table of texts. `comma` is between the elements of a list. */
+export function render(message: Message, table?: Record<string, string>, comma?: string): string;

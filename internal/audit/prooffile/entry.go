@@ -40,10 +40,10 @@ func (g *Given) hasKey() bool { return g.Key != "" || g.hasLogs() }
 // checkProof parses the file and compares its log key with the one given. It reports whether there
 // is anything to check.
 func (r *Result) checkProof(text []byte) bool {
-	trust, err := "its log key is the one given", r.read(text)
+	trust, err := "proof.key", r.read(text)
 	switch key := r.given.Key; {
 	case !r.given.hasKey():
-		trust = "no log key was given: the one in the file is used"
+		trust = "proof.no-key"
 	case err == nil:
 		err = cmp.Or(
 			audit.Rule(key == "" || key == r.File.LogKey, "the log of the file has the key %s, and the key given is %s", r.File.LogKey, key),
@@ -53,7 +53,7 @@ func (r *Result) checkProof(text []byte) bool {
 	if err != nil {
 		r.File = nil
 	}
-	r.report(StepProof, err, "the file is well-formed; %s", trust)
+	r.report(StepProof, err, trust, nil)
 	return err == nil
 }
 
@@ -93,13 +93,14 @@ func (r *Result) checkRecord() bool {
 			audit.Rule(record.Deals() || r.File.Seed == nil, "a record of kind %s has no seed, and the file has one", record.Kind),
 		)
 	}
-	text := ""
-	if err == nil {
-		r.Record = record
-		text, _ = describe(record)
+	if err != nil {
+		r.report(StepRecord, err, "", nil)
+		return false
 	}
-	r.report(StepRecord, err, "%s", text)
-	return err == nil
+	text, _ := describe(record)
+	r.Record = record
+	r.say(StepRecord, OK, text)
+	return true
 }
 
 // checkInclusion checks that the record is in the tree of the checkpoint.
@@ -109,7 +110,7 @@ func (r *Result) checkInclusion() {
 		audit.Rule(p.Index < tree.Size, "the tree has %d records, and this claims to be number %d, from 0", tree.Size, p.Index),
 		audit.Rule(p.Leads(r.File.Record, tree), "the hashes do not lead from this record to the root of the checkpoint"),
 	)
-	r.report(StepInclusion, err, "the record is number %d, from 0, of the %d in the tree", p.Index, tree.Size)
+	r.report(StepInclusion, err, "inclusion", values{"index": p.Index, "size": tree.Size})
 }
 
 // checkWitnesses checks that enough witnesses of the policy cosigned the checkpoint.
@@ -120,17 +121,14 @@ func (r *Result) checkWitnesses() {
 	}
 	by, suffice, err := policy.Cosignatures(r.checkpoint)
 	if err != nil {
-		r.add(StepWitnesses, Wrong, "%s", err)
+		r.reject(StepWitnesses, err)
 		return
 	}
-	list, state, enough := "", OK, "enough"
-	if len(by) > 0 {
-		list = ": " + strings.Join(texts(by), ", ")
-	}
+	state, id := OK, "witnesses"
 	if !suffice {
-		state, enough = Unchecked, "not enough"
+		state, id = Unchecked, "witnesses.few"
 	}
-	r.add(StepWitnesses, state, "%d of %d witnesses cosigned the checkpoint%s; that is %s by the policy", len(by), len(policy.Witnesses), list, enough)
+	r.add(StepWitnesses, state, id, values{"by": len(by), "all": len(policy.Witnesses), "names": listOf(by)})
 }
 
 // checkCommitted checks that an earlier commitment in the same log fixed the order of a shuffle or
@@ -139,20 +137,19 @@ func (r *Result) checkCommitted() {
 	if r.Record == nil || !r.Record.UsesCommitment() {
 		return
 	}
-	id := r.Record.CommitmentID
+	of := values{"id": r.Record.CommitmentID.String()}
 	if r.given.Commitments == nil {
-		r.add(StepCommitted, Skipped, "the record names the commitment %s, and no proof of it was given", id)
+		r.add(StepCommitted, Skipped, "committed.missing", of)
 		return
 	}
 	var each Steps // of the proofs of the commitment: the worst counts
 	for _, proof := range r.given.Commitments {
 		round, cosigned, err := r.checkCommitment(proof)
 		r.beacon, r.cosigned = cmp.Or(r.beacon, round), r.cosigned || cosigned
-		signature := ""
 		if round > 0 {
-			signature = fmt.Sprintf("; the client seed is the signature of %s, published at %s", round, round.Time().Format(audit.TimeFormat))
+			of["beacon"], of["time"] = round.String(), round.Time().Format(audit.TimeFormat)
 		}
-		each.report(StepCommitted, err, "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline%s", id, signature)
+		each.report(StepCommitted, err, "committed", of)
 	}
 	r.Steps = append(r.Steps, *cmp.Or(each.Failed(), each.Unchecked(), &each[0]))
 }
@@ -166,7 +163,7 @@ func (r *Result) checkCommitment(proof []byte) (round beacon.Round, cosigned boo
 	}
 	commitment := checkFile(proof, &Given{Key: r.File.LogKey}, false)
 	if failed := commitment.Failed(); failed != nil {
-		return 0, false, fmt.Errorf("the proof of the commitment fails at the step %s: %s", failed.Name, failed.Detail)
+		return 0, false, fmt.Errorf("the proof of the commitment fails at the step %s: %s", failed.Name, failed.Message)
 	}
 	if commitment.Record == nil {
 		return 0, false, errors.New("the proof given is not of a commitment")

@@ -35,6 +35,7 @@ type said struct {
 	Verdict  string           `json:"verdict"`
 	Headline string           `json:"headline"`
 	Notes    []string         `json:"notes"`
+	Messages []any            `json:"messages"`
 	Steps    []map[string]any `json:"steps"`
 	Summary  map[string]any   `json:"summary"`
 	Files    []any            `json:"files"`
@@ -150,7 +151,7 @@ func (s *said) common() *said {
 	c := *s
 	c.Seconds = 0
 	if given := givenForm.FindString(c.Headline); given != "" {
-		c.Headline = given
+		c.Headline, c.Messages = given, nil
 	}
 	c.Steps = nil
 	for _, step := range s.Steps {

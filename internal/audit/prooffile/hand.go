@@ -139,11 +139,11 @@ func layouts(item jsontext.Value) []string {
 // docs/shoes.md, "One hand", which take no seed. If a file has a seed, it replays the order as well.
 func VerifyHand(texts [][]byte, given *Given) *Result {
 	r := checkFiles(texts, given)
-	r.addCommon(StepProof, "%d files are well-formed; %s", len(texts), r.trust())
+	r.addCommon(StepProof, r.trust(), values{"files": len(texts)})
 	if !r.Has(StepProof, OK) {
 		return r
 	}
-	r.addCommon(StepRecord, "%d records that sealed cards of the hand", len(texts))
+	r.addCommon(StepRecord, "records.hand", values{"records": len(texts)})
 	if len(texts) > 1 {
 		r.addReplays()
 	} else {
@@ -178,7 +178,7 @@ func (r *Result) checkHandOfRecords() {
 		}
 		files[f.Record.ID] = cmp.Or(files[f.Record.ID], f)
 		if !f.isOf(files[f.Record.ID]) {
-			r.add(StepHand, Wrong, "two different records have the id %s", f.Record.ID)
+			r.reject(StepHand, fmt.Errorf("two different records have the id %s", f.Record.ID))
 			return
 		}
 		// The shoe's first record says which cards they are of.
@@ -189,7 +189,7 @@ func (r *Result) checkHandOfRecords() {
 	}
 	if sealings == nil {
 		r.Others = len(r.given.Hand)
-		r.add(StepHand, Unchecked, "a record of kind %s has sealed no cards: give the proof of the record that sealed_by names", r.Record.Kind)
+		r.add(StepHand, Unchecked, "hand.kind", values{"kind": string(r.Record.Kind)})
 		return
 	}
 	r.checkHand(sealings)
@@ -201,19 +201,25 @@ func (r *Result) checkHand(sealings []*sealing) {
 	h := r.given.Hand
 	proven, missing, wrong := h.prove(sealings)
 	r.Proven, r.Others, r.Missing = len(proven), len(h)-len(proven), h.sealers(sealings...)
+	const most = 13 // cards that are listed
+	of := values{"proven": r.Proven, "cards": len(h), "list": proven}
+	if len(proven) > most {
+		of["list"] = append(proven[:most], "...")
+	}
 	switch isShoe := r.Find(StepMoves) != nil; { // only a whole shoe has that step
 	case wrong != nil:
-		r.add(StepHand, Wrong, "%s", wrong)
-	case missing != nil:
-		r.add(StepHand, Unchecked, "%s", missing)
+		r.reject(StepHand, wrong)
+	case missing.ID != "":
+		r.say(StepHand, Unchecked, missing)
 	case isShoe && r.Others > 0:
-		r.add(StepHand, Unchecked, "%s of the hand, sealed by no record of this shoe", audit.Count(r.Others, "card"))
+		r.add(StepHand, Unchecked, "hand.shoe", values{"cards": r.Others})
 	case r.Proven == 0:
-		r.add(StepHand, Unchecked, "no card of the hand was sealed by this record: give the proof of the record that sealed_by names")
+		r.add(StepHand, Unchecked, "hand.none", nil)
 	case r.Others > 0:
-		r.add(StepHand, Unchecked, "%s; %d were sealed by other records", h.describe(proven), r.Others)
+		of["others"] = r.Others
+		r.add(StepHand, Unchecked, "hand", of)
 	default:
-		r.add(StepHand, OK, "%s", h.describe(proven))
+		r.add(StepHand, OK, "hand", of)
 	}
 }
 
@@ -232,37 +238,27 @@ func (h Hand) sealers(but ...*sealing) (list []uuid.UUID) {
 // prove compares every card with the sealing that it names, and returns those that are proven.
 // missing says why a card of one of the sealings cannot be checked; wrong says which card was not
 // sealed there.
-func (h Hand) prove(sealings []*sealing) (proven []string, missing, wrong error) {
+func (h Hand) prove(sealings []*sealing) (proven []any, missing Message, wrong error) {
 	for i, c := range h {
 		isSame := func(other handCard) bool { return other.position == c.position && other.sealedBy == c.sealedBy }
 		if slices.ContainsFunc(h[:i], isSame) {
-			return nil, nil, fmt.Errorf("two cards of the hand claim position %d of %s", c.position, c.sealedBy)
+			return nil, missing, fmt.Errorf("two cards of the hand claim position %d of %s", c.position, c.sealedBy)
 		}
 		at := slices.IndexFunc(sealings, func(s *sealing) bool { return s.record.ID == c.sealedBy })
 		if at < 0 {
 			continue
 		}
-		name := fmt.Sprintf("%s at position %d", short(c.texts[0]), c.position)
+		name := newMessage("hand.card", values{"card": short(c.texts[0]), "position": c.position})
 		switch unknown, wrong := sealings[at].check(&c); {
 		case wrong != nil:
-			return nil, nil, fmt.Errorf("%s: %w", name, wrong)
-		case unknown != nil:
-			missing = fmt.Errorf("%s: %w", name, unknown)
+			return nil, missing, fmt.Errorf("%s: %w", name, wrong)
+		case unknown != "":
+			missing = newMessage(unknown, values{"card": name})
 		default:
 			proven = append(proven, name)
 		}
 	}
 	return proven, missing, nil
-}
-
-// describe lists the proven cards.
-func (h Hand) describe(proven []string) string {
-	const most = 13
-	list := strings.Join(proven[:min(len(proven), most)], ", ")
-	if len(proven) > most {
-		list += ", ..."
-	}
-	return fmt.Sprintf("%d of the %s of the hand, sealed there: %s", len(proven), audit.Count(len(h), "card"), list)
 }
 
 // A sealing is an order of cards that a record commits to, or its known part.
@@ -304,23 +300,23 @@ func (s *sealing) checkRoot() error {
 	return audit.Rule(root == *s.record.Root, "the cards in this order have the root %x, and the record has %x", root[:], s.record.Root[:])
 }
 
-// check returns why the card cannot be checked, or why it was not sealed at its position. Its
+// check returns the message that says why the card cannot be checked, or why it was not sealed at its position. Its
 // number and its instance, which are not sealed, are checked where they are known. In a shoe that
 // was not shuffled, the position is the number.
-func (s *sealing) check(c *handCard) (unknown, wrong error) {
+func (s *sealing) check(c *handCard) (unknown string, wrong error) {
 	size, root := s.record.Statement.Size, s.record.Root
 	opens := func(text string) bool { return c.opening.Check(c.position, size, []byte(text), *root) == nil }
 	switch {
 	case s.input != "" && strings.HasPrefix(s.input, "deck ") != c.isCode:
-		return nil, fmt.Errorf("the record is of %s, and it is none of those", s.input)
+		return "", fmt.Errorf("the record is of %s, and it is none of those", s.input)
 	case c.position >= size:
-		return nil, fmt.Errorf("only %d cards were sealed", size)
+		return "", fmt.Errorf("only %d cards were sealed", size)
 	case root != nil && c.opening == nil:
-		return errors.New("it has no salt and path: ask for it with proof=true"), nil
+		return "hand.proof", nil
 	case root == nil && s.cards == nil:
-		return errors.New("the shoe was not shuffled, and its cards were not given"), nil
+		return "hand.unshuffled", nil
 	case root != nil && !slices.ContainsFunc(c.texts, opens):
-		return nil, errors.New("salt and path do not lead from this card and position to the root")
+		return "", errors.New("salt and path do not lead from this card and position to the root")
 	}
 	number := c.number
 	if s.order != nil {
@@ -331,7 +327,7 @@ func (s *sealing) check(c *handCard) (unknown, wrong error) {
 	case c.number != nil && *c.number != *number,
 		of != nil && (*number >= of.size || of.key(*number) != c.key),
 		of != nil && of.isDeck() && c.instance != nil && *c.instance != of.instance(*number):
-		return nil, errors.New("the card there has another number, code, item or instance")
+		return "", errors.New("the card there has another number, code, item or instance")
 	}
-	return nil, nil
+	return "", nil
 }

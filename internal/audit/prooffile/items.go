@@ -170,25 +170,25 @@ func (r *Result) compareItems() (Step, *cards) {
 	isDeck := strings.HasPrefix(s.Input, "deck ")
 	switch {
 	case r.Record.Kind.ChangesShoe():
-		return newStep(StepItems, missing(given != nil), "the record names cards by their places: only the proof of the whole shoe says which cards they were"), numbers(s.Size)
+		return newStep(StepItems, missing(given != nil), "items.places", nil), numbers(s.Size)
 	case given == nil && s.Input == audit.RangeInput:
-		return newStep(StepItems, OK, "the numbers from 0 on; there is nothing to compare"), numbers(s.Size)
+		return newStep(StepItems, OK, "items.range", nil), numbers(s.Size)
 	case given == nil && isDeck:
 		return r.compareDeck()
 	case given == nil:
-		return newStep(StepItems, Skipped, "not given; the record has their digest"), nil
+		return newStep(StepItems, Skipped, "items.missing", nil), nil
 	case rule != "" && rule != audit.SaltedItems:
-		return newStep(StepItems, Unchecked, "their digest was taken by the rule %s, which is not known here: a later version may be able to check it", rule), nil
+		return newStep(StepItems, Unchecked, "items.rule", values{"rule": rule}), nil
 	case rule != "" && salt == "":
-		return newStep(StepItems, Unchecked, "their digest is salted, and the salt was not given"), nil
+		return newStep(StepItems, Unchecked, "items.salt", nil), nil
 	case rule == "" && salt != "":
-		return newStep(StepItems, Wrong, "a salt was given, and the record says that nothing is salted"), nil
+		return Step{Name: StepItems, State: Wrong, Message: plain("a salt was given, and the record says that nothing is salted")}, nil
 	case !strings.HasSuffix(s.Input, given.sum(salt)):
-		return newStep(StepItems, Wrong, "the items given have the digest%s, and the record is of %s", given.sum(salt), s.Input), nil
+		return Step{Name: StepItems, State: Wrong, Message: plain(fmt.Sprintf("the items given have the digest%s, and the record is of %s", given.sum(salt), s.Input))}, nil
 	case uint64(given.values.len()) != s.Size:
-		return newStep(StepItems, Wrong, "the items given are %d, and the record is of %d", given.values.len(), s.Size), nil
+		return Step{Name: StepItems, State: Wrong, Message: plain(fmt.Sprintf("the items given are %d, and the record is of %d", given.values.len(), s.Size))}, nil
 	}
-	return newStep(StepItems, OK, "the items given have the digest in the record"), given.cards(isDeck)
+	return newStep(StepItems, OK, "items", nil), given.cards(isDeck)
 }
 
 // compareDeck compares the digest of a deck that comes with Riffle with that in the record.
@@ -205,13 +205,13 @@ func (r *Result) compareDeck() (Step, *cards) {
 	}
 	switch n := uint64(len(codes)); {
 	case n == 0:
-		return newStep(StepItems, Skipped, "there is no such deck type %s here: the codes of its cards can be given as items", name), nil
+		return newStep(StepItems, Skipped, "items.deck.unknown", values{"type": name}), nil
 	case s.Size%n != 0 || copies != s.Size/n:
-		return newStep(StepItems, Wrong, "the record is of %d cards, x%d, and one deck of %s has %d", s.Size, copies, name, n), nil
+		return Step{Name: StepItems, State: Wrong, Message: plain(fmt.Sprintf("the record is of %d cards, x%d, and one deck of %s has %d", s.Size, copies, name, n))}, nil
 	case s.Size > audit.MaxDeck:
-		return newStep(StepItems, Unchecked, "the digest of %d cards is not computed; the limit is %d", s.Size, uint64(audit.MaxDeck)), nil
+		return newStep(StepItems, Unchecked, "items.deck.large", values{"size": s.Size, "most": uint64(audit.MaxDeck)}), nil
 	case audit.DeckInput(name, copies, codes) != s.Input:
-		return newStep(StepItems, Wrong, "the deck of the record, %s, is not the %s that comes with Riffle", s.Input, name), nil
+		return Step{Name: StepItems, State: Wrong, Message: plain(fmt.Sprintf("the deck of the record, %s, is not the %s that comes with Riffle", s.Input, name))}, nil
 	}
-	return newStep(StepItems, OK, "%s of %s, whose cards have the digest in the record", audit.Count(copies, "deck"), name), deckOf(codes, s.Size)
+	return newStep(StepItems, OK, "items.deck", values{"decks": copies, "type": name}), deckOf(codes, s.Size)
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -121,13 +120,18 @@ func (p Part) MarshalJSON() ([]byte, error) {
 }
 
 func (p Part) String() string {
-	switch p {
-	case remaining:
-		return "the rest"
-	case whole:
+	if p == whole {
 		return "the order given"
 	}
-	return fmt.Sprintf("hand %d", uint64(p))
+	return p.message().String()
+}
+
+// message names one part.
+func (p Part) message() Message {
+	if p == remaining {
+		return newMessage("part.rest", nil)
+	}
+	return newMessage("part", values{"n": uint64(p)})
 }
 
 // A Match says what an order turned out to be: the whole order, or hands of a deal.
@@ -139,27 +143,24 @@ type Match struct {
 	noun    string // what was dealt: card or item
 }
 
-// String names the hands.
-func (m *Match) String() string {
-	names := texts(m.Parts)
-	text, last := fmt.Sprintf("the %s of %s", audit.Count(m.Cards, m.noun), names[0]), len(names)-1
+// message names the hands.
+func (m *Match) message() Message {
+	var names []any
+	for _, part := range m.Parts {
+		names = append(names, part.message())
+	}
+	id, last := "match", len(names)-1
+	of := values{"parts": newMessage("match."+m.noun+"s", values{"cards": m.Cards, "part": names[0]})}
 	if last > 0 {
-		text = strings.Join(names[:last], ", ") + " and " + names[last]
+		of["parts"] = newMessage("match.parts", values{"parts": names[:last], "last": names[last]})
 	}
 	if m.Shuffle > 0 {
-		text += fmt.Sprintf(" of shuffle %d", m.Shuffle)
+		of["shuffle"] = m.Shuffle
 	}
 	if m.Sorted {
-		return text + " of this deal, in another order than they were dealt"
+		id = "match.sorted"
 	}
-	return text + " of this deal, in the order dealt"
-}
-
-func texts[E fmt.Stringer](list []E) (texts []string) {
-	for _, e := range list {
-		texts = append(texts, e.String())
-	}
-	return texts
+	return newMessage(id, of)
 }
 
 // A comparison compares an order with the replayed positions of a record, by docs/spec.md,

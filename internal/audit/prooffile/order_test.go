@@ -134,7 +134,7 @@ func TestOrdersAreCompared(t *testing.T) {
 		switch {
 		case c.want == "" && (failed != nil || r.Unchecked() != nil):
 			t.Errorf("%s: %+v", c.name, r.Steps)
-		case c.want != "" && (failed == nil || failed.Name != prooffile.StepOrder || !strings.Contains(failed.Detail, c.want)):
+		case c.want != "" && (failed == nil || failed.Name != prooffile.StepOrder || !strings.Contains(failed.Message.String(), c.want)):
 			t.Errorf("%s: want the order to fail with %q: %+v", c.name, c.want, r.Steps)
 		}
 	}

@@ -1,8 +1,8 @@
 package prooffile
 
 import (
-	"fmt"
 	"math"
+	"strconv"
 
 	"riffle/internal/audit"
 	"riffle/internal/rng"
@@ -14,12 +14,12 @@ import (
 // A replay takes at most [audit.MaxCost] steps.
 func (r *Result) checkReplay() {
 	if !r.Record.Deals() {
-		const none = "a record of kind %s has none"
+		of := values{"kind": string(r.Record.Kind)}
 		if r.given.Order != nil {
-			r.add(StepOrder, Unchecked, none, r.Record.Kind)
+			r.add(StepOrder, Unchecked, "none", of)
 		}
 		if r.given.Items != nil {
-			r.add(StepItems, Unchecked, none, r.Record.Kind)
+			r.add(StepItems, Unchecked, "none", of)
 		}
 		return
 	}
@@ -35,17 +35,19 @@ func (r *Result) checkReplay() {
 	// Nothing interrupts it, so there is no error.
 	v, _ := audit.Verify(r.File.Record, r.seed, r.wantedPositions(), nil)
 	r.cost = v.TooCostly
+	shown := whatIsShown(v, r.seed)
+	if r.File.Seed == nil {
+		shown[StepSeed].Values["source"] = newMessage("seed.answer", nil)
+	}
 	for _, s := range v.Steps[1:] { // the first is the record, which has a step already
-		state, detail := OK, s.Detail
 		switch {
-		case s.Name == StepSeed:
-			detail = r.seedLength()
-		case r.cost > 0 && !s.OK:
-			state = Unchecked
-		case !s.OK:
-			state = Wrong
+		case s.OK:
+			r.say(s.Name, OK, shown[s.Name])
+		case r.cost > 0:
+			r.add(s.Name, Unchecked, "order.cost", values{"steps": strconv.FormatUint(uint64(r.cost), 10)})
+		default:
+			r.say(s.Name, Wrong, plain(s.Detail))
 		}
-		r.add(s.Name, state, "%s", detail)
 	}
 	if !v.OK && r.cost == 0 {
 		return
@@ -54,11 +56,9 @@ func (r *Result) checkReplay() {
 	if r.cost > 0 {
 		return
 	}
-	order := r.Find(StepOrder)
-	order.Detail += "; the SHA-256 of the positions is " + v.OrderDigest
 	r.orders = v.Orders
-	if r.given.Order != nil {
-		*order, r.match = r.compareOrder(cards, order.Detail)
+	if order := r.Find(StepOrder); r.given.Order != nil {
+		*order, r.match = r.compareOrder(cards, order.Message)
 	}
 	r.checkRoot()
 }
@@ -77,43 +77,65 @@ func (r *Result) wantedPositions() uint64 {
 // addWithheld adds the steps up to order of a record whose seed is secret.
 func (r *Result) addWithheld() {
 	for _, name := range []string{StepSeed, "commitment", "keys"} {
-		r.add(name, Skipped, "the seed is held back")
+		r.add(name, Skipped, "held-back", nil)
 	}
 	if r.given.Order != nil {
 		if err := r.given.Order.names(r); err != nil {
-			r.add(StepOrder, Wrong, "%s", err)
+			r.reject(StepOrder, err)
 			return
 		}
 	}
 	isProven := r.given.Hand != nil && r.Record.Seals() && r.given.Order == nil // the hand is, which needs no order
-	r.add(StepOrder, missing(!isProven), "the seed is held back, and the order follows from it")
+	r.add(StepOrder, missing(!isProven), "held-back.order", nil)
 }
 
-// seedLength says how long the seed is and should be.
-func (r *Result) seedLength() string {
-	s := &r.Record.Statement
-	got, want := len(r.seed)/rng.BlockSize, rng.Blocks(s.Size, s.Draw)
-	text := fmt.Sprintf("%s of 256 bits; riffle/1 asks for %d", audit.Count(got, "block"), want)
-	if got < want {
-		text = fmt.Sprintf("warning: %s of 256 bits, and riffle/1 asks for %d", audit.Count(got, "block"), want)
+// Explain says what each step of a replay has shown that holds. An order's digest is public as soon as
+// its seed is: until then the verification must not have it.
+func Explain(v *audit.Verification, seed rng.Seed) {
+	shown := whatIsShown(v, seed)
+	for i := range v.Steps {
+		if s := &v.Steps[i]; s.OK {
+			s.Detail = shown[s.Name].String()
+		}
+	}
+}
+
+// whatIsShown returns what the steps of a replay show that hold, by their names. A short seed is no
+// mistake: its length says how good the generator was, and not whether this order came from it.
+func whatIsShown(v *audit.Verification, seed rng.Seed) map[string]Message {
+	if v.Record == nil {
+		return nil
+	}
+	s, of, length := &v.Record.Statement, valuesOf(v.Record), "seed"
+	of["blocks"], of["wanted"] = len(seed)/rng.BlockSize, rng.Blocks(s.Size, s.Draw)
+	of["bytes"], of["digest"] = len(v.Record.ClientSeed), v.OrderDigest
+	if len(seed)/rng.BlockSize < rng.Blocks(s.Size, s.Draw) {
+		length = "seed.short"
 	}
 	if !rng.Exhaustive(s.Draw) {
-		text += "; computationally, not exhaustively, complete"
+		of["complete"] = newMessage("seed.complete", nil)
 	}
-	if r.File.Seed == nil {
-		text += "; the answer gave it, and the file has none"
+	if of["low"] == nil {
+		delete(of, "cut") // it was not drawn
 	}
-	return text
+	record, _ := describe(v.Record)
+	shown := map[string]Message{StepRecord: record, StepSeed: newMessage(length, of)}
+	for _, step := range []string{"commitment", "keys", StepOrder, StepRoot} {
+		shown[step] = newMessage(step, of)
+	}
+	of["id"] = of["commitment_id"]
+	shown[StepCommitted] = newMessage(StepCommitted, of)
+	return shown
 }
 
 // compareOrder returns the step order: whether the order given is one that was dealt, and which.
-func (r *Result) compareOrder(cards *cards, replayed string) (Step, *Match) {
-	order := r.given.Order
+func (r *Result) compareOrder(cards *cards, replayed Message) (Step, *Match) {
+	order, of := r.given.Order, values{"order": replayed}
 	if err := order.names(r); err != nil {
-		return newStep(StepOrder, Wrong, "%s", err), nil
+		return Step{Name: StepOrder, State: Wrong, Message: plain(err)}, nil
 	}
 	if cards == nil {
-		return newStep(StepOrder, Unchecked, "replayed, but comparing it with the order given needs the items of the record"), nil
+		return newStep(StepOrder, Unchecked, "order.items", nil), nil
 	}
 	c := &comparison{order, &r.Record.Statement, r.orders, cards, r.given.AnyOrder}
 	match, err := c.match()
@@ -122,13 +144,14 @@ func (r *Result) compareOrder(cards *cards, replayed string) (Step, *Match) {
 	}
 	switch {
 	case r.Record.Kind != audit.KindShuffle && (err != nil || r.Record.Kind != audit.KindShoe):
-		return newStep(StepOrder, Unchecked, "%s; the order given is not the whole order of the cards that were sealed first, and cards without salt and path prove nothing", replayed), nil
+		return newStep(StepOrder, Unchecked, "order.other", of), nil
 	case err != nil:
-		return newStep(StepOrder, Wrong, "%s", err), nil
+		return Step{Name: StepOrder, State: Wrong, Message: plain(err)}, nil
 	case match.Parts == nil:
-		return newStep(StepOrder, OK, "%s; it is the order given", replayed), match
+		return newStep(StepOrder, OK, "order.given", of), match
 	}
-	return newStep(StepOrder, OK, "%s; given are %s", replayed, match), match
+	of["match"] = match.message()
+	return newStep(StepOrder, OK, "order.hands", of), match
 }
 
 // checkItems adds the step items and returns the cards; nil if they are unknown.
@@ -146,10 +169,10 @@ func (r *Result) checkRoot() {
 	switch {
 	case r.Record.Root == nil:
 	case r.Record.Kind == audit.KindReshuffle:
-		r.add(StepRoot, Skipped, "only the proof of the whole shoe says which cards were there")
+		r.add(StepRoot, Skipped, "root.shoe", nil)
 	case r.cards == nil:
-		r.add(StepRoot, Skipped, "the cards are not known, for the items were not given")
+		r.add(StepRoot, Skipped, "root.items", nil)
 	default:
-		r.report(StepRoot, r.sealing().checkRoot(), "salts from the seed and the cards in this order have the root in the record")
+		r.report(StepRoot, r.sealing().checkRoot(), "root", nil)
 	}
 }

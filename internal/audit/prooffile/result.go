@@ -2,12 +2,11 @@ package prooffile
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/note"
 
@@ -30,10 +29,7 @@ const (
 
 // MarshalJSON writes true, false or, for a step that was not checked, null.
 func (s State) MarshalJSON() ([]byte, error) {
-	if s != OK && s != Wrong {
-		return []byte("null"), nil
-	}
-	return json.Marshal(s == OK)
+	return []byte(cmp.Or(map[State]string{OK: "true", Wrong: "false"}[s], "null")), nil
 }
 
 // The steps of a record, in their order. Between seed and order come commitment and keys, as
@@ -68,14 +64,15 @@ func missing(isRequired bool) State {
 
 // A Step is one check of a proof.
 type Step struct {
-	Name   string `json:"name"`
-	State  State  `json:"ok"`
-	Detail string `json:"text"` // what was found, in printable characters; never a seed
+	Name    string  `json:"name"`
+	State   State   `json:"ok"`
+	Detail  string  `json:"text"`    // the message in English; empty until the verdict is said
+	Message Message `json:"message"` // what was found; never a seed
 }
 
-// newStep returns a step with its detail made printable.
-func newStep(name string, state State, format string, args ...any) Step {
-	return Step{Name: name, State: state, Detail: Printable(fmt.Sprintf(format, args...))}
+// newStep returns a step with a message of the table.
+func newStep(name string, state State, id string, of values) Step {
+	return Step{Name: name, State: state, Message: newMessage(id, of)}
 }
 
 // Printable replaces what could move the cursor of a terminal: files come from strangers, and
@@ -119,22 +116,29 @@ func (s Steps) first(isWanted func(Step) bool) *Step {
 }
 
 // add appends a step.
-func (s *Steps) add(name string, state State, format string, args ...any) {
-	*s = append(*s, newStep(name, state, format, args...))
+func (s *Steps) add(name string, state State, id string, of values) {
+	s.say(name, state, newMessage(id, of))
 }
 
-// report appends a step that holds as the format says. With an error it does not, or could not be
+func (s *Steps) say(name string, state State, m Message) {
+	*s = append(*s, Step{Name: name, State: state, Message: m})
+}
+
+// report appends a step that holds, with a message. With an error it does not, or could not be
 // checked: what was given is no proof file, or of a kind that is not known here.
-func (s *Steps) report(name string, err error, format string, args ...any) {
+func (s *Steps) report(name string, err error, id string, of values) {
 	switch {
 	case err == nil:
-		s.add(name, OK, format, args...)
+		s.add(name, OK, id, of)
 	case errors.Is(err, ErrNoFile) || errors.Is(err, audit.ErrUnknownKind) || errors.Is(err, beacon.ErrUnknown):
-		s.add(name, Unchecked, "%s", err)
+		s.say(name, Unchecked, plain(err))
 	default:
-		s.add(name, Wrong, "%s", err)
+		s.reject(name, err)
 	}
 }
+
+// reject appends a step that does not hold.
+func (s *Steps) reject(name string, err error) { s.say(name, Wrong, plain(err)) }
 
 // A Result has the findings of a verifier: the steps of one file, or of several files together. A
 // method called check and a step checks that and adds it; one called add adds steps of the files.
@@ -186,7 +190,7 @@ func checkFile(text []byte, given *Given, isReplayed bool) *Result {
 		r.checkReplay()
 	}
 	r.checkInclusion()
-	r.report(StepSignature, r.signed(), "the checkpoint is signed with the key of %s", r.key.Name())
+	r.report(StepSignature, r.signed(), "signature", values{"log": r.key.Name()})
 	r.checkWitnesses()
 	return r
 }
@@ -221,6 +225,4 @@ func (r *Result) isOf(other *Result) bool {
 
 // HeldBack reports whether an order follows from a record and its seed, and neither the file nor
 // the answer that was compared has the seed.
-func (r *Result) HeldBack() bool {
-	return r.Record != nil && r.Record.Deals() && r.seed == nil
-}
+func (r *Result) HeldBack() bool { return r.Record != nil && r.Record.Deals() && r.seed == nil }

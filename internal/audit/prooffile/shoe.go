@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"riffle/internal/audit"
 	"riffle/internal/shoe"
@@ -15,17 +14,17 @@ import (
 // docs/shoes.md, "The whole shoe". A step that every file has is reported once for all of them.
 func VerifyShoe(texts [][]byte, given *Given) *Result {
 	r := checkFiles(texts, given)
-	r.addCommon(StepProof, "%d files are well-formed; %s", len(r.files), r.trust())
+	r.addCommon(StepProof, r.trust(), values{"files": len(r.files)})
 	if r.Unchecked() != nil {
 		return r
 	}
 	if r.Failed() == nil {
-		r.addCommon(StepRecord, "%s; %s", r.files[0].Find(StepRecord).Detail, audit.Count(r.Changes, "change"))
+		r.addCommon(StepRecord, "record.changes", values{"record": r.files[0].Find(StepRecord).Message, "changes": r.Changes})
 	}
 	if r.Has(StepRecord, OK) {
 		first, last := r.records[0], r.records[len(r.records)-1]
 		r.Closed = last.Record.Kind == audit.KindClose
-		r.report(StepChain, r.chain(), "each of the versions 1 to %d has its record, in the order of the log, from number %d to number %d", len(r.records), first.File.Inclusion.Index, last.File.Inclusion.Index)
+		r.report(StepChain, r.chain(), "chain", values{"last": len(r.records), "from": first.File.Inclusion.Index, "to": last.File.Inclusion.Index})
 	}
 	r.addReplays()
 	r.addFirst(StepItems)
@@ -48,27 +47,26 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 		r.Proven = 0
 	}
 	if r.Closed {
-		r.add(StepClosed, OK, "the last record closes the shoe")
+		r.add(StepClosed, OK, "closed", nil)
 		return r
 	}
 	isRequired := given.Hand == nil // otherwise only the hand must be proven
-	r.add(StepClosed, missing(isRequired), "the last record does not close the shoe: unseen cards stay hidden until it is closed, and more changes may follow")
+	r.add(StepClosed, missing(isRequired), "closed.not", nil)
 	return r
 }
 
 // addReplays adds the steps seed, commitment, keys and order of several files, which every file
 // with a seed has: each with the number of files in which it holds.
 func (r *Result) addReplays() {
-	for _, step := range []struct{ name, what, format string }{
-		{StepSeed, "seed", "%s%s"},
-		{"commitment", "seed", "%s: each opens the commitment in its record%s"},
-		{"keys", "order", "the keys of %s derived%s"},
-		{StepOrder, "order", "%s replayed%s"},
-	} {
-		right := r.withState(step.name, OK)
-		warning, isOrder, state := "", step.name == StepOrder, OK
-		if i := slices.IndexFunc(right, func(s *Step) bool { return strings.HasPrefix(s.Detail, "warning: ") }); i >= 0 {
-			warning = ": " + right[i].Detail
+	for _, name := range []string{StepSeed, "commitment", "keys", StepOrder} {
+		right := r.withState(name, OK)
+		isOrder, state := name == StepOrder, OK
+		of := values{"seeds": len(right), "orders": len(right)}
+		if r.held > 0 {
+			of["withheld"] = r.withheld()
+		}
+		if i := slices.IndexFunc(right, func(s *Step) bool { return s.Message.ID == "seed.short" }); i >= 0 {
+			of["warning"] = right[i].Message
 		}
 		if isOrder && r.held > 0 {
 			state = missing(r.given.Hand == nil)
@@ -76,12 +74,12 @@ func (r *Result) addReplays() {
 			state = Skipped
 		}
 		switch isDealt := len(right)+r.held > 0; {
-		case r.withState(step.name, Wrong) != nil || isOrder && isDealt && r.given.Order != nil && r.match == nil:
-			r.addCommon(step.name, "")
-		case isDealt && step.name == StepSeed && right == nil:
-			r.add(StepSeed, Skipped, "%s", r.withoutSeed(""))
+		case r.withState(name, Wrong) != nil || isOrder && isDealt && r.given.Order != nil && r.match == nil:
+			r.addCommon(name, "text", nil)
+		case isDealt && name == StepSeed && right == nil:
+			r.say(StepSeed, Skipped, r.withheld())
 		case isDealt:
-			r.add(step.name, state, step.format, audit.Count(len(right), step.what)+warning, r.withoutSeed("; "))
+			r.add(name, state, "replays."+name, of)
 		}
 	}
 }
@@ -98,16 +96,16 @@ func (r *Result) withState(name string, state State) (steps []*Step) {
 
 // checkPublished adds the steps inclusion and signature of all files, and committed.
 func (r *Result) checkPublished() {
-	r.addCommon(StepInclusion, "every record is in the tree of its file")
-	r.addCommon(StepSignature, "every checkpoint is signed with the key")
-	r.addCommon(StepWitnesses, "enough witnesses cosigned every checkpoint")
+	r.addCommon(StepInclusion, "inclusions", nil)
+	r.addCommon(StepSignature, "signatures", nil)
+	r.addCommon(StepWitnesses, "witnesses.all", nil)
 	r.checkCommitted()
 }
 
 // addCommon adds a step that the files have in common, if any has it: a single file's step
 // unchanged, or of several the first one that fails or is unchecked, or else an OK one with the
-// formatted detail.
-func (r *Result) addCommon(name, format string, args ...any) {
+// message.
+func (r *Result) addCommon(name, id string, of values) {
 	if len(r.files) == 1 {
 		r.addFirst(name)
 		return
@@ -115,22 +113,22 @@ func (r *Result) addCommon(name, format string, args ...any) {
 	for _, state := range []State{Wrong, Unchecked} {
 		for i, f := range r.files {
 			if f.Has(name, state) {
-				r.add(name, state, "file %d, from 1: %s", i+1, f.Find(name).Detail)
+				r.add(name, state, "file", values{"n": i + 1, "what": f.Find(name).Message})
 				return
 			}
 		}
 	}
 	if slices.ContainsFunc(r.files, func(f *Result) bool { return f.Find(name) != nil }) {
-		r.add(name, OK, format, args...)
+		r.add(name, OK, id, of)
 	}
 }
 
 // trust says which log key all files have.
 func (r *Result) trust() string {
 	if !r.given.hasKey() {
-		return "no log key was given: the one in the first is used"
+		return "proofs.no-key"
 	}
-	return "all have the log key that was given"
+	return "proofs.key"
 }
 
 // chain checks that the records are one shoe's, from the first on.
@@ -163,17 +161,12 @@ func (r *Result) chain() error {
 	return nil
 }
 
-// withoutSeed says, after some text, why some files have no seed; it is empty if no seed is held
-// back.
-func (r *Result) withoutSeed(before string) string {
-	if r.held == 0 {
-		return ""
-	}
-	why := "until the shoe is closed"
+// withheld says why some files have no seed.
+func (r *Result) withheld() Message {
 	if r.Closed {
-		why = "in these files, and public since the shoe was closed: get the files again"
+		return newMessage("withheld.closed", values{"seeds": r.held})
 	}
-	return fmt.Sprintf("%s%s held back %s", before, audit.Count(r.held, "seed"), why)
+	return newMessage("withheld", values{"seeds": r.held})
 }
 
 // checkMoves adds the step moves: whether every change is one that the rules allow, of the cards
@@ -181,16 +174,15 @@ func (r *Result) withoutSeed(before string) string {
 func (r *Result) checkMoves(t *tracker) {
 	for i, f := range r.records[1:] {
 		if err := t.change(f); err != nil {
-			r.add(StepMoves, Wrong, "version %d: %s", i+2, err)
+			r.reject(StepMoves, fmt.Errorf("version %d: %w", i+2, err))
 			return
 		}
 	}
-	layout, state, but := t.layout, OK, ""
+	state, of := OK, values{"deck": t.layout.Deck.Len(), "dealt": t.layout.Dealt.Len(), "piles": len(t.layout.Piles)}
 	if t.random > 0 {
-		state, but = Unchecked, fmt.Sprintf("; but %s at random without a seed", audit.Count(t.random, "draw"))
+		state, of["random"] = Unchecked, t.random
 	}
-	r.add(StepMoves, state, "every change found its cards where it says; %d are in the deck, %d are dealt, %s%s",
-		layout.Deck.Len(), layout.Dealt.Len(), audit.Count(len(layout.Piles), "pile"), but)
+	r.add(StepMoves, state, "moves", of)
 }
 
 // checkRoots adds the step root: whether every root that can be compared is the root of the cards
@@ -212,13 +204,13 @@ func (r *Result) checkRoots(sealings []*sealing) {
 	}
 	switch {
 	case wrong != nil || compared > 0 && unknown == 0:
-		r.report(StepRoot, wrong, "salts from the seeds and the cards in their orders have the roots in %s", audit.Count(compared, "record"))
+		r.report(StepRoot, wrong, "roots", values{"records": compared})
 	case unknown == 0:
-		r.add(StepRoot, Skipped, "nothing was sealed")
+		r.add(StepRoot, Skipped, "roots.none", nil)
 	case r.held > 0:
-		r.add(StepRoot, Skipped, "%s", r.withoutSeed(""))
+		r.say(StepRoot, Skipped, r.withheld())
 	default:
-		r.add(StepRoot, Skipped, "the cards are not known, for the items were not given")
+		r.add(StepRoot, Skipped, "root.items", nil)
 	}
 }
 

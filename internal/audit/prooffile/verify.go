@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"riffle/internal/audit"
 	"riffle/internal/deck"
@@ -56,7 +55,8 @@ func Verify(texts []Text, options Options) *Findings {
 		options.HandOf = ""
 	}
 	if rest := Verify(others, options); rest.Verdict == VerdictFalse { // whatever is wrong with the others
-		rest.Notes = append(rest.Notes, refused.Headline)
+		rest.Messages = append(rest.Messages, refused.Messages[0])
+		rest.write()
 		return rest
 	}
 	return refused
@@ -87,8 +87,9 @@ func verify(texts []Text, options Options) (*Findings, error) {
 func Refused(err error) *Findings {
 	r := &refusal{why: "unreadable", names: []string{}}
 	errors.As(err, &r)
-	f := &Findings{Conclusion{Notes: []string{}, Steps: Steps{}}, []FileRole{}, []Group{}}
-	f.say(VerdictUnchecked, summary{"id": "refused", "why": r.why, "files": r.names}, "Not checked: %s", err)
+	f := &Findings{Conclusion{Steps: Steps{}, of: values{"reason": plain(err)}}, []FileRole{}, []Group{}}
+	f.say(VerdictUnchecked, summary{"id": "refused", "why": r.why, "files": r.names}, "refused")
+	f.write()
 	return f
 }
 
@@ -195,6 +196,7 @@ func (s *sorting) findings() *Findings {
 	for _, g := range s.groups {
 		g.noteCompared(s.only[RoleHand])
 		s.noteCommitments(g)
+		g.write()
 		f.Proofs = append(f.Proofs, g.Group)
 		f.Steps = append(f.Steps, g.Steps...)
 		counts[g.Verdict]++
@@ -207,11 +209,12 @@ func (s *sorting) findings() *Findings {
 	case open > 0:
 		verdict = VerdictUnchecked
 	}
-	f.say(verdict, summary{"id": "several", "verified": verified, "false": wrong, "unchecked": open},
-		"%d proofs: %d verified, %d false, %d not checked to the end", len(s.groups), verified, wrong, open)
+	f.of = values{"proofs": len(s.groups), "verified": verified, "false": wrong, "unchecked": open}
+	f.say(verdict, summary{"id": "several", "verified": verified, "false": wrong, "unchecked": open}, "several")
 	if main := slices.DeleteFunc(slices.Clone(s.groups), s.isBeside); len(main) == 1 {
-		f.Headline, f.Notes, f.Summary = main[0].Headline, slices.Clone(main[0].Notes), main[0].Summary
+		f.Messages, f.Summary = slices.Clone(main[0].Messages), main[0].Summary
 	}
+	f.write()
 	for _, in := range s.inputs {
 		f.Files = append(f.Files, in.shown)
 	}
@@ -241,25 +244,26 @@ func (g *group) lacks() bool { return g.first().UsesCommitment() && g.given.Comm
 
 // noteCompared says which of the texts that were sorted were compared with the group.
 func (g *group) noteCompared(hand *input) {
-	var list []string
-	add := func(in *input, what string) {
+	var list []any
+	id := "compared.first"
+	add := func(in *input, what Message) {
 		if in != nil && in.Role == "" {
-			list = append(list, in.Name+" as "+what)
+			list, id = append(list, newMessage(id, values{"name": in.Name, "what": what})), "compared"
 		}
 	}
-	order := "the order"
+	order := newMessage("compared.order", nil)
 	if g.order != nil && g.match != nil && len(g.match.Parts) == 1 {
 		g.order.shown.Role, g.order.shown.Hand, g.order.shown.Shuffle = roleHandOf, &g.match.Parts[0], g.match.Shuffle
-		order = g.match.Parts[0].String()
+		order = g.match.Parts[0].message()
 	}
 	add(g.order, order)
-	add(g.items, "the items")
+	add(g.items, newMessage("compared.items", nil))
 	if g.given.Hand != nil {
-		add(hand, "the hand")
+		add(hand, newMessage("compared.hand", nil))
 	}
 	if len(list) > 0 {
-		list[0] = strings.Replace(list[0], " as ", " was compared as ", 1)
-		g.note("%s.", strings.Join(list, ", "))
+		g.of["list"] = list
+		g.note("note.compared")
 	}
 }
 
@@ -267,14 +271,14 @@ func (g *group) noteCompared(hand *input) {
 // void.
 func (s *sorting) noteCommitments(g *group) {
 	for _, other := range s.groups {
-		isVoid, since := other.isVoidOf(g) && other.Verdict == VerdictVerified, other.first().Time.Format(audit.TimeFormat)
-		switch {
+		g.of["time"], g.of["round"] = other.first().Time.Format(audit.TimeFormat), other.first().Round
+		switch isVoid := other.isVoidOf(g) && other.Verdict == VerdictVerified; {
 		case g.lacks() && other.isKind(audit.KindCommitment):
 			g.sayOfOtherCommitment(other.first().ID)
 		case isVoid && other.first().Round > 0:
-			g.note("Its rounds from %d on are void since %s: nothing used them before the deadline, nothing can use them any more, and their seeds stay secret.", other.first().Round, since)
+			g.note("note.void.book")
 		case isVoid:
-			g.note("It is void since %s: nothing used it before its deadline, nothing can use it any more, and its seed stays secret.", since)
+			g.note("note.void")
 		}
 	}
 }
