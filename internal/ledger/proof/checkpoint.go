@@ -10,9 +10,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
+	"math"
 
+	"github.com/transparency-dev/formats/log"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -79,28 +79,13 @@ func OpenCheckpoint(text []byte, verifier note.Verifier) (Checkpoint, error) {
 
 // ParseCheckpoint parses a checkpoint's body, as [Checkpoint.Text] writes it. It verifies no
 // signature. The error is [ErrMalformed].
-func ParseCheckpoint(text string) (c Checkpoint, err error) {
-	lines := strings.Split(text, "\n")
-	if len(lines) != 4 || lines[0] == "" || lines[3] != "" {
-		return c, fmt.Errorf("%w checkpoint: its text must be three lines: origin, size and root", ErrMalformed)
-	}
-	c.Origin = lines[0]
-	if c.Size, err = strconv.ParseUint(lines[1], 10, 63); err != nil {
-		return c, fmt.Errorf("%w checkpoint: %q is not a size", ErrMalformed, lines[1])
-	}
-	if c.Root, err = parseHash(lines[2]); err != nil {
-		return c, fmt.Errorf("%w checkpoint: %q is not a root, which is 32 bytes in base64", ErrMalformed, lines[2])
-	}
-	if c.Text() != text {
-		return c, fmt.Errorf("%w checkpoint: its size %q or its root %q is not in canonical form", ErrMalformed, lines[1], lines[2])
+func ParseCheckpoint(text string) (Checkpoint, error) {
+	var parsed log.Checkpoint
+	_, err := parsed.Unmarshal([]byte(text))
+	c := Checkpoint{Origin: parsed.Origin, Size: parsed.Size}
+	copy(c.Root[:], parsed.Hash)
+	if err != nil || c.Size > math.MaxInt64 || c.Text() != text {
+		return Checkpoint{}, fmt.Errorf("%w checkpoint: its text must be three lines in canonical form: origin, size and root", ErrMalformed)
 	}
 	return c, nil
-}
-
-func parseHash(text string) (h tlog.Hash, err error) {
-	data, err := base64.StdEncoding.Strict().DecodeString(text)
-	if err != nil || len(data) != len(h) {
-		return h, ErrMalformed
-	}
-	return tlog.Hash(data), nil
 }

@@ -2,15 +2,12 @@ package proof
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
+	"github.com/transparency-dev/formats/proof"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 )
-
-// firstLine names the format and its version.
-const firstLine = "c2sp.org/tlog-proof@v1"
 
 // An Inclusion proves that the log has a record at an index.
 type Inclusion struct {
@@ -29,42 +26,26 @@ type Inclusion struct {
 //	example.com/log
 //	...
 func (p *Inclusion) Text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\nindex %d\n", firstLine, p.Index)
+	t := proof.TLogProof{Index: p.Index, Checkpoint: p.Checkpoint}
 	for _, h := range p.Hashes {
-		fmt.Fprintln(&b, h)
+		t.Hashes = append(t.Hashes, h)
 	}
-	fmt.Fprintf(&b, "\n%s", p.Checkpoint)
-	return b.String()
+	return string(t.Marshal())
 }
 
 // ParseInclusion parses a proof, as [Inclusion.Text] writes it. It rejects the format's optional
 // extra data, which this log never writes. The error is [ErrMalformed].
 func ParseInclusion(text string) (*Inclusion, error) {
-	head, checkpoint, found := strings.Cut(text, "\n\n")
-	lines := strings.Split(head, "\n")
-	if !found || len(lines) < 2 || lines[0] != firstLine {
-		return nil, fmt.Errorf("%w proof: it must begin with %q, an index, hashes and an empty line", ErrMalformed, firstLine)
-	}
-	digits, isIndex := strings.CutPrefix(lines[1], "index ")
-	index, err := strconv.ParseUint(digits, 10, 63)
-	if !isIndex || err != nil {
-		return nil, fmt.Errorf("%w proof: its second line is %q, and must be like \"index 7\"", ErrMalformed, lines[1])
-	}
 	const levels = 63 // of the largest tree
-	if len(lines)-2 > levels {
-		return nil, fmt.Errorf("%w proof: it has %d hashes, and at most %d are possible", ErrMalformed, len(lines)-2, levels)
-	}
-	p := &Inclusion{Index: index, Checkpoint: []byte(checkpoint)}
-	for _, line := range lines[2:] {
-		h, err := parseHash(line)
-		if err != nil {
-			return nil, fmt.Errorf("%w proof: %q is not a hash, which is 32 bytes in base64", ErrMalformed, line)
-		}
+	head, checkpoint, _ := strings.Cut(text, "\n\n")
+	var t proof.TLogProof
+	err := t.Unmarshal([]byte(head + "\n\n"))
+	p := &Inclusion{Index: t.Index, Checkpoint: []byte(checkpoint)}
+	for _, h := range t.Hashes {
 		p.Hashes = append(p.Hashes, h)
 	}
-	if p.Text() != text {
-		return nil, fmt.Errorf("%w proof: its index %q or a hash is not in canonical form", ErrMalformed, digits)
+	if err != nil || p.Text() != text || t.Index >= 1<<levels || len(t.Hashes) > levels {
+		return nil, fmt.Errorf("%w proof: it must be an index below 2^%d and at most %[2]d hashes in the format tlog-proof, without extra data", ErrMalformed, levels)
 	}
 	return p, nil
 }

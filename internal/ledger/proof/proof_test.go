@@ -154,6 +154,8 @@ func FuzzParseInclusion(f *testing.F) {
 	f.Add("c2sp.org/tlog-proof@v1\nindex 1\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := proof.ParseInclusion(text)
-		assert.Truef(t, err != nil || p.Text() == text, "%q was parsed, and is written as %q", text, p.Text())
+		if err == nil {
+			assert.Equal(t, text, p.Text())
+		}
 	})
 }
