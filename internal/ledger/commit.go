@@ -103,7 +103,7 @@ func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []En
 		return &signed, err
 	}
 	if locking {
-		err := l.store.AppendNext(ctx, func(head Head) (*Batch, error) {
+		err := l.writer.AppendNext(ctx, func(head Head) (*Batch, error) {
 			var err error
 			if next, err = l.validateExtension(head); err != nil {
 				return nil, err
@@ -118,7 +118,7 @@ func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []En
 		next = l.tree
 		batch, err := prepare()
 		if err == nil && batch != nil {
-			err = l.store.Append(ctx, *batch)
+			err = l.writer.Append(ctx, *batch)
 		}
 		if err != nil || batch == nil {
 			return entries, err
@@ -139,7 +139,7 @@ func (l *Log) raise(ctx context.Context, entries []Entry) error {
 	if needs <= l.version {
 		return nil
 	}
-	err := l.store.Raise(ctx, needs)
+	err := l.writer.Raise(ctx, needs)
 	if err == nil {
 		l.version = needs
 	}
@@ -163,11 +163,11 @@ func (l *Log) isCommitted(ctx context.Context, b *batch, first uuid.UUID) (bool,
 // confirm returns the confirmed head. It retries an unreachable store until the deadline.
 func (l *Log) confirm(ctx context.Context, deadline time.Time) (Head, error) {
 	var retry backoff
-	head, err := l.store.Confirm(ctx)
+	head, err := l.writer.Confirm(ctx)
 	for errors.Is(err, ErrUnavailable) && time.Now().Before(deadline) && ctx.Err() == nil {
 		l.rejectQueued()
 		retry.wait()
-		head, err = l.store.Confirm(ctx)
+		head, err = l.writer.Confirm(ctx)
 	}
 	return head, err
 }

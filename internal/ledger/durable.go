@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,7 +57,7 @@ func (l *Log) awaitDurable(ctx context.Context, size uint64) error {
 	case <-l.failed:
 		return l.Err()
 	case <-l.done:
-		return ErrClosed
+		return cmp.Or(l.Err(), ErrClosed)
 	case <-ctx.Done():
 		return errUnconfirmed
 	}
@@ -71,7 +72,7 @@ func (l *Log) confirmForWaiters() {
 	if !wanted {
 		return
 	}
-	head, err := l.store.Confirm(context.Background())
+	head, err := l.writer.Confirm(context.Background())
 	if err == nil {
 		err = l.catchUp(head)
 	}

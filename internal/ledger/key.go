@@ -21,6 +21,9 @@ type Key struct {
 	secret   []byte // an algorithm byte and the seed
 }
 
+// Name returns the log's origin.
+func (k *Key) Name() string { return k.Verifier.Name() }
+
 // maxOrigin is the maximum length of an origin in bytes, so that a checkpoint fits a disk sector.
 const maxOrigin = 128
 

@@ -44,6 +44,8 @@ var (
 	// ErrBroken: a commit failed for another reason than [ErrNoSpace], or the store is corrupt.
 	// Close the log and open it again.
 	ErrBroken = errors.New("the ledger failed and takes no more records")
+	// ErrGrown: the store has a record that is later than the view of the log. Look at it again.
+	ErrGrown = errors.New("the log has grown since it was opened to read it")
 	// ErrNotFound: the record or the part of the tree does not exist.
 	ErrNotFound = errors.New("no such record")
 	// ErrForgotten: the sidecar, which has the seed, was removed for good.

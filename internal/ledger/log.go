@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,8 @@ import (
 
 // A Log appends entries to a store and reads them back. Its methods may be called concurrently.
 type Log struct {
-	store      Store
+	store      Reader
+	writer     Store // the same store; nil in a view
 	options    Options
 	key        *Key
 	vault      *Vault
@@ -310,9 +310,7 @@ func (l *Log) Queued() (depth, capacity int) {
 }
 
 // Health returns nil if the log would commit a new entry soon, or the reason why not.
-func (l *Log) Health() error { return cmp.Or(l.health(), l.store.CheckRoom()) }
-
-func (l *Log) health() error {
+func (l *Log) Health() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -330,5 +328,5 @@ func (l *Log) health() error {
 	case !l.unreadSince.IsZero() && now.Sub(l.unreadSince) > maxLag:
 		return fmt.Errorf("records have not been read back for more than %s: %w", maxLag, l.unreadErr)
 	}
-	return nil
+	return l.writer.CheckRoom()
 }

@@ -88,19 +88,8 @@ func (o *Options) setDefaults() {
 // log.
 func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 	options.setDefaults()
-	l := &Log{
-		store:         store,
-		options:       options,
-		readers:       &readers{slots: semaphore.NewWeighted(int64(max(1, store.Readers()-reservedReaders)))},
-		queue:         newBatch(),
-		wake:          make(chan struct{}, 1),
-		task:          make(chan func(), 1),
-		failed:        make(chan struct{}),
-		done:          make(chan struct{}),
-		end:           make(chan struct{}),
-		nextPublished: make(chan struct{}),
-	}
-	l.setEnded = sync.OnceFunc(func() { close(l.end) })
+	l := newLog(store, store.Readers()-reservedReaders)
+	l.writer, l.options = store, options
 	if err := l.open(ctx); err != nil {
 		if l.checkpoint != nil {
 			err = errors.Join(err, l.checkpoint.close())
@@ -110,6 +99,39 @@ func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 	go l.write()
 	l.guards.Go(l.guardFiles)
 	return l, nil
+}
+
+// newLog returns a log of a store that serves a number of concurrent reads to callers.
+func newLog(store Reader, slots int) *Log {
+	l := &Log{
+		store:         store,
+		readers:       &readers{slots: semaphore.NewWeighted(int64(max(1, slots)))},
+		queue:         newBatch(),
+		wake:          make(chan struct{}, 1),
+		task:          make(chan func(), 1),
+		failed:        make(chan struct{}),
+		done:          make(chan struct{}),
+		end:           make(chan struct{}),
+		nextPublished: make(chan struct{}),
+	}
+	l.setEnded = sync.OnceFunc(func() { close(l.end) })
+	return l
+}
+
+// View returns the log that a store has now, to show and prove its records without a lock, and with the
+// public half of its key. It is closed from the start: it takes no entries, and a look-up that leads to a
+// later one fails with [ErrGrown]. earlier is the log that it follows, or nil. The caller closes the store.
+func View(ctx context.Context, store Reader, key *Key, vault *Vault, earlier *Log) (*Log, error) {
+	head, err := store.Head(ctx)
+	_, c, wrong := openHead(head, key.Verifier)
+	l := newLog(store, 1)
+	l.key, l.vault, l.closed, l.broken = key, vault, true, ErrGrown
+	close(l.failed)
+	close(l.done)
+	l.Follow(func() (*Log, error) { return earlier, nil })
+	l.durable.Store(&head)
+	l.published.Store(&published{Checkpoint: c, text: head.Checkpoint})
+	return l, cmp.Or(err, wrong)
 }
 
 func (l *Log) open(ctx context.Context) error {
@@ -295,10 +317,10 @@ func (l *Log) begin(ctx context.Context, head Head) (Head, error) {
 		return head, err
 	}
 	l.vault.identify(&first.Head)
-	if err := l.store.Append(ctx, first); err != nil && !errors.Is(err, ErrConflict) {
+	if err := l.writer.Append(ctx, first); err != nil && !errors.Is(err, ErrConflict) {
 		return head, err
 	}
-	return l.store.Confirm(ctx)
+	return l.writer.Confirm(ctx)
 }
 
 func randomOrigin() string {

@@ -130,4 +130,4 @@ func (l *Log) guardFiles() {
 	}
 }
 
-func (l *Log) checkFiles() error { return cmp.Or(l.store.CheckFiles(), l.checkpoint.files.Check()) }
+func (l *Log) checkFiles() error { return cmp.Or(l.writer.CheckFiles(), l.checkpoint.files.Check()) }

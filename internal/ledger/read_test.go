@@ -11,6 +11,7 @@ import (
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
+	"riffle/internal/ledger/proof"
 )
 
 func TestProofsTilesAndBundles(t *testing.T) {
@@ -65,6 +66,37 @@ func TestProofsTilesAndBundles(t *testing.T) {
 		bundle = bundle[2+n:]
 	}
 	assert.Emptyf(t, bundle, "the bundle has %d bytes too many", len(bundle))
+}
+
+// TestView proves records from a store that grows, with nothing but a verifier key.
+func TestView(t *testing.T) {
+	folder := t.TempDir()
+	store := openStore(t, folder)
+	l := open(t, store, ledger.Options{Folder: folder})
+	entries := ledgertest.Entries("viewed", 2)
+	appendEntry(t, l, entries[0])
+	vault, err := ledger.OpenVault(ledger.Head{}, ledger.SeedKeys{make([]byte, ledger.SeedKeySize)})
+	require.NoError(t, err)
+	view, err := ledger.View(t.Context(), store, &ledger.Key{Verifier: verifier(t, l), Public: l.Verifier()}, vault, nil)
+	require.NoError(t, err)
+	appendEntry(t, l, entries[1])
+	p, err := view.Prove(t.Context(), 0)
+	require.NoError(t, err)
+	c, err := p.Check(entries[0].Record, verifier(t, view))
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, c.Size)
+	assert.Equal(t, l.Origin(), view.Origin())
+	for _, fails := range []func() error{
+		func() error { _, err := view.ByID(t.Context(), entries[1].ID); return err },
+		func() error { _, err := view.Prove(t.Context(), 1); return err },
+		func() error { _, err := view.Append(ledgertest.Entries("more", 1)[0]); return err },
+		view.Health,
+	} {
+		assert.ErrorIs(t, fails(), ledger.ErrGrown)
+	}
+	assert.ErrorIs(t, view.Close(), ledger.ErrClosed)
+	_, err = ledger.View(t.Context(), store, &ledger.Key{Verifier: verifier(t, open(t, newStore(t), ledger.Options{}))}, vault, nil)
+	assert.ErrorIs(t, err, proof.ErrSignature)
 }
 
 func TestLongestRecord(t *testing.T) {

@@ -73,7 +73,7 @@ func (l *Log) reencryptAll(ctx context.Context) (changed uint64, err error) {
 // reseal has the writer store the sidecars of entries, between two commits. Like those it is not canceled.
 func (l *Log) reseal(entries []Stored) error {
 	done := make(chan error, 1)
-	l.task <- func() { done <- l.store.Reseal(context.Background(), l.vault.name, entries) }
+	l.task <- func() { done <- l.writer.Reseal(context.Background(), l.vault.name, entries) }
 	signal(l.wake)
 	select {
 	case err := <-done:
