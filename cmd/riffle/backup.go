@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,10 +97,8 @@ func (t *transfer) follow(ctx context.Context, to ledger.Store) error {
 			lost = inOrder(
 				func() error { return t.run(ctx, to, false) },
 				func() error { return t.saveCheckpoint(ctx, to) },
+				func() (err error) { followed, err = t.isFollowed(ctx, to); return err },
 			)
-			if lost == nil {
-				followed, lost = t.isFollowed(ctx, to)
-			}
 			if followed {
 				return nil
 			}
@@ -162,10 +161,8 @@ func (t *transfer) fill(ctx context.Context, to ledger.Store) (followed bool, er
 	if err == nil && !t.ahead {
 		err = t.finish(ctx, to)
 	}
-	if err != nil {
-		return false, err
-	}
-	return t.isFollowed(ctx, t.from)
+	followed, errRead := t.isFollowed(ctx, t.from)
+	return followed, cmp.Or(err, errRead)
 }
 
 // finish copies the last record once the others were checked, since a service can start then.
@@ -184,12 +181,9 @@ func (t *transfer) finish(ctx context.Context, to ledger.Store) error {
 
 // accepts returns an error if the log must not be copied to a store.
 func (t *transfer) accepts(ctx context.Context, to ledger.Store, name string) error {
-	head, err := to.Head(ctx)
-	if err != nil {
-		return err
-	}
+	head, errHead := to.Head(ctx)
 	source, err := t.from.Head(ctx)
-	if err != nil {
+	if err = cmp.Or(errHead, err); err != nil {
 		return err
 	}
 	c, err := proof.OpenCheckpoint(head.Checkpoint, t.verifier)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -167,12 +168,10 @@ func (k *logFork) compare(ctx context.Context, anchor ledger.Anchor, verifier no
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	head, err := store.Head(ctx)
-	if err != nil {
-		return err
-	}
-	if _, moved, err := store.StoredVersion(ctx); err != nil || moved {
-		return errors.Join(err, k.checkMoved(""))
+	head, errHead := store.Head(ctx)
+	_, moved, err := store.StoredVersion(ctx)
+	if err = cmp.Or(errHead, err); err != nil || moved {
+		return cmp.Or(err, k.checkMoved(""))
 	}
 	if err := ledger.CheckRollback(ctx, store, verifier, anchor); err == nil {
 		return fmt.Errorf("%s has every record of %s: the log has lost nothing, so start its service", name, anchor.Source)

@@ -12,9 +12,7 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/archive"
-	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/proof"
-	"riffle/internal/ledger/sqlite"
 )
 
 // A logExport writes a log that has ended as files.
@@ -62,12 +60,9 @@ func (k *logExport) write(ctx context.Context, t *transfer, folder string) (err 
 	if err := t.run(ctx, to, false); err != nil {
 		return err
 	}
-	head, err := to.Head(ctx)
-	if err != nil {
-		return err
-	}
+	head, errHead := to.Head(ctx)
 	checkpoint, err := proof.OpenCheckpoint(head.Checkpoint, t.verifier)
-	if err != nil {
+	if err = cmp.Or(errHead, err); err != nil {
 		return err
 	}
 	return inOrder(
@@ -96,12 +91,8 @@ func (k *logExport) remove(ctx context.Context, c *console, name string) error {
 	if k.To != "" && !archive.Exists(archive.Folder(k.folder())) {
 		return fmt.Errorf("the service would not find the archive: it looks for it in %s", archive.Folder(k.folder()))
 	}
-	var err error
-	if location := k.location(); location == "" {
-		err = removeSQLite(ctx, storeName(k.folder(), ""))
-	} else if store, errOpen := postgres.Open(ctx, location); errOpen != nil {
-		err = errOpen
-	} else {
+	store, err := openTarget(ctx, k.folder(), k.location())
+	if err == nil {
 		err = errors.Join(store.Remove(ctx), store.Close())
 	}
 	if errors.Is(err, ledger.ErrInUse) {
@@ -111,16 +102,6 @@ func (k *logExport) remove(ctx context.Context, c *console, name string) error {
 		_, err = fmt.Fprintf(c.out, "removed      %s\n", name)
 	}
 	return err
-}
-
-// removeSQLite removes an SQLite store that no process has opened.
-func removeSQLite(ctx context.Context, path string) error {
-	store, err := sqlite.Open(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }() // its lock ends last
-	return errors.Join(os.Remove(path), os.Remove(path+"-wal"), os.Remove(path+"-shm"), os.Remove(path+".lock"))
 }
 
 // A logForget forgets the seeds of a log that was exported.
@@ -189,12 +170,10 @@ func (t *transfer) checkArchive(ctx context.Context, folder string) error {
 		return err
 	}
 	defer func() { _ = written.Close() }()
-	has, err := written.Head(ctx)
-	if err != nil {
-		return err
-	}
-	if head, err := t.from.Head(ctx); err != nil || head.Size != has.Size {
-		return errors.Join(err, fmt.Errorf("%s has %d records, and the store %d", folder, has.Size, head.Size))
+	has, errHead := written.Head(ctx)
+	head, err := t.from.Head(ctx)
+	if err = cmp.Or(errHead, err); err != nil || head.Size != has.Size {
+		return cmp.Or(err, fmt.Errorf("%s has %d records, and the store %d", folder, has.Size, head.Size))
 	}
 	if written.WithoutSeeds() {
 		t.checker.Decrypt = nil

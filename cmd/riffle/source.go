@@ -223,27 +223,20 @@ func openSQLite(ctx context.Context, path string) (ledger.Reader, error) {
 // SQLITE_ERROR means that a statement does not fit the tables, and SQLITE_READONLY that a header
 // forbids writing, since the files are writable.
 func damaged(err error) bool {
-	switch sqlite.Code(err) {
-	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_FORMAT:
-		return true
-	}
-	return errors.Is(err, ledger.ErrCorrupt) || errors.Is(err, sql.ErrNoRows)
+	codes := []int{sqlite3.SQLITE_ERROR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_FORMAT}
+	return slices.Contains(codes, sqlite.Code(err)) || errors.Is(err, ledger.ErrCorrupt) || errors.Is(err, sql.ErrNoRows)
 }
 
 // environmental reports whether an open store could not be read for a reason other than its
 // contents, such as a lock or a lost connection.
 func environmental(err error) bool {
-	switch sqlite.Code(err) {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
-		sqlite3.SQLITE_FULL, sqlite3.SQLITE_PERM, sqlite3.SQLITE_INTERRUPT:
-		return true
-	}
+	codes := []int{sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_PERM, sqlite3.SQLITE_INTERRUPT}
 	// These PostgreSQL errors are damage: internal errors (class XX, which covers bad pages and
 	// indexes), and missing files (58P01), tables (42P01) and columns (42703).
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return !strings.HasPrefix(e.Code, "XX") && !slices.Contains([]string{"58P01", "42P01", "42703"}, e.Code)
 	}
-	return errors.Is(err, ledger.ErrUnavailable)
+	return slices.Contains(codes, sqlite.Code(err)) || errors.Is(err, ledger.ErrUnavailable)
 }
 
 // withoutSeeds reports whether a store is an archive whose seeds were forgotten.

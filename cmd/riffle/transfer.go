@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -113,11 +114,9 @@ func (t *transfer) isFollowed(ctx context.Context, store ledger.Reader) (bool, e
 
 // prepare reads the keys of the source, and checks that it may be copied to the target.
 func (t *transfer) prepare(ctx context.Context) (err error) {
-	if t.verifier, _, err = t.source.readVerifier(ctx); err != nil {
-		return err
-	}
-	head, err := t.from.Head(ctx)
-	if err != nil {
+	t.verifier, _, err = t.source.readVerifier(ctx)
+	head, errHead := t.from.Head(ctx)
+	if err = cmp.Or(err, errHead); err != nil {
 		return err
 	}
 	vault, err := t.source.vault(ctx, head, "")
@@ -150,12 +149,9 @@ func inOrder(steps ...func() error) error {
 
 // run brings a store up to date, without the last record if ahead is set.
 func (t *transfer) run(ctx context.Context, to ledger.Store, ahead bool) error {
-	before, err := to.Head(ctx)
-	if err != nil {
-		return err
-	}
+	before, _ := to.Head(ctx) // an error is one of the copy, too
 	c := ledger.Copy{Verifier: t.verifier, Visit: t.checker.Visit, Ahead: ahead, Progress: t.showing("records copied", before.Size)}
-	err = c.Run(ctx, t.from, to)
+	err := c.Run(ctx, t.from, to)
 	t.clear()
 	if errors.Is(err, proof.ErrSignature) {
 		return fmt.Errorf("the log is not signed with the key of %s: use --key to name its key", t.verifier.Name())
@@ -223,8 +219,14 @@ func (t *transfer) conclude(ctx context.Context, store ledger.Reader, before uin
 	return err
 }
 
+// An engine is a store that can be removed.
+type engine interface {
+	ledger.Store
+	Remove(ctx context.Context) error
+}
+
 // openTarget opens or creates a store to write to: a database at a URL, or a file in a folder.
-func openTarget(ctx context.Context, folder, location string) (ledger.Store, error) {
+func openTarget(ctx context.Context, folder, location string) (engine, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of the copy: %w", err)
 	}
@@ -306,11 +308,8 @@ func allKeys(text, others []byte) []byte {
 // saveCheckpoint writes the checkpoint of a store into the target's folder, unless a newer one is
 // there.
 func (t *transfer) saveCheckpoint(ctx context.Context, store ledger.Reader) error {
-	if err := t.isNewest(ctx, store, t.folder); err != nil {
-		return err
-	}
 	head, err := store.Head(ctx)
-	if err != nil {
+	if err = cmp.Or(t.isNewest(ctx, store, t.folder), err); err != nil {
 		return err
 	}
 	return ledger.ReplaceFile(filepath.Join(t.folder, ledger.CheckpointName), head.Checkpoint)
@@ -382,11 +381,8 @@ func (s *checkState) save(now ledger.CheckState) error {
 	if s.path == "" {
 		return nil
 	}
-	text, err := json.Marshal(checkState{Origin: s.Origin, Seeds: s.Seeds, CheckState: now})
-	if err == nil {
-		err = ledger.ReplaceFile(s.path, append(text, '\n'))
-	}
-	if err != nil {
+	text, _ := json.Marshal(checkState{Origin: s.Origin, Seeds: s.Seeds, CheckState: now}) // texts, numbers and hashes
+	if err := ledger.ReplaceFile(s.path, append(text, '\n')); err != nil {
 		return fmt.Errorf("writing down how far the check came: %w", err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -14,12 +15,9 @@ import (
 // --addr, and to localhost if that address is all interfaces. It does not verify the certificate,
 // which is for another name.
 func healthcheck(ctx context.Context, o *options) (err error) {
-	addr, scheme := o.adminAddr, "http"
-	if addr == "" {
-		addr = o.addr
-		if o.tls != nil {
-			scheme = "https"
-		}
+	addr, scheme := cmp.Or(o.adminAddr, o.addr), "http"
+	if o.adminAddr == "" && o.tls != nil {
+		scheme = "https"
 	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -300,11 +300,8 @@ func AppendFromHead(ctx context.Context, store Store, next func(Head) (*Batch, e
 
 // FirstOrNotFound returns err, the first entry of the list, or [ErrNotFound] if the list is empty.
 func FirstOrNotFound(list []Stored, err error) (*Stored, error) {
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, ErrNotFound
+	if err != nil || len(list) == 0 {
+		return nil, cmp.Or(err, ErrNotFound)
 	}
 	return &list[0], nil
 }

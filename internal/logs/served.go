@@ -52,11 +52,9 @@ func (l *served) open(ctx context.Context) error {
 			err = errors.Join(err, closeAll(chain))
 		}
 	}
-	switch {
-	case err == nil:
-	case l.set.several():
+	if err != nil && l.set.several() {
 		return fmt.Errorf("the log %s: %w", l.Name, err)
-	default:
+	} else if err != nil {
 		return err
 	}
 	checkPermissions(l.Settings, l.logger)

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,11 +50,8 @@ func (s *Store) Append(ctx context.Context, b ledger.Batch) error {
 			sidecars = appendText(sidecars, part[i].Sidecar, sidecarLength)
 			part[i].Record, part[i].Sidecar = []byte{}, nil
 		}
-		err := s.write(entriesPath(number, uint64(len(part))), records)
-		if err == nil {
-			err = s.write(sidecarsPath(number, uint64(len(part))), sidecars)
-		}
-		if err != nil {
+		width := uint64(len(part))
+		if err := cmp.Or(s.write(entriesPath(number, width), records), s.write(sidecarsPath(number, width), sidecars)); err != nil {
 			return err
 		}
 		number++

@@ -65,15 +65,19 @@ func migrate(ctx context.Context, config *pgx.ConnConfig, checkTimeout, upTimeou
 
 // createSchema creates the schema of a log that shares its database with the one that it follows.
 func createSchema(ctx context.Context, db *sql.DB, schema string) error {
-	missing := false
 	if schema == "" || strings.ContainsAny(schema, ",$\"") {
 		return nil
 	}
-	err := db.QueryRowContext(ctx, "SELECT to_regnamespace($1) IS NULL", schema).Scan(&missing)
-	if err != nil || !missing {
-		return err
+	return createMissing(ctx, db, "to_regnamespace", schema, "CREATE SCHEMA IF NOT EXISTS "+pgx.Identifier{schema}.Sanitize())
+}
+
+// createMissing creates what a function of the server does not find by its name.
+func createMissing(ctx context.Context, db *sql.DB, find, name, create string) error {
+	missing := false
+	err := db.QueryRowContext(ctx, "SELECT "+find+"($1) IS NULL", name).Scan(&missing)
+	if err == nil && missing {
+		_, err = db.ExecContext(ctx, create)
 	}
-	_, err = db.ExecContext(ctx, "CREATE SCHEMA IF NOT EXISTS "+pgx.Identifier{schema}.Sanitize())
 	return err
 }
 
@@ -103,12 +107,8 @@ func (s *Store) Remove(ctx context.Context) error {
 
 // createRaise creates the function unless it is there.
 func createRaise(ctx context.Context, db *sql.DB) error {
-	missing := false
-	err := db.QueryRowContext(ctx, "SELECT to_regproc('raise_version') IS NULL").Scan(&missing)
-	if err != nil || !missing {
-		return err
-	}
-	if _, err = db.ExecContext(ctx, raiseVersion); err != nil {
+	err := createMissing(ctx, db, "to_regproc", "raise_version", raiseVersion)
+	if err != nil {
 		err = fmt.Errorf("creating the function raise_version; start once with the role that owns the tables: %w", err)
 	}
 	return err

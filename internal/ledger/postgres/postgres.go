@@ -18,6 +18,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,13 +166,7 @@ func (r *Reader) read(ctx context.Context, each func(sqlread.Row) error, query s
 			break
 		}
 	}
-	if err == nil {
-		err = rows.Err()
-	}
-	if former := r.primary.check(conn); former != nil {
-		err = former
-	}
-	return classify(ctx, err)
+	return classify(ctx, cmp.Or(r.primary.check(conn), err, rows.Err()))
 }
 
 // Sessions returns the number of sessions on the database that have an application_name.

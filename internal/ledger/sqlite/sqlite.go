@@ -158,6 +158,11 @@ func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.
 	return ledger.AppendFromHead(ctx, s, next)
 }
 
+// Remove removes the files for good. No other process has opened them.
+func (s *Store) Remove(context.Context) error {
+	return errors.Join(os.Remove(s.path), os.Remove(s.path+"-wal"), os.Remove(s.path+"-shm"), os.Remove(s.path+".lock"))
+}
+
 // Holders implements [ledger.Store].
 func (r *Reader) Holders(ctx context.Context, claims []string) (map[string]ledger.Holder, error) {
 	return forEach(r, claims).FindHolders(ctx, "SELECT e.idx, e.id, c.name, coalesce(c.status, ''), coalesce(c.due, 0) "+

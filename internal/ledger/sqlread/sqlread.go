@@ -83,12 +83,9 @@ func (read Reader) StoredVersion(ctx context.Context) (v ledger.Version, moved b
 func (read Reader) CheckTables(ctx context.Context, tables ledger.Version) error {
 	have, _, err := read.StoredVersion(ctx)
 	if err == nil && have < tables {
-		return fmt.Errorf("the tables have version %d, and this program reads version %d: start the service on the store once, which brings them up to date", have, tables)
+		err = fmt.Errorf("the tables have version %d, and this program reads version %d: start the service on the store once, which brings them up to date", have, tables)
 	}
-	if err == nil {
-		err = ledger.CheckVersion(have, tables)
-	}
-	return err
+	return cmp.Or(err, ledger.CheckVersion(have, tables))
 }
 
 // Found implements [ledger.Store].
