@@ -9,7 +9,11 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/google/uuid"
+
 	"riffle/internal/audit"
+	"riffle/internal/disclosure"
+	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/archive"
 	"riffle/internal/ledger/proof"
@@ -179,4 +183,55 @@ func (t *transfer) checkArchive(ctx context.Context, folder string) error {
 		t.checker.Decrypt = nil
 	}
 	return t.conclude(ctx, written, 0)
+}
+
+// A proofCmd prints proofs without the service that would answer them.
+type proofCmd struct {
+	logSource
+	From string      `placeholder:"DIR" help:"The data folder, as --data, or the folder archive in it. In a copy of the archive alone the keys go beside that folder."`
+	IDs  []uuid.UUID `arg:"" name:"id" help:"Audit ids, in the order of the proofs."`
+}
+
+// Run prints the proofs.
+func (k *proofCmd) Run(ctx context.Context, c *console) error {
+	k.Data = cmp.Or(k.From, k.Data)
+	if above := filepath.Dir(filepath.Clean(k.From)); archive.Folder(above) == filepath.Clean(k.From) {
+		if k.Data = above; !archive.Exists(k.From) {
+			return fmt.Errorf("there is no whole archive in %s: it lacks the checkpoint, which riffle log export writes last", k.From)
+		}
+	}
+	return k.print(ctx, c, nil)
+}
+
+// print opens the log that follows an earlier one, which may be nil, and those that follow it: the last one
+// knows which seeds are public.
+func (k *proofCmd) print(ctx context.Context, c *console, earlier *ledger.Log) (err error) {
+	t := &transfer{console: c, source: &k.logSource}
+	if err := t.open(ctx, openStore); err != nil {
+		return err
+	}
+	defer t.close(&err)
+	log, err := ledger.View(ctx, t.from, &ledger.Key{Verifier: t.verifier, Public: t.key}, t.vault, earlier)
+	followed, errRead := t.isFollowed(ctx, t.from)
+	if err = t.wrong(cmp.Or(err, errRead)); err != nil {
+		return err
+	}
+	if followed {
+		k.number = max(k.number, 1) + 1
+		if err := k.print(ctx, c, log); !errors.Is(err, ledger.ErrNoLog) {
+			return err
+		}
+		_, _ = fmt.Fprintf(c.messages, "riffle: warning: the log that follows is not in %s: seeds that were revealed there are left out\n", k.folder())
+	}
+	records := disclosure.New(journal.New(log, nil, nil), nil)
+	for _, id := range k.IDs {
+		p, err := records.Prove(ctx, id, false)
+		if err == nil {
+			_, err = c.out.Write(p.Text())
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", id, t.wrong(err))
+		}
+	}
+	return nil
 }

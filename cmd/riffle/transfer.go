@@ -37,6 +37,8 @@ type transfer struct {
 	from     ledger.Reader
 	name     string // of from
 	verifier note.Verifier
+	key      string // of verifier
+	vault    *ledger.Vault
 	checker  journal.Checker
 	moving   ledger.Store // from, if it is to take no more records; otherwise nil
 	moved    bool         // from takes no more records already
@@ -114,17 +116,16 @@ func (t *transfer) isFollowed(ctx context.Context, store ledger.Reader) (bool, e
 
 // prepare reads the keys of the source, and checks that it may be copied to the target.
 func (t *transfer) prepare(ctx context.Context) (err error) {
-	t.verifier, _, err = t.source.readVerifier(ctx)
+	t.verifier, t.key, err = t.source.readVerifier(ctx)
 	head, errHead := t.from.Head(ctx)
 	if err = cmp.Or(err, errHead); err != nil {
 		return err
 	}
-	vault, err := t.source.vault(ctx, head, "")
-	if err != nil {
+	if t.vault, err = t.source.vault(ctx, head, ""); err != nil {
 		return err
 	}
 	if !withoutSeeds(t.from) {
-		t.checker.Decrypt = vault.Decrypt
+		t.checker.Decrypt = t.vault.Decrypt
 	}
 	if _, t.moved, err = t.from.StoredVersion(ctx); err == nil && t.moved {
 		return t.source.checkMoved(t.movedTo)
@@ -153,10 +154,15 @@ func (t *transfer) run(ctx context.Context, to ledger.Store, ahead bool) error {
 	c := ledger.Copy{Verifier: t.verifier, Visit: t.checker.Visit, Ahead: ahead, Progress: t.showing("records copied", before.Size)}
 	err := c.Run(ctx, t.from, to)
 	t.clear()
+	return t.wrong(err)
+}
+
+// wrong returns an error that says what is wrong with the source if it does not hold what was signed.
+func (t *transfer) wrong(err error) error {
 	if errors.Is(err, proof.ErrSignature) {
 		return fmt.Errorf("the log is not signed with the key of %s: use --key to name its key", t.verifier.Name())
 	} else if errors.Is(err, ledger.ErrCorrupt) {
-		err = fmt.Errorf("the log was copied, and %w: %w", errFindings, err)
+		return fmt.Errorf("%w: %w", errFindings, err)
 	}
 	return err
 }

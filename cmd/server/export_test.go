@@ -1,11 +1,14 @@
 package main_test
 
 import (
+	"bytes"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -76,4 +79,50 @@ func TestArchiveThatIsNotTheLogs(t *testing.T) {
 	require.NoError(t, os.Rename(archives[0], archives[1]))
 	require.NoError(t, os.Rename(archives[0]+".away", archives[0]))
 	launch{data: data[0]}.start(t).stop()
+}
+
+// The command prints what the service answers, from the archive and from the log that follows, which has revealed
+// a seed. Neither a damaged archive nor another log's proves anything.
+func TestProofWithoutTheService(t *testing.T) {
+	t.Parallel()
+	s := launch{args: []string{"--rotate", "100"}}.start(t)
+	l := newLife(s, cutShoe)
+	closed := s.newShoe(cutShoe)
+	s.wantOK(s.must(http.MethodDelete, "/shoes/"+closed.ID, ""))
+	hidden, shown := s.shuffle(smallShuffle), s.shuffle(smallShuffle)
+	s.fillLogsBefore(2)
+	s.wantOK(s.post("/audits/"+shown.AuditID+"/reveal", `{"seed": "`+shown.Seed+`"}`))
+	l.goOn(s)
+	s.stop()
+	wantRiffle(t, 0, "removed ", "log", "export", "--data", s.data, "--remove")
+	s = launch{data: s.data}.start(t)
+	for _, id := range []string{hidden.AuditID, shown.AuditID, l.commitment.ID, s.commitment(l.commitment.ID).AuditID, closed.AuditID} {
+		wantRiffle(t, 0, string(s.get("/audits/"+id+"/proof").body), "proof", "--from", filepath.Join(s.data, "archive"), id)
+	}
+	wantRiffle(t, 2, "no such record", "proof", "--data", s.data, uuid.Nil.String())
+
+	alone := filepath.Join(t.TempDir(), "archive")
+	args := []string{"proof", "--from", alone, shown.AuditID}
+	wantRiffle(t, 2, "there is no whole archive in "+alone, args...)
+	require.NoError(t, os.CopyFS(alone, os.DirFS(filepath.Join(s.data, "archive"))))
+	wantRiffle(t, 2, "there is no key file ", args...)
+	args = append(args, "--key", filepath.Join(t.TempDir(), "log.pub"))
+	require.NoError(t, os.WriteFile(args[5], []byte(textMember(t, s.get("/audits/"+shown.AuditID+"/proof"), "log_key")), 0o600))
+	wantRiffle(t, 2, "there is no seed key at ", args...)
+	args = append(args, "--seed-key", filepath.Join(s.data, "seed.key"))
+	wantRiffle(t, 0, `"seed":null`, args...)
+	wantRiffle(t, 0, "seeds that were revealed there are left out", args...)
+	other := launch{}.start(t)
+	wantRiffle(t, 2, "use --key to name its key", append(args, "--key", filepath.Join(other.data, "log.key"))...)
+	wantRiffle(t, 2, "use --seed-key to name the key of this store", append(args, "--seed-key", filepath.Join(other.data, "seed.key"))...)
+	bundles, err := filepath.Glob(filepath.Join(alone, "tile", "entries", "000*", "*"))
+	require.NoError(t, err)
+	bundle, err := os.ReadFile(bundles[0])
+	require.NoError(t, err)
+	bundle[bytes.Index(bundle, []byte(shown.Commitment))] ^= 1
+	require.NoError(t, os.WriteFile(bundles[0], bundle, 0o600))
+	wantRiffle(t, 1, fmt.Sprintf("record %d ", shown.LogIndex), args...)
+	wantRiffle(t, 0, `"seed":null`, append(args[:3:3], append([]string{hidden.AuditID}, args[4:]...)...)...)
+	require.NoError(t, os.Remove(bundles[0]))
+	wantRiffle(t, 1, "lacks tile/entries/000", args...)
 }
