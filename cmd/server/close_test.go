@@ -114,24 +114,28 @@ func TestClosedLogIsFollowed(t *testing.T) {
 // repeated.
 func TestClosingKilledAtAnyWrite(t *testing.T) {
 	t.Parallel()
-	ns := []int{1, 12, 25}
+	kills := map[string][]int{"pwrite64": {1, 12, 25}, "write": {5, 15, 30}} // to SQLite, and to PostgreSQL
 	if everyFault {
-		ns = sequence(1, 80, 1)
+		kills = map[string][]int{"pwrite64": sequence(1, 80, 1), "write": sequence(1, 80, 1)}
 	}
-	for _, n := range ns {
-		s := launch{}.start(t)
-		s.shuffle(smallShuffle)
-		s.stop()
-		next := filepath.Join(t.TempDir(), "next")
-		closing := []string{"log", "close", "--data", s.data, "--new-data", next, "--new-origin", "example.com/next"}
-		under, _ := strace(t, fmt.Sprintf("pwrite64:signal=KILL:when=%d", n))
-		_, _ = riffle(t, under, closing...)
-		code, output := riffle(t, nil, closing...)
-		assert.Equalf(t, 0, code, "after a kill at write %d: %s", n, output)
-		for _, data := range []string{s.data, next} {
-			wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", data)
+	for call, ns := range kills {
+		for _, n := range ns {
+			db, l, ofDatabase := newDatabase(t), launch{}, call == "write"
+			if ofDatabase {
+				l = db.replica()
+			}
+			s := l.start(t)
+			s.shuffle(smallShuffle)
+			s.stop()
+			next, source := filepath.Join(t.TempDir(), "next"), sourceOf(s.data, db, ofDatabase)
+			closing := append([]string{"log", "close", "--new-data", next, "--new-origin", "example.com/next"}, source...)
+			under, _ := strace(t, fmt.Sprintf("%s:signal=KILL:when=%d", call, n))
+			_, _ = riffle(t, under, closing...)
+			code, output := riffle(t, nil, closing...)
+			assert.Equalf(t, 0, code, "after a kill at %s %d: %s", call, n, output)
+			for size, log := range map[string][]string{"2": source, "1": {"--data", next}} {
+				wantRiffle(t, 0, "size         "+size+"\n", append([]string{"log", "check"}, log...)...)
+			}
 		}
-		assert.EqualValues(t, 2, sizeOf(t, s.data), "the closed log")
-		assert.EqualValues(t, 1, sizeOf(t, next), "the new log")
 	}
 }

@@ -212,11 +212,15 @@ func sourceOf(folder string, db *database, ofDatabase bool) []string {
 	return args
 }
 
-// exportSome exports the first logs of a folder, and removes their stores.
+// exportSome exports the first logs of a folder, and removes their stores. The command is killed at its writes
+// to files and to PostgreSQL, and repeated.
 func exportSome(t *testing.T, data string, db *database, ofDatabase bool) {
 	for _, name := range []string{".", "successors/2", "successors/3"} {
 		args := append([]string{"log", "export", "--remove"}, sourceOf(filepath.Join(data, name), db, ofDatabase)...)
-		wantRiffle(t, 0, "\nremoved ", args...)
+		for n, code := 6, -1; code != 0; n *= 2 {
+			under, _ := strace(t, fmt.Sprintf("write:signal=KILL:when=%d", n))
+			code, _ = riffle(t, under, args...)
+		}
 		wantRiffle(t, 0, ", before\n", args...)
 	}
 	source := sourceOf(filepath.Join(data, fmt.Sprint("successors/", lastLog(t, data))), db, ofDatabase)
@@ -311,40 +315,71 @@ func TestOlderCopyOfALogThatWasFollowed(t *testing.T) {
 }
 
 // TestRotationKilledAtAnyWrite kills a server at the writes to the log that ends and to the one
-// that follows it. The next start goes on.
+// that follows it, or to PostgreSQL. The next start goes on.
 func TestRotationKilledAtAnyWrite(t *testing.T) {
 	t.Parallel()
-	ns := []int{1, 25, 44}
+	kills := map[string][]int{"SQLite": {1, 25, 44}, "PostgreSQL": {26, 36, 46, 60}}
 	if everyFault {
-		ns = sequence(1, 80, 1)
+		kills = map[string][]int{"SQLite": sequence(1, 80, 1), "PostgreSQL": sequence(1, 80, 1)}
 	}
-	full := launch{}.start(t)
-	answered := full.load(1, 100, smallShuffle).answered
-	full.stop()
-	for _, n := range ns {
-		l := launch{data: filepath.Join(t.TempDir(), "data"), args: []string{"--rotate", "100"}}
-		require.NoError(t, os.CopyFS(l.data, os.DirFS(full.data)))
-		next := filepath.Join(l.data, "successors", "2")
-		l.wrapper, _ = strace(t, fmt.Sprintf("pwrite64:signal=KILL:when=%d", n), filepath.Join(l.data, "riffle.db-wal"),
-			filepath.Join(next, "riffle.db"), filepath.Join(next, "riffle.db-wal"), filepath.Join(next, "checkpoint"))
-		s := l.startOrExit(t)
-		until(t, "the server was killed, or the next log has begun", func() bool {
-			select {
-			case <-s.exited:
-				return true
-			default:
-				return strings.Contains(s.log.String(), "another one follows it")
-			}
-		})
-		s.kill()
-		l.wrapper = nil
-		s = l.start(t)
-		until(t, "the next log has begun", func() bool { return strings.Contains(string(s.get("/log/checkpoint").body), "/2\n1\n") })
-		for _, d := range answered {
-			s.wantOK(s.get("/audits/" + d.AuditID + "/proof"))
+	for engine, ns := range kills {
+		for _, n := range ns {
+			t.Run(fmt.Sprint(engine, n), func(t *testing.T) {
+				t.Parallel()
+				db, data, ofDatabase := newDatabase(t), filepath.Join(t.TempDir(), "data"), engine == "PostgreSQL"
+				next := filepath.Join(data, "successors", "2")
+				l, call, files := db.replica(), "write", []string{}
+				if !ofDatabase {
+					l, call = launch{}, "pwrite64"
+					files = []string{filepath.Join(data, "riffle.db-wal"), filepath.Join(next, "riffle.db"), filepath.Join(next, "riffle.db-wal"), filepath.Join(next, "checkpoint")}
+				}
+				l.data = data
+				s := l.start(t)
+				answered := s.load(1, 100, smallShuffle).answered
+				s.stop()
+				l.args = append(l.args, "--rotate", "100")
+				l.wrapper, _ = strace(t, fmt.Sprintf("%s:signal=KILL:when=%d", call, n), files...)
+				s = l.startOrExit(t)
+				until(t, "the server was killed, or the next log has begun", func() bool {
+					return s.cmd.Process.Signal(syscall.Signal(0)) != nil || strings.Contains(s.log.String(), "another one follows it")
+				})
+				s.kill()
+				l.wrapper = nil
+				s = l.start(t)
+				until(t, "the next log has begun", func() bool { return strings.Contains(string(s.get("/log/checkpoint").body), "/2\n1\n") })
+				for _, d := range answered {
+					s.wantOK(s.get("/audits/" + d.AuditID + "/proof"))
+				}
+				s.stop()
+				for data, size := range map[string]int{data: 101, next: 1} {
+					wantRiffle(t, 0, fmt.Sprintf("size         %d\n", size), append([]string{"log", "check"}, sourceOf(data, db, ofDatabase)...)...)
+				}
+			})
 		}
-		s.stop()
-		wantRiffle(t, 0, "size         101\n", "log", "check", "--data", l.data)
-		wantRiffle(t, 0, "size         1\n", "log", "check", "--data", next)
 	}
+}
+
+// TestReplicasEndALogTogether stops two replicas until a log is due, so that both end it at the same moment. All
+// requests are answered, and one log follows each.
+func TestReplicasEndALogTogether(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	s, list := db.replica().start(t), []*server{db.replica("--rotate", "100").start(t), db.replica("--rotate", "100").start(t)}
+	for round := range 4 {
+		var group sync.WaitGroup
+		for _, r := range list {
+			r.signal(syscall.SIGSTOP)
+			group.Go(func() { assert.Len(t, r.load(4, 5, smallShuffle).answered, 20) })
+		}
+		assert.Len(t, s.load(4, 25, smallShuffle).answered, 100)
+		list[0].signal(syscall.SIGCONT)
+		list[1].signal(syscall.SIGCONT)
+		group.Wait()
+		for _, r := range list { // one that is stopped while it begins a log has others wait for ten seconds
+			r.fillLogsBefore(round + 2)
+			r.shuffle(smallShuffle)
+		}
+	}
+	_, output := riffle(t, nil, append([]string{"log", "check"}, sourceOf(s.data, db, true)...)...)
+	assert.Equal(t, 5, strings.Count(output, "The log adds up."), output)
 }
