@@ -58,7 +58,7 @@ func (k *backup) update(ctx context.Context, t *transfer, to ledger.Store) (foll
 	); err != nil {
 		return false, err
 	}
-	if followed, err = t.isFollowed(ctx, to); followed || err != nil || !k.Follow {
+	if followed, err = t.source.isFollowed(ctx, to, t.verifier.Name()); followed || err != nil || !k.Follow {
 		return followed, err
 	}
 	before = t.checked.Size
@@ -97,7 +97,7 @@ func (t *transfer) follow(ctx context.Context, to ledger.Store) error {
 			lost = inOrder(
 				func() error { return t.run(ctx, to, false) },
 				func() error { return t.saveCheckpoint(ctx, to) },
-				func() (err error) { followed, err = t.isFollowed(ctx, to); return err },
+				func() (err error) { followed, err = t.source.isFollowed(ctx, to, t.verifier.Name()); return err },
 			)
 			if followed {
 				return nil
@@ -161,7 +161,7 @@ func (t *transfer) fill(ctx context.Context, to ledger.Store) (followed bool, er
 	if err == nil && !t.ahead {
 		err = t.finish(ctx, to)
 	}
-	followed, errRead := t.isFollowed(ctx, t.from)
+	followed, errRead := t.source.isFollowed(ctx, t.from, t.verifier.Name())
 	return followed, cmp.Or(err, errRead)
 }
 

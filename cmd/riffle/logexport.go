@@ -212,7 +212,7 @@ func (k *proofCmd) print(ctx context.Context, c *console, earlier *ledger.Log) (
 	}
 	defer t.close(&err)
 	log, err := ledger.View(ctx, t.from, &ledger.Key{Verifier: t.verifier, Public: t.key}, t.vault, earlier)
-	followed, errRead := t.isFollowed(ctx, t.from)
+	followed, errRead := t.source.isFollowed(ctx, t.from, t.verifier.Name())
 	if err = t.wrong(cmp.Or(err, errRead)); err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (t *transfer) copyLog(ctx context.Context, open opener,
 		if err := t.copyArchive(ctx); err != nil {
 			return false, err
 		}
-		return t.isFollowed(ctx, t.from)
+		return t.source.isFollowed(ctx, t.from, t.verifier.Name())
 	}
 	if err := t.reserve(ctx); err != nil {
 		return false, err
@@ -106,12 +106,6 @@ func (t *transfer) print(format string, names ...any) {
 	if !t.first {
 		_, _ = fmt.Fprintf(t.out, format, names...)
 	}
-}
-
-// isFollowed reports whether a store's last record ends the log, and another one follows in its
-// folder.
-func (t *transfer) isFollowed(ctx context.Context, store ledger.Reader) (bool, error) {
-	return t.source.isFollowed(ctx, store, t.verifier.Name())
 }
 
 // prepare reads the keys of the source, and checks that it may be copied to the target.

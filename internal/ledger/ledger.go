@@ -63,7 +63,7 @@ var (
 	ErrUnavailable = errors.New("the store cannot be reached")
 	// ErrOverloaded: too many callers are reading from the store. Nothing was read.
 	ErrOverloaded = errors.New("too many callers are reading from the store")
-	// ErrNoLog: [Options.MustExist] is set, and there is no log.
+	// ErrNoLog: there is no log yet, and [Options.MustExist] is set or it would only be read.
 	ErrNoLog = errors.New("there is no log")
 	// ErrInUse: another process has opened a store that allows one.
 	ErrInUse = errors.New("another process is writing to this store")

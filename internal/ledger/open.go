@@ -123,6 +123,9 @@ func newLog(store Reader, slots int) *Log {
 // later one fails with [ErrGrown]. earlier is the log that it follows, or nil. The caller closes the store.
 func View(ctx context.Context, store Reader, key *Key, vault *Vault, earlier *Log) (*Log, error) {
 	head, err := store.Head(ctx)
+	if err == nil && len(head.Checkpoint) == 0 { // it is just beginning
+		err = ErrNoLog
+	}
 	_, c, wrong := openHead(head, key.Verifier)
 	l := newLog(store, 1)
 	l.key, l.vault, l.closed, l.broken = key, vault, true, ErrGrown

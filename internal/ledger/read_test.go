@@ -95,6 +95,8 @@ func TestView(t *testing.T) {
 		assert.ErrorIs(t, fails(), ledger.ErrGrown)
 	}
 	assert.ErrorIs(t, view.Close(), ledger.ErrClosed)
+	_, err = ledger.View(t.Context(), newStore(t), &ledger.Key{Verifier: verifier(t, l)}, vault, nil)
+	assert.ErrorIs(t, err, ledger.ErrNoLog)
 	_, err = ledger.View(t.Context(), store, &ledger.Key{Verifier: verifier(t, open(t, newStore(t), ledger.Options{}))}, vault, nil)
 	assert.ErrorIs(t, err, proof.ErrSignature)
 }
