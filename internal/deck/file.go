@@ -20,10 +20,8 @@ import (
 	"riffle/internal/suggest"
 )
 
-const (
-	maxFile  = 16 << 20 // bytes, so that a mistake in a file cannot exhaust the memory of the service
-	maxCards = 10_000
-)
+// maxFile is the most bytes of a file, so that a mistake in one cannot exhaust the memory of the service.
+const maxFile = 16 << 20
 
 //go:embed type.schema.json
 var schemaText []byte

@@ -15,6 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// maxCards is the most cards of a deck, by the schema.
+const maxCards = 10_000
+
 // coin is a type whose lines the tests below break one at a time.
 const coin = `{
   "type": "coin",

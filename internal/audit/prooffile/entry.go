@@ -124,11 +124,14 @@ func (r *Result) checkWitnesses() {
 		r.reject(StepWitnesses, err)
 		return
 	}
-	state, id := OK, "witnesses"
+	state, id, of := OK, "witnesses", values{"by": len(by), "all": len(policy.Witnesses)}
 	if !suffice {
 		state, id = Unchecked, "witnesses.few"
 	}
-	r.add(StepWitnesses, state, id, values{"by": len(by), "all": len(policy.Witnesses), "names": listOf(by)})
+	if len(by) > 0 {
+		of["names"] = listOf(by)
+	}
+	r.add(StepWitnesses, state, id, of)
 }
 
 // checkCommitted checks that an earlier commitment in the same log fixed the order of a shuffle or

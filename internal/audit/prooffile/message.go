@@ -99,14 +99,10 @@ func textOf(value any) string {
 	return strings.Join(texts, ", ")
 }
 
-// listOf returns the texts of a list as a value; nil for none.
-func listOf[E fmt.Stringer](elements []E) any {
-	var list []any
+// listOf returns the texts of a list as a value.
+func listOf[E fmt.Stringer](elements []E) (list []any) {
 	for _, element := range elements {
 		list = append(list, element.String())
-	}
-	if list == nil {
-		return nil
 	}
 	return list
 }
