@@ -21,6 +21,7 @@
 const {subtle} = globalThis.crypto;
 const MAX_COST = 2n ** 30n, MAX_DECK = 2 ** 24; // the most steps of a replay, and cards of a deck with a digest
 const MAX_CARDS = 4096, MAX_PILES = 256, MAX_SEALS = 4096; // of a shoe
+const MAX_TREE = 2n ** 62n; // records of a log
 const MAX_DEPTH = 200; // of JSON: levels
 const MAX_HELD = 10_000, NONE = new Uint32Array(0);
 const MAX_TEXT = 64 * 2 ** 20, TOO_LONG = 'it is longer than 64 MiB'; // a text, in bytes
@@ -397,8 +398,8 @@ const FILE = ['spec', 'record', 'seed', 'client_seed', 'tlog_proof', 'log_key'];
 const B = '[A-Za-z0-9+/]', END = '[AEIMQUYcgkosw048]=', HASH = `${B}{42}${END}`; // canonical base64
 const SIGNATURE = `(?:${B}{4})+(?:${B}{4}|${B}{2}${END}|${B}{5}[AQgw]==)`, NAME = '[^\\p{White_Space}+\\x00-\\x1f]+';
 const LOG_KEY = new RegExp(`^(${NAME})\\+([0-9a-f]{8})\\+(${B}{44})$`, 'u');
-const TLOG_PROOF = new RegExp(`^c2sp\\.org/tlog-proof@v1\nindex (0|[1-9]\\d*)\n((?:${HASH}\n){0,63})\n` +
-  `(([^\\x00-\\x1f]+)\n([1-9]\\d*)\n(${HASH})\n)\n((?:— ${NAME} ${SIGNATURE}\n){1,100})$`, 'u');
+const TLOG_PROOF = new RegExp(`^c2sp\\.org/tlog-proof@v1\nindex (0|[1-9]\\d{0,18})\n((?:${HASH}\n){0,63})\n` +
+  `(([^\\x00-\\x1f]+)\n([1-9]\\d{0,18})\n(${HASH})\n)\n((?:— ${NAME} ${SIGNATURE}\n){1,100})$`, 'u');
 
 class NoFile extends Error {} // it shows nothing, and so is not false either
 async function readFile(node) {
@@ -417,7 +418,7 @@ async function readFile(node) {
   const key = await readKey(file.log_key), tlog = TLOG_PROOF.exec(file.tlog_proof);
   demand(tlog, 'its tlog_proof does not have its form');
   const [, index, path, note, origin, leaves, root, lines] = tlog, number = {index: BigInt(index), leaves: BigInt(leaves)};
-  demand(number.index < 2n ** 63n && number.leaves < 2n ** 63n, 'its tlog_proof does not have its form');
+  demand(number.index < 2n ** 63n && number.leaves <= MAX_TREE, 'its tlog_proof does not have its form');
   const signatures = [...lines.matchAll(/— (.+) (.+)\n/g)].map(([, by, data]) => ({by, data: unbase64(data)}));
   return {...file, ...number, key, path: path.split('\n').slice(0, -1).map(unbase64), note, origin, root: hex(unbase64(root)), signatures};
 }

@@ -28,6 +28,7 @@ except ModuleNotFoundError:
 
 MAX_COST, MAX_DECK = 2**30, 2**24  # the most steps of a replay, and cards of a deck with a digest
 MAX_CARDS, MAX_PILES, MAX_SEALS = 4096, 256, 4096  # of a shoe
+MAX_TREE = 2**62  # records of a log
 MAX_DEPTH = 200  # of JSON: levels
 MAX_HELD = 10_000  # elements of arrays in a text that stay parsed
 MAX_TEXT, TOO_LONG = 64 * 2**20, "it is longer than 64 MiB"  # a text, in bytes
@@ -463,8 +464,8 @@ B, END, NAME = "[A-Za-z0-9+/]", "[AEIMQUYcgkosw048]=", r"[^\s+\x00-\x1f]+"  # ca
 HASH, LOG_KEY = f"{B}{{42}}{END}", f"({NAME})\\+([0-9a-f]{{8}})\\+({B}{{44}})"
 SIGNATURE = f"(?:{B}{{4}})+(?:{B}{{4}}|{B}{{2}}{END}|{B}{{5}}[AQgw]==)"
 WITNESS_KEY = f"({NAME})\\+([0-9a-f]{{8}})\\+((?:{B}{{4}})*(?:{B}{{4}}|{B}{{2}}{END}|{B}[AQgw]==))"
-TLOG_PROOF = (f"c2sp\\.org/tlog-proof@v1\nindex (0|[1-9][0-9]*)\n((?:{HASH}\n){{0,63}})\n(([^\\x00-\\x1f]+)\n"
-              f"([1-9][0-9]*)\n({HASH})\n)\n((?:— {NAME} {SIGNATURE}\n){{1,100}})")
+TLOG_PROOF = (f"c2sp\\.org/tlog-proof@v1\nindex (0|[1-9][0-9]{{0,18}})\n((?:{HASH}\n){{0,63}})\n(([^\\x00-\\x1f]+)\n"
+              f"([1-9][0-9]{{0,18}})\n({HASH})\n)\n((?:— {NAME} {SIGNATURE}\n){{1,100}})")
 
 
 class NoFile(ValueError):  # it shows nothing, and so is not false either
@@ -566,9 +567,8 @@ class File:
         self.key, tlog = Key(self.log_key), re.fullmatch(TLOG_PROOF, tlog_proof)
         demand(tlog, "its tlog_proof does not have its form")
         index, path, self.note, self.origin, leaves, root, lines = tlog.groups()
-        demand(len(index) < 20 and len(leaves) < 20, "its tlog_proof does not have its form")
         self.index, self.leaves, self.root = int(index), int(leaves), base64.b64decode(root)
-        demand(max(self.index, self.leaves) < 2**63, "its tlog_proof does not have its form")
+        demand(self.index < 2**63 and self.leaves <= MAX_TREE, "its tlog_proof does not have its form")
         self.path = [base64.b64decode(line) for line in path.split()]
         self.signatures = [(by, base64.b64decode(data)) for by, data in re.findall("— (.+) (.+)\n", lines)]
 
