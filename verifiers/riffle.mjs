@@ -800,6 +800,14 @@ function cardsOf(codes, size) {
 }
 const plainText = (cards, number) => cards.instance ? cards.text(number) : canonical(parse(cards.text(number)));
 
+const digestOf = async (text) => `sha256:${hex(await sha256(text))}`;
+const salted = async (digest, salt) => salt ? digestOf(`riffle/1 items\nsalt ${salt}\n${digest}\n`) : digest;
+// Returns a function that says whether the record of a proof has the digest of items.
+async function ownerOf(items, salt) {
+  const digest = await digestOf(items.text), withSalt = await salted(digest, salt);
+  return ({record}) => ['shuffle', 'commitment', 'shoe'].includes(record?.kind) &&
+    record.input.endsWith(` ${record.items_digest === 'salted/1' ? withSalt : digest}`);
+}
 // Adds the step items, which compares what was shuffled with the input of the record, and sets the cards if they are known.
 async function checkItems(entry, {items, salt}) {
   const {record, steps} = entry, {input, size, items_digest: rule} = record, words = input.split(' ');
@@ -808,8 +816,7 @@ async function checkItems(entry, {items, salt}) {
     return conclude(items ? 'unchecked' : 'skipped', message('items.places'), numbers(size));
   }
   if (items) {
-    const sum = `sha256:${hex(await sha256(items.text))}`;
-    const digest = salt ? `sha256:${hex(await sha256(`riffle/1 items\nsalt ${salt}\n${sum}\n`))}` : sum, list = items.value;
+    const digest = await salted(await digestOf(items.text), salt), list = items.value;
     if (rule && rule !== 'salted/1') return conclude('unchecked', message('items.rule', {rule}));
     if (rule && !salt) return conclude('unchecked', message('items.salt'));
     if (!rule && salt) return conclude('wrong', 'a salt was given, and the record says that nothing is salted');
@@ -1246,8 +1253,8 @@ function describeHand(hand, proven, others) {
   return message('hand', {proven: proven.length, cards: hand.length, list, others});
 }
 
-async function verifyHand(nodes, given) {
-  const shoe = await openShoe(nodes, given, ({root, kind}) => root || kind === 'shoe' ? 'skipped' : 'unchecked'), {steps, entries} = shoe;
+async function verifyHand(proofs, given) {
+  const shoe = await openShoe(proofs, given, ({root, kind}) => root || kind === 'shoe' ? 'skipped' : 'unchecked'), {steps, entries} = shoe;
   const [{record}] = entries, files = entries.length;
   inEvery(shoe, 'proof', wellFormed(files, given));
   if (!steps.has('proof', 'ok')) return {...shoe, proven: 0, others: 0};
@@ -1293,13 +1300,14 @@ async function checkHand(result, hand) {
 
 // ---- Shoes: the whole shoe
 
-// Checks every file alone. If no key is given, all have to have the key of the first.
-async function openShoe(nodes, given, heldBack) {
-  const entries = [];
+// Checks every file alone. If no key is given, all have to have the key of the first. The items are those of the first file
+// that has their digest, or of the first one.
+async function openShoe(proofs, given, heldBack) {
+  const entries = [], owner = given.items ? Math.max(0, proofs.findIndex(await ownerOf(given.items, given.salt))) : 0;
   let {key} = given;
-  for (const [i, node] of nodes.entries()) {
-    const {items, salt, order, handOf, anyOrder} = i === 0 ? given : {}, alone = {key, policy: given.policy, items, salt, order, handOf, anyOrder};
-    entries.push(await checkFile(node, alone, heldBack));
+  for (const [i, {node}] of proofs.entries()) {
+    const {order, handOf, anyOrder} = i === 0 ? given : {}, {items, salt} = i === owner ? given : {};
+    entries.push(await checkFile(node, {key, policy: given.policy, items, salt, order, handOf, anyOrder}, heldBack));
     key ||= entries.at(-1).file?.log_key;
   }
   const records = []; // one file of each
@@ -1321,9 +1329,9 @@ function inEvery(shoe, name, said) {
   if (entries.some((entry) => entry.steps.find(name))) steps.add(name, 'ok', said);
   return undefined;
 }
-// Adds a step of the first file, or of another in which it is wrong.
+// Adds a step of the first file in which it is wrong, or else ok, or else of the first one.
 function ofFirst({entries, steps}, name) {
-  const [first] = entries, wrong = entries.find((entry) => entry.steps.has(name, 'wrong')), step = (wrong ?? first).steps.find(name);
+  const file = (state) => entries.find((entry) => entry.steps.has(name, state)), step = (file('wrong') ?? file('ok') ?? entries[0]).steps.find(name);
   if (step) steps.push(step);
 }
 const isHeldBack = ({file, record}) => Boolean(record && deals(record) && file.seed === null);
@@ -1347,11 +1355,11 @@ function addReplays(shoe, {order, hand}) {
   }
 }
 
-async function verifyShoe(nodes, given) {
-  const shoe = await openShoe(nodes, given, () => 'unchecked'), {steps, entries, records, record, file} = shoe;
+async function verifyShoe(proofs, given) {
+  const shoe = await openShoe(proofs, given, () => 'unchecked'), {steps, entries, records, record, file} = shoe;
   const changes = records.length - 1;
   Object.assign(shoe, {changes, closed: false, proven: 0, match: entries[0].match});
-  inEvery(shoe, 'proof', wellFormed(nodes.length, given));
+  inEvery(shoe, 'proof', wellFormed(entries.length, given));
   if (steps.first('unchecked')) return shoe;
   if (!steps.first('wrong')) inEvery(shoe, 'record', record ? message('record.changes', {record: describe(record), changes}) : '');
   if (steps.has('record', 'ok')) {
@@ -1922,14 +1930,11 @@ function group(proofs, given) {
 }
 // Finds the lists that are the items of records, and the one text that is compared.
 async function findItems(read, groups) {
-  const {inputs, given} = read, plain = async (node) => `sha256:${hex(await sha256(node.text))}`;
-  const salted = async (digest) => `sha256:${hex(await sha256(`riffle/1 items\nsalt ${given.salt}\n${digest}\n`))}`;
+  const {inputs, given} = read;
   for (const input of inputs.filter(({items}) => items)) {
-    const digest = await plain(input.items), withSalt = given.salt && await salted(digest);
-    const isOf = ({record}) => ['shuffle', 'commitment', 'shoe'].includes(record?.kind) &&
-      record.input.endsWith(` ${record.items_digest === 'salted/1' && withSalt ? withSalt : digest}`);
+    const isOwner = await ownerOf(input.items, given.salt);
     let isItems = false;
-    for (const part of groups.filter(({proofs}) => proofs.some(isOf))) {
+    for (const part of groups.filter(({proofs}) => proofs.some(isOwner))) {
       isItems = true;
       if (!given.items) Object.assign(part, {items: input}).given.items = input.items;
       else if (given.items.text !== input.items.text) throw two(read.items, input, 'items');
@@ -1975,9 +1980,9 @@ async function checkGroups(groups, {given, order}, handOf) {
   if (candidates.length > 1 && matches === 0) throw new Refusal('none', [order.name], `none of the proofs is of ${order.name}`);
 }
 async function checkGroup(part) {
-  const {given, proofs} = part, nodes = proofs.map(({node}) => node), isHand = nodes.length === 1 || proofs.every(({record}) => isSealing(record));
-  const [check, say] = given.hand && isHand ? [verifyHand(nodes, given), sayOfHand] : nodes.length > 1 ? [verifyShoe(nodes, given), sayOfShoe] :
-    [trace(nodes[0], given), sayOfRecord];
+  const {given, proofs} = part, isHand = proofs.length === 1 || proofs.every(({record}) => isSealing(record));
+  const [check, say] = given.hand && isHand ? [verifyHand(proofs, given), sayOfHand] : proofs.length > 1 ? [verifyShoe(proofs, given), sayOfShoe] :
+    [trace(proofs[0].node, given), sayOfRecord];
   const found = await check;
   const steps = [...found.steps].map(({name, state, message}) => ({name, ok: {ok: true, wrong: false}[state] ?? null, text: render(message), message}));
   Object.assign(part, {found: {...conclude(found, given, say), steps}, match: found.match});

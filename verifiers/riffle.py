@@ -963,6 +963,27 @@ class Cards:
         return min(left.values(), default=0) >= 0
 
 
+def digest_of(text):
+    return "sha256:" + sha256(text.encode()).hex()
+
+
+def salted(digest, salt):
+    return digest_of(f"riffle/1 items\nsalt {salt}\n{digest}\n") if salt else digest
+
+
+def owner_of(items, salt):
+    """Returns a function that says whether the record of a proof has the digest of items."""
+    digest = digest_of(items.text)
+    with_salt = salted(digest, salt)
+
+    def is_owner(proof):
+        record = proof.record
+        return record is not None and record["kind"] in ("shuffle", "commitment", "shoe") and record["input"].endswith(
+            " " + (with_salt if record.get("items_digest") == "salted/1" else digest))
+
+    return is_owner
+
+
 def compare_items(entry, given):
     """Compares what was shuffled with the input of the record. Sets the cards if they are known; returns the step's state and message."""
     record, items, salt = entry.record, given.get("items"), given.get("salt")
@@ -972,9 +993,7 @@ def compare_items(entry, given):
         entry.cards = Cards(size)
         return "skipped" if items is None else "unchecked", message("items.places")
     if items is not None:
-        digest = "sha256:" + sha256(items.text.encode()).hex()
-        if salt:
-            digest = "sha256:" + sha256(f"riffle/1 items\nsalt {salt}\n{digest}\n".encode()).hex()
+        digest = salted(digest_of(items.text), salt)
         if rule and rule != "salted/1":
             return "unchecked", message("items.rule", rule=rule)
         if rule and not salt:
@@ -1491,14 +1510,19 @@ def prove(hand, sealings):
 
 
 class Shoe:
-    """The files of a shoe, or of the records that sealed a hand. If no key is given, all have to have the key of the first."""
+    """The files of a shoe, or of the records that sealed a hand. If no key is given, all have to have the key of the first. The
+    items are those of the first file that has their digest, or of the first one."""
 
-    def __init__(self, nodes, given, held_back):
+    def __init__(self, proofs, given, held_back):
         self.steps, self.entries, self.given, self.closed, self.proven, self.others = Steps(), [], given, False, 0, 0
-        self.missing, key = [], given.get("key")
-        for i, node in enumerate(nodes):
-            alone = {name: given.get(name) for name in ("items", "salt", "order", "hand_of", "any_order")} if i == 0 else {}
-            self.entries.append(Entry(node, {**alone, "key": key, "policy": given.get("policy")}, held_back))
+        self.missing, key, owner = [], given.get("key"), 0
+        if given.get("items") is not None:
+            is_owner = owner_of(given["items"], given.get("salt"))
+            owner = next((i for i, proof in enumerate(proofs) if is_owner(proof)), 0)
+        for i, proof in enumerate(proofs):
+            names = (["order", "hand_of", "any_order"] if i == 0 else []) + (["items", "salt"] if i == owner else [])
+            alone = {name: given.get(name) for name in ["policy", *names]}
+            self.entries.append(Entry(proof.node, {**alone, "key": key}, held_back))
             key = key or self.entries[-1].file and self.entries[-1].file.log_key
         self.records = []  # one file of each
         for entry in self.entries:
@@ -1520,10 +1544,11 @@ class Shoe:
             self.steps.add(name, "ok", what)
 
     def of_first(self, name):
-        """Adds a step of the first file, or of another in which it is wrong."""
-        wrong = next((entry for entry in self.entries if entry.steps.has(name, "wrong")), self.first)
-        if wrong.steps.find(name):
-            self.steps.append(wrong.steps.find(name))
+        """Adds a step of the first file in which it is wrong, or else ok, or else of the first one."""
+        files = [entry for state in ("wrong", "ok") for entry in self.entries if entry.steps.has(name, state)]
+        step = [*files, self.first][0].steps.find(name)
+        if step:
+            self.steps.append(step)
 
     def held_back(self):
         return sum(entry.is_held_back() for entry in self.records)
@@ -2335,14 +2360,14 @@ class Group:
             proof.record.get("version", 0), proof.record["id"], not proof.has_seed)))
 
     def check(self):
-        nodes, given = [proof.node for proof in self.proofs], self.given
-        if given.get("hand") and (len(nodes) == 1 or all(is_sealing(proof.record) for proof in self.proofs)):
-            found, say = Shoe(nodes, given, lambda record: "skipped" if "root" in record or record["kind"] == "shoe" else "unchecked"), Verdict.of_hand
+        proofs, given = self.proofs, self.given
+        if given.get("hand") and (len(proofs) == 1 or all(is_sealing(proof.record) for proof in proofs)):
+            found, say = Shoe(proofs, given, lambda record: "skipped" if "root" in record or record["kind"] == "shoe" else "unchecked"), Verdict.of_hand
             found.verify_hand()
-        elif len(nodes) > 1:
-            found, say = Shoe(nodes, given, "unchecked").verify_shoe(), Verdict.of_shoe
+        elif len(proofs) > 1:
+            found, say = Shoe(proofs, given, "unchecked").verify_shoe(), Verdict.of_shoe
         else:
-            found, say = trace(nodes[0], given), Verdict.of_record
+            found, say = trace(proofs[0].node, given), Verdict.of_record
         self.found, self.match = Verdict(found, given, say), found.match
 
     def is_kind(self, kind):
@@ -2440,18 +2465,11 @@ class Verification:
 
     def find_items(self):
         """Finds the lists that are the items of records, and the one text that is compared."""
-        salt = self.given.get("salt")
         for one in self.inputs:
             if one.items is None:
                 continue
-            digest = "sha256:" + sha256(one.items.text.encode()).hex()
-            salted = "sha256:" + sha256(f"riffle/1 items\nsalt {salt}\n{digest}\n".encode()).hex() if salt else digest
-
-            def is_of(record):
-                return record is not None and record["kind"] in ("shuffle", "commitment", "shoe") and record["input"].endswith(
-                    " " + (salted if record.get("items_digest") == "salted/1" else digest))
-
-            own = [group for group in self.groups if any(is_of(proof.record) for proof in group.proofs)]
+            is_owner = owner_of(one.items, self.given.get("salt"))
+            own = [group for group in self.groups if any(map(is_owner, group.proofs))]
             for group in own:
                 if self.given.get("items") is None:
                     group.items, group.given["items"] = one, one.items
