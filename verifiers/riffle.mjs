@@ -397,7 +397,8 @@ async function drawCut([low, high], keys) { // from a keystream that no order us
 const FILE = ['spec', 'record', 'seed', 'client_seed', 'tlog_proof', 'log_key'];
 const B = '[A-Za-z0-9+/]', END = '[AEIMQUYcgkosw048]=', HASH = `${B}{42}${END}`; // canonical base64
 const SIGNATURE = `(?:${B}{4})+(?:${B}{4}|${B}{2}${END}|${B}{5}[AQgw]==)`, NAME = '[^\\p{White_Space}+\\x00-\\x1f]+';
-const LOG_KEY = new RegExp(`^(${NAME})\\+([0-9a-f]{8})\\+(${B}{44})$`, 'u');
+const KEY_NAME = '[^\\p{White_Space}+\\x00-\\x1f\\x7f-\\x9f]+'; // signatures by other keys are ignored, whatever their names
+const LOG_KEY = new RegExp(`^(${KEY_NAME})\\+([0-9a-f]{8})\\+(${B}{44})$`, 'u');
 const TLOG_PROOF = new RegExp(`^c2sp\\.org/tlog-proof@v1\nindex (0|[1-9]\\d{0,18})\n((?:${HASH}\n){0,63})\n` +
   `(([^\\x00-\\x1f]+)\n([1-9]\\d{0,18})\n(${HASH})\n)\n((?:— ${NAME} ${SIGNATURE}\n){1,100})$`, 'u');
 
@@ -501,7 +502,7 @@ async function checkSignature({file: {key, origin, note, signatures}, steps}) {
 
 // ---- Witnesses: docs/spec.md, "Witnesses"
 
-const WITNESS_KEY = new RegExp(`^(${NAME})\\+([0-9a-f]{8})\\+((?:${B}{4})*(?:${B}{4}|${B}{2}${END}|${B}[AQgw]==))$`, 'u');
+const WITNESS_KEY = new RegExp(`^(${KEY_NAME})\\+([0-9a-f]{8})\\+((?:${B}{4})*(?:${B}{4}|${B}{2}${END}|${B}[AQgw]==))$`, 'u');
 const hasLogs = ({policy}) => policy?.logs.length > 0;
 const hasKey = (given) => given.key || hasLogs(given); // the log of a file must be one that was given
 async function readPolicy(text) {

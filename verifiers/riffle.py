@@ -461,9 +461,10 @@ def draw_cut(low, high, keys):  # from a keystream that no order uses
 
 FILE = ("spec", "record", "seed", "client_seed", "tlog_proof", "log_key")
 B, END, NAME = "[A-Za-z0-9+/]", "[AEIMQUYcgkosw048]=", r"[^\s+\x00-\x1f]+"  # canonical base64
-HASH, LOG_KEY = f"{B}{{42}}{END}", f"({NAME})\\+([0-9a-f]{{8}})\\+({B}{{44}})"
+KEY_NAME = r"[^\s+\x00-\x1f\x7f-\x9f]+"  # signatures by other keys are ignored, whatever their names
+HASH, LOG_KEY = f"{B}{{42}}{END}", f"({KEY_NAME})\\+([0-9a-f]{{8}})\\+({B}{{44}})"
 SIGNATURE = f"(?:{B}{{4}})+(?:{B}{{4}}|{B}{{2}}{END}|{B}{{5}}[AQgw]==)"
-WITNESS_KEY = f"({NAME})\\+([0-9a-f]{{8}})\\+((?:{B}{{4}})*(?:{B}{{4}}|{B}{{2}}{END}|{B}[AQgw]==))"
+WITNESS_KEY = f"({KEY_NAME})\\+([0-9a-f]{{8}})\\+((?:{B}{{4}})*(?:{B}{{4}}|{B}{{2}}{END}|{B}[AQgw]==))"
 TLOG_PROOF = (f"c2sp\\.org/tlog-proof@v1\nindex (0|[1-9][0-9]{{0,18}})\n((?:{HASH}\n){{0,63}})\n(([^\\x00-\\x1f]+)\n"
               f"([1-9][0-9]{{0,18}})\n({HASH})\n)\n((?:— {NAME} {SIGNATURE}\n){{1,100}})")
 
