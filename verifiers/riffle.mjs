@@ -1675,7 +1675,7 @@ const MESSAGES = {
 const placeOf = (place) => message(`place.${place}` in MESSAGES ? `place.${place}` : 'place', {place});
 const rangeOf = ({cut_range: [low, high] = []}) => ({low, high});
 const stated = (record) => message(record.kind === 'shoe' && record.draw === 0 ? 'stated.unshuffled' : 'stated',
-  {...record, times: record.repeat > 1 ? record.repeat : undefined, of: record.round && record.count});
+  {...record, times: record.repeat > 1 ? record.repeat : undefined, of: record.round && record.count, reference: JSON.stringify(record.reference)});
 const describe = (record) => message('record', {...record, what: whatOf(record)});
 function whatOf(record) {
   const {kind, count, successor, predecessor, checkpoint} = record;

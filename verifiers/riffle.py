@@ -2038,7 +2038,8 @@ def say_what(record):
 def say_stated(record):
     kind, repeat = record["kind"], record["repeat"]
     return message_of(record, "stated.unshuffled" if kind == "shoe" and record["draw"] == 0 else "stated",
-                      times=repeat if repeat > 1 else None, of=record.get("count") if kind == "shuffle" else None)
+                      times=repeat if repeat > 1 else None, of=record.get("count") if kind == "shuffle" else None,
+                      reference=quote(record["reference"]) if "reference" in record else None)
 
 
 def cut_of(record):
