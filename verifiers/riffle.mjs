@@ -1,13 +1,16 @@
 // Verifies what a service of riffle/1 has dealt: proof files, hands and whole shoes, as specified in docs/spec.md and
-// docs/shoes.md, section by section. One file for browsers, Deno, Bun and Node 20, with WebCrypto and nothing else.
+// docs/shoes.md, section by section. One file for browsers, Deno, Bun and Node 20. It needs WebCrypto; to check the signature of
+// a beacon it imports the package @noble/curves, and without that the step committed is unchecked.
 //
 //   import {verify} from './riffle.mjs';
-//   const {verdict, headline, notes, steps, summary, files, proofs} = await verify(texts, {key, items, itemsSalt, order, hand, handOf, anyOrder});
+//   const {verdict, headline, notes, steps, summary, files, proofs} =
+//     await verify(texts, {key, policy, items, itemsSalt, order, hand, handOf, anyOrder});
 //
 // texts is one text or an array of texts or of {name, text, role}: proofs, an answer, a hand, items, the public key of the log
-// from another source than the proofs, a salt. Each is sorted by what it looks like, unless its role is given. All options are
-// texts in their roles: an order is the answer of POST /shuffle, an array of the order, or one hand of the deal, and handOf
-// says which: '1', '2' or so, or 'rest'. With anyOrder, hands and the rest may be sorted.
+// from another source than the proofs, a salt, a policy. The role of each follows from what it looks like, unless it is given.
+// The options key, policy, items, itemsSalt, order and hand are texts in their roles: an order is the answer of POST /shuffle, an
+// array of the order, or one hand of the deal. handOf says which hand: '1', '2' or so, or 'rest'. With anyOrder, true or false,
+// hands and the rest may be sorted.
 //
 // verdict is 'verified' if everything that was given holds, 'false' if something is false, and 'unchecked' if something
 // could not be checked. headline says so in a sentence, summary the same for programs, notes are what else there is to say.
@@ -447,8 +450,8 @@ class Steps extends Array {
 }
 const short = (text) => [...text].length > 60 ? `${[...text].slice(0, 60).join('')}...` : text;
 
-// Checks one proof file. given has key, items, salt, order and commitment, where there are any; heldBack is the state of the
-// step order if the seed is secret, by the record.
+// Checks one proof file. given has key, policy, items, salt, order, handOf and anyOrder, where there are any; heldBack is the
+// state of the step order if the seed is secret, by the record.
 async function checkFile(node, given, heldBack) {
   const entry = {steps: new Steps()}, {steps} = entry;
   try {
@@ -471,7 +474,7 @@ async function checkFile(node, given, heldBack) {
       entry.record = record;
       steps.add('record', 'ok', describe(record));
     }
-  } catch (error) { steps.add('record', error instanceof RangeError ? 'unchecked' : 'wrong', error.message); } // it is too deep
+  } catch (error) { steps.add('record', 'wrong', error.message); }
   if (entry.record) await replay(entry, given, heldBack(entry.record));
   await checkInclusion(entry);
   await checkSignature(entry);
@@ -859,7 +862,7 @@ function seedOfAnswer(order, record) { // the seed that the answer to the reques
   const id = order?.get('audit_id'), seed = string(order?.get('seed'));
   return (!id || string(id) === record.id) && /^([0-9a-f]{2})+$/.test(seed ?? '') ? seed : undefined;
 }
-// Says what in an answer is not of the record: its id, its place in the log, its algorithm, its commitment or its seed.
+// Says what in an answer is not of the record: its id, its place in the log, its algorithm, its commitment, its round or its seed.
 function otherNames(order, {file, record}) {
   for (const [name, want] of [['audit_id', record.id], ['algorithm', record.algorithm], ['commitment', record.commitment]]) {
     const got = order.get(name);
@@ -1488,7 +1491,7 @@ function valueOf(value) {
   if (typeof value === 'bigint') return value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
   return typeof value === 'string' ? printable(value) : value;
 }
-const asMessage = (said) => typeof said === 'string' ? message('text', {text: said}) : said; // what is said but once has no text in the table
+const asMessage = (said) => typeof said === 'string' ? message('text', {text: said}) : said; // a reason is in words of this program, and not in the table
 const printable = (text) => text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
 
 // The text of a message by a table, in which {name} is a value, {name:noun} a number of things, and [...] is left out if a value
@@ -1801,7 +1804,7 @@ function trim(text) { // drops a byte order mark and white space around it
   while (from < to && isSpace(to - 1)) to--;
   return text.slice(from, to);
 }
-async function sorted(name, text) { // the role of a text by what it looks like
+async function findRole(name, text) { // by what a text looks like
   if (text.startsWith('PRIVATE+KEY+')) {
     throw new Refusal('private-key', [name], `${name} is the private key of a log: keep it secret, and give the verifier key`);
   }
@@ -1812,8 +1815,8 @@ async function sorted(name, text) { // the role of a text by what it looks like
   if (!role) throw new Refusal('unknown', [name], `${name} is not a proof, an answer, a hand, a list, a key, a salt or a policy`);
   return role;
 }
-// The role that a text would be sorted into; undefined for one that is refused.
-export const looksLike = (text) => sorted('', trim(text)).catch(() => undefined);
+// The role that a text would have; undefined for one that is refused.
+export const looksLike = (text) => findRole('', trim(text)).catch(() => undefined);
 function roleOf(text) { // of JSON; undefined for none
   const has = (node, ...names) => node.value instanceof Map && names.some((name) => node.value.has(name));
   const isText = (node, name) => string(node.value.get(name)) !== undefined;
@@ -1869,7 +1872,7 @@ async function readTexts(texts, {anyOrder}) {
     if (problem) throw new Refusal('unreadable', [name], problem);
     if (text.length > MAX_TEXT || text.length > MAX_TEXT / 3 && utf8(text).length > MAX_TEXT) throw new Refusal('unreadable', [name], `${name}: ${TOO_LONG}`);
     input.text = trim(text);
-    shown.role ??= await sorted(name, input.text);
+    shown.role ??= await findRole(name, input.text);
     const role = shown.role === 'order' ? 'answer' : shown.role, same = `${role} ${input.text}`;
     if (seen.has(same)) { shown.role = 'unused'; continue; }
     seen.add(same);

@@ -2,12 +2,13 @@
 docs/shoes.md, section by section. One file for Python 3.11 or later; it needs the package cryptography and nothing else.
 
     from riffle import verify
-    result = verify(texts, key=..., items=..., items_salt=..., order=..., hand=..., hand_of=..., any_order=...)
+    result = verify(texts, key=..., policy=..., items=..., items_salt=..., order=..., hand=..., hand_of=..., any_order=...)
 
 texts is a text, or a list of texts, of pairs (name, text) or of triples (name, text, role): proofs, an answer, a hand, items, the
-public key of the log from another source than the proofs, a salt. Each is sorted by what it looks like, unless its role is given.
-All options are texts in their roles: an order is the answer of POST /shuffle, an array of the order, or one hand of the deal, and
-hand_of says which: "1", "2" or so, or "rest". With any_order, hands and the rest may be sorted.
+public key of the log from another source than the proofs, a salt, a policy. The role of each follows from what it looks like,
+unless it is given. The options key, policy, items, items_salt, order and hand are texts in their roles: an order is the answer of
+POST /shuffle, an array of the order, or one hand of the deal. hand_of says which hand: "1", "2" or so, or "rest". With any_order,
+True or False, hands and the rest may be sorted.
 
 The result is a dict. verdict is "verified" if everything that was given holds, "false" if something is false, and "unchecked"
 if something could not be checked. headline says so in a sentence, summary the same for programs, notes are what else there is to
@@ -607,8 +608,8 @@ class Steps(list):
 
 
 class Entry:
-    """One proof file that was checked. given may have key, items, salt, order and commitment; held_back is the state of the
-    step order if the seed is secret, or a function of the record."""
+    """One proof file that was checked. given may have key, policy, items, salt, order, hand_of and any_order; held_back is the
+    state of the step order if the seed is secret, or a function of the record."""
 
     def __init__(self, node, given, held_back):
         self.steps, self.file, self.record, self.orders, self.cards = Steps(), None, None, None, None
@@ -1053,7 +1054,7 @@ class Order:
         return seed if (id is None or string_of(id) == record["id"]) and re.fullmatch("([0-9a-f]{2})+", seed) else None
 
     def other_names(self, entry):
-        """Says what is not of the record: its id, its place in the log, its algorithm, its commitment or its seed."""
+        """Says what is not of the record: its id, its place in the log, its algorithm, its commitment, its round or its seed."""
         record, seed, index = entry.record, entry.file.seed, self.get("log_index")
         for name, want in (("audit_id", record["id"]), ("algorithm", record["algorithm"]), ("commitment", record["commitment"])):
             got = self.get(name)
