@@ -581,11 +581,15 @@ async function checkWitnesses({file, steps}, {policy}) {
 }
 
 // Checks that an earlier commitment in the same log fixed the order of a shuffle or a shoe, except for the client seed.
-async function checkCommitted(steps, entry, {commitment, policy}) { // or several that have its id
-  if (!usesCommitment(entry.record)) return;
-  const own = new Steps();
-  for (const one of [commitment].flat()) await checkCommitment(own, entry, one, policy);
-  steps.push(own.first('wrong') ?? own.first('unchecked') ?? own[0]);
+// Checks the commitment of every entry that used one, of several shoes each by its id. commitments are {id, node}; the worst counts.
+async function checkCommitted(steps, entries, {commitments = [], policy}) {
+  const own = new Steps(), users = entries.filter(({record}) => usesCommitment(record));
+  for (const entry of users) {
+    const proofs = commitments.filter(({id}) => users.length === 1 || id === entry.record.commitment_id);
+    for (const {node} of proofs.length > 0 ? proofs : [{}]) await checkCommitment(own, entry, node, policy);
+  }
+  const step = own.first('wrong') ?? own.first('unchecked') ?? own.first('skipped') ?? own[0];
+  if (step) steps.push(step);
   steps.beacon = own.beacon;
 }
 async function checkCommitment(steps, {file, record}, commitment, policy) {
@@ -1269,7 +1273,7 @@ async function verifyHand(proofs, given) {
   const result = {...shoe, match: entries[0].match, proven: 0, others: 0, missing: []};
   if (steps.has('record', 'ok')) await checkHand(result, given.hand);
   for (const [name, id] of Object.entries(COMMON)) inEvery(shoe, name, message(id));
-  if (record) await checkCommitted(steps, entries[0], given);
+  if (record) await checkCommitted(steps, entries, given);
   return result;
 }
 async function checkHand(result, hand) {
@@ -1374,7 +1378,7 @@ async function verifyShoe(proofs, given) {
   addReplays(shoe, given);
   ofFirst(shoe, 'items');
   for (const [name, id] of Object.entries(COMMON)) inEvery(shoe, name, message(id));
-  if (record) await checkCommitted(steps, entries[0], given);
+  if (record) await checkCommitted(steps, entries, given);
   if (steps.first('wrong') || !steps.has('record', 'ok')) return shoe;
 
   const {sealings, layout, moved, random, version} = follow(records);
@@ -1523,13 +1527,13 @@ const MESSAGES = {
   "what.follows": "the order follows from the seed and the record, and the record is in the log of {log}",
   "what.order": "the order is the one given and follows from the seed and the record, and the record is in the log of {log}",
   "what.hands": "these are {match}; the order follows from the seed and the record, and the record is in the log of {log}",
-  "what.open-shoe": "the seed is still secret, because the shoe is still open",
-  "what.held-back": "the seed is still secret, because it was not revealed yet",
+  "what.open-shoe": "the file has no seed, which is secret until the shoe is closed",
+  "what.held-back": "the file has no seed, which is secret until it is revealed",
   "what.open-seeds": "the shoe is still open, and its seeds are secret until it is closed",
   "what.sealed": "the {sealed}",
   "sealed.one": "1 card of the hand was sealed at its position",
   "sealed": "{cards} cards of the hand were sealed at their positions",
-  "what.cards": "the {sealed} by the record, which is in the log of {log}, and none could be exchanged since",
+  "what.cards": "the {sealed} by what is in the log of {log}, and none could be exchanged since",
   "what.partly": "of the {cards:card} of the hand, what was given proves {proven} and NOT {others}",
   "what.fits": "the first record of the shoe and its {changes:change} are in the log of {log}, and fit together",
   "what.cards.so-far": "the {sealed}; {found} so far",
@@ -1575,8 +1579,8 @@ const MESSAGES = {
   "purpose.change": "It is a change of the shoe {audit_id}, and has no order of its own: give the proofs of the whole shoe to follow its cards.",
   "record": "{id}, of {time}: {what}",
   "record.changes": "{record}; {changes:change}",
-  "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference \"{reference}\"][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
-  "stated.unshuffled": "{size}, in the order of the input[; reference \"{reference}\"][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
+  "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
+  "stated.unshuffled": "{size}, in the order of the input[; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
   "record.shuffle": "{stated}",
   "record.shoe": "a shoe: {stated}[; a cut card behind {cut}][, drawn from {low} to {high}][; it replaces the shoe {audit_id}]",
   "record.commitment": "a commitment to {stated}, until {deadline}",
@@ -1600,9 +1604,9 @@ const MESSAGES = {
   "end.bottom": "bottom",
   "place.shoe": "the deck",
   "place.dealt": "the dealt cards",
-  "place.out": "from anywhere outside the deck",
+  "place.out": "anywhere outside the deck",
   "place.all": "all cards",
-  "place": "the {place}",
+  "place.pile": "the pile {pile}",
   "part": "hand {n}",
   "part.rest": "the rest",
   "match.cards": "the {cards:card} of {part}",
@@ -1664,10 +1668,10 @@ const MESSAGES = {
   "moves": "every change found its cards where it says; {deck} are in the deck, {dealt} are dealt, {piles:pile}[; but {random:draw} at random without a seed]",
   "closed": "the last record closes the shoe",
   "closed.not": "the last record does not close the shoe: unseen cards stay hidden until it is closed, and more changes may follow",
-  "hand": "{proven} of the {cards:card} of the hand, sealed there: {list}[; {others} were sealed by other records]",
+  "hand": "{proven} of the {cards:card} of the hand, sealed where it says: {list}[; {others} were sealed by other records]",
   "hand.card": "{card} at position {position}",
   "hand.shoe": "{cards:card} of the hand, sealed by no record of this shoe",
-  "hand.none": "no card of the hand was sealed by this record: give the proof of the record that sealed_by names",
+  "hand.none": "no card of the hand was sealed by what was given: give the proof of the record that sealed_by names",
   "hand.kind": "a record of kind {kind} has sealed no cards: give the proof of the record that sealed_by names",
   "hand.proof": "{card}: it has no salt and path: ask for it with proof=true",
   "hand.unshuffled": "{card}: the shoe was not shuffled, and its cards were not given",
@@ -1675,7 +1679,7 @@ const MESSAGES = {
 
 // ---- Records as messages
 
-const placeOf = (place) => message(`place.${place}` in MESSAGES ? `place.${place}` : 'place', {place});
+const placeOf = (place) => place.startsWith('pile ') ? message('place.pile', {pile: place.slice(5)}) : message(`place.${place}`);
 const rangeOf = ({cut_range: [low, high] = []}) => ({low, high});
 const stated = (record) => message(record.kind === 'shoe' && record.draw === 0 ? 'stated.unshuffled' : 'stated',
   {...record, times: record.repeat > 1 ? record.repeat : undefined, of: record.round && record.count, reference: JSON.stringify(record.reference)});
@@ -1737,8 +1741,8 @@ function conclude(found, given, sayOf) {
   return {verdict: 'unchecked', summary: {id: 'no-key', if: summary}, headline: message('no-key'),
     notes: [message('note.anybody'), message('note.if', said), ...notes]};
 }
-function notesOfCommitment({steps, record: {commitment_id: id}}) {
-  const {beacon} = steps;
+function notesOfCommitment({steps}) {
+  const {beacon} = steps, id = steps.find('committed')?.message.values.id;
   if (steps.has('committed', 'skipped')) return [message('note.commitment.missing', {id})];
   if (!steps.has('committed', 'ok')) return [];
   if (!beacon) return [message('note.commitment', {id})];
@@ -1927,8 +1931,9 @@ function group(proofs, given) {
   for (const part of groups) {
     part.proofs.sort((a, b) => a.record && b.record ? (a.record.version ?? 0) - (b.record.version ?? 0) || compare(a.record.id, b.record.id) ||
       b.hasSeed - a.hasSeed : !a.record - !b.record);
-    const [{record}] = part.proofs;
-    if (usesCommitment(record)) part.given.commitment = commitments.get(record.commitment_id);
+    const named = part.proofs.flatMap(({record}) => usesCommitment(record) ? [record.commitment_id] : []);
+    part.isLacking = named.some((id) => !commitments.has(id));
+    part.given.commitments = [...new Set(named)].flatMap((id) => (commitments.get(id) ?? []).map((node) => ({id, node})));
   }
   return groups;
 }
@@ -1994,14 +1999,14 @@ async function checkGroup(part) {
 // What is calculated of the proof file of one record: its steps, statement, keys and orders.
 async function trace(node, given) {
   const entry = await checkFile(node, given, () => 'unchecked');
-  if (entry.record) await checkCommitted(entry.steps, entry, given);
+  if (entry.record) await checkCommitted(entry.steps, [entry], given);
   return entry;
 }
 export async function traceText(text, {commitment, key, items, itemsSalt, order} = {}) {
   return trace(split(text)[0], {key, salt: itemsSalt, items: items === undefined ? undefined : readItems(items),
-    order: order === undefined ? undefined : readOrder(order), commitment: commitment && split(commitment)[0]});
+    order: order === undefined ? undefined : readOrder(order), commitments: commitment ? [{node: split(commitment)[0]}] : []});
 }
-const lacks = ({proofs: [{record}], given}) => usesCommitment(record) && !given.commitment;
+const lacks = ({isLacking}) => isLacking; // a record names a commitment that was not given
 const isOfKind = ({proofs}, kind) => proofs.length === 1 && proofs[0].record?.kind === kind;
 const recordOf = ({proofs: [{record}]}) => record;
 const isVoidOf = (part, other) => isOfKind(part, 'void') && isOfKind(other, 'commitment') && recordOf(part).commitment_id === recordOf(other).id &&

@@ -700,13 +700,16 @@ class Entry:
         return self.record is not None and deals(self.record) and self.file.seed is None
 
 
-def check_committed(steps, entry, commitments):
-    """Checks that an earlier commitment in the same log fixed the order of a shuffle or a shoe, except for the client seed."""
-    if uses_commitment(entry.record):
-        own = Steps()
-        for one in commitments or [None]:
-            check_commitment(own, entry, one)
-        steps.append(own.first("wrong") or own.first("unchecked") or own[0])
+def check_committed(steps, entries, commitments):
+    """Checks that an earlier commitment in the same log fixed the order of each shuffle or shoe, except for the client seed. Of
+    several shoes each has its own by its id. The worst counts."""
+    own, users = Steps(), [entry for entry in entries if uses_commitment(entry.record)]
+    for entry in users:
+        nodes = [node for id, node in commitments or [] if len(users) == 1 or id == entry.record["commitment_id"]]
+        for node in nodes or [None]:
+            check_commitment(own, entry, node)
+    if own:
+        steps.append(own.first("wrong") or own.first("unchecked") or own.first("skipped") or own[0])
 
 
 def check_commitment(steps, entry, commitment):
@@ -1602,7 +1605,7 @@ class Shoe:
         each("signature", message("signatures"))
         each("witnesses", message("witnesses.all"))
         if self.record:
-            check_committed(steps, self.first, self.given.get("commitment"))
+            check_committed(steps, self.entries, self.given.get("commitments"))
         return self
 
     def check_hand(self):
@@ -1655,7 +1658,7 @@ class Shoe:
         self.in_every("signature", message("signatures"))
         self.in_every("witnesses", message("witnesses.all"))
         if self.record:
-            check_committed(steps, self.first, self.given.get("commitment"))
+            check_committed(steps, self.entries, self.given.get("commitments"))
         if steps.first("wrong") or not steps.has("record", "ok"):
             return self
         tracker = Tracker(records)
@@ -1800,13 +1803,13 @@ MESSAGES = {
     "what.follows": "the order follows from the seed and the record, and the record is in the log of {log}",
     "what.order": "the order is the one given and follows from the seed and the record, and the record is in the log of {log}",
     "what.hands": "these are {match}; the order follows from the seed and the record, and the record is in the log of {log}",
-    "what.open-shoe": "the seed is still secret, because the shoe is still open",
-    "what.held-back": "the seed is still secret, because it was not revealed yet",
+    "what.open-shoe": "the file has no seed, which is secret until the shoe is closed",
+    "what.held-back": "the file has no seed, which is secret until it is revealed",
     "what.open-seeds": "the shoe is still open, and its seeds are secret until it is closed",
     "what.sealed": "the {sealed}",
     "sealed.one": "1 card of the hand was sealed at its position",
     "sealed": "{cards} cards of the hand were sealed at their positions",
-    "what.cards": "the {sealed} by the record, which is in the log of {log}, and none could be exchanged since",
+    "what.cards": "the {sealed} by what is in the log of {log}, and none could be exchanged since",
     "what.partly": "of the {cards:card} of the hand, what was given proves {proven} and NOT {others}",
     "what.fits": "the first record of the shoe and its {changes:change} are in the log of {log}, and fit together",
     "what.cards.so-far": "the {sealed}; {found} so far",
@@ -1852,8 +1855,8 @@ MESSAGES = {
     "purpose.change": "It is a change of the shoe {audit_id}, and has no order of its own: give the proofs of the whole shoe to follow its cards.",
     "record": "{id}, of {time}: {what}",
     "record.changes": "{record}; {changes:change}",
-    "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference \"{reference}\"][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
-    "stated.unshuffled": "{size}, in the order of the input[; reference \"{reference}\"][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
+    "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
+    "stated.unshuffled": "{size}, in the order of the input[; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
     "record.shuffle": "{stated}",
     "record.shoe": "a shoe: {stated}[; a cut card behind {cut}][, drawn from {low} to {high}][; it replaces the shoe {audit_id}]",
     "record.commitment": "a commitment to {stated}, until {deadline}",
@@ -1877,9 +1880,9 @@ MESSAGES = {
     "end.bottom": "bottom",
     "place.shoe": "the deck",
     "place.dealt": "the dealt cards",
-    "place.out": "from anywhere outside the deck",
+    "place.out": "anywhere outside the deck",
     "place.all": "all cards",
-    "place": "the {place}",
+    "place.pile": "the pile {pile}",
     "part": "hand {n}",
     "part.rest": "the rest",
     "match.cards": "the {cards:card} of {part}",
@@ -1941,10 +1944,10 @@ MESSAGES = {
     "moves": "every change found its cards where it says; {deck} are in the deck, {dealt} are dealt, {piles:pile}[; but {random:draw} at random without a seed]",
     "closed": "the last record closes the shoe",
     "closed.not": "the last record does not close the shoe: unseen cards stay hidden until it is closed, and more changes may follow",
-    "hand": "{proven} of the {cards:card} of the hand, sealed there: {list}[; {others} were sealed by other records]",
+    "hand": "{proven} of the {cards:card} of the hand, sealed where it says: {list}[; {others} were sealed by other records]",
     "hand.card": "{card} at position {position}",
     "hand.shoe": "{cards:card} of the hand, sealed by no record of this shoe",
-    "hand.none": "no card of the hand was sealed by this record: give the proof of the record that sealed_by names",
+    "hand.none": "no card of the hand was sealed by what was given: give the proof of the record that sealed_by names",
     "hand.kind": "a record of kind {kind} has sealed no cards: give the proof of the record that sealed_by names",
     "hand.proof": "{card}: it has no salt and path: ask for it with proof=true",
     "hand.unshuffled": "{card}: the shoe was not shuffled, and its cards were not given",
@@ -2002,7 +2005,7 @@ def say_part(part):
 
 
 def say_place(place):
-    return message(f"place.{place}") if place in ("shoe", "dealt", "out", "all") else message("place", place=place)
+    return message("place.pile", pile=place[5:]) if place.startswith("pile ") else message(f"place.{place}")
 
 
 def say_hand(hand, proven, others=None):
@@ -2140,7 +2143,8 @@ class Verdict:
         self.lacking("committed", message("what.other-commitment", id=id))
 
     def note_commitment(self):
-        id = self.found.record.get("commitment_id")
+        step = self.found.steps.find("committed")
+        id = step and step["message"]["values"].get("id")
         if self.steps.has("committed", "ok"):
             self.note("note.commitment", id=id)
         elif self.steps.has("committed", "skipped"):
@@ -2383,7 +2387,8 @@ class Group:
         return (void["commitment_id"], void.get("count"), void["commitment"]) == (made["id"], made.get("count"), made["commitment"])
 
     def lacks(self):
-        return uses_commitment(self.proofs[0].record) and self.given.get("commitment") is None
+        """Says whether a record names a commitment that was not given."""
+        return self.is_lacking
 
 
 class Verification:
@@ -2461,9 +2466,9 @@ class Verification:
             group.proofs.append(proof)
         for group in groups:
             group.sort()
-            record = group.proofs[0].record
-            if uses_commitment(record) and record["commitment_id"] in commitments:
-                group.given["commitment"] = commitments[record["commitment_id"]]
+            named = {proof.record["commitment_id"]: None for proof in group.proofs if uses_commitment(proof.record)}
+            group.is_lacking = not named.keys() <= commitments.keys()
+            group.given["commitments"] = [(id, node) for id in named for node in commitments.get(id, [])]
         return groups
 
     def find_items(self):
@@ -2562,13 +2567,13 @@ def trace(node, given):
     """What is calculated of the proof file of one record: its steps, statement, keys and orders."""
     entry = Entry(node, given, "unchecked")
     if entry.record:
-        check_committed(entry.steps, entry, given.get("commitment"))
+        check_committed(entry.steps, [entry], given.get("commitments"))
     return entry
 
 
 def trace_text(text, commitment=None, key=None, items=None, items_salt=None, order=None):
     given = {"key": key, "salt": items_salt, "items": items and read_items(items), "order": order and Order(order)}
-    return trace(split(text)[0], {**given, "commitment": commitment and split(commitment)})
+    return trace(split(text)[0], {**given, "commitments": [(None, node) for node in split(commitment)] if commitment else []})
 
 
 def proofs_and_key(texts):

@@ -29,7 +29,7 @@ type logClose struct {
 	newLog
 }
 
-// Run ends the log.
+// Run ends the log or, if others follow it in its folder, the last of them.
 func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 	old, err := k.open(ctx)
 	if err != nil {
@@ -39,6 +39,10 @@ func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 	_, end, err := journal.Neighbours(ctx, old.Log)
 	if err != nil {
 		return err
+	}
+	if end != nil && k.isInFolder(end.Successor, old.Log.Origin()) {
+		k.number = max(k.number, 1) + 1
+		return k.Run(ctx, c)
 	}
 	if k.NewOrigin == old.Log.Origin() {
 		return fmt.Errorf("the new log cannot have the origin of the old one: use --new-origin to name another, such as %s-2", k.NewOrigin)

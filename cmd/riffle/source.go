@@ -74,9 +74,14 @@ func (s *logSource) isFollowed(ctx context.Context, store ledger.Reader, origin 
 	if err != nil || last == nil || last.Kind != audit.KindLogEnd {
 		return false, err
 	}
-	next, _, _ := strings.Cut(last.Successor, "+")
+	return s.isInFolder(last.Successor, origin), nil
+}
+
+// isInFolder reports whether the log that follows is in the folder of the first one: whether it was begun
+// by --rotate.
+func (s *logSource) isInFolder(successor, origin string) bool {
 	first := strings.TrimSuffix(origin, fmt.Sprintf("/%d", s.number))
-	return next == ledger.SuccessorOrigin(first, max(s.number, 1)+1), nil
+	return audit.LogName(successor) == ledger.SuccessorOrigin(first, max(s.number, 1)+1)
 }
 
 func (s *logSource) keyFile() string {

@@ -61,7 +61,7 @@ func TestVerifyCommittedShoe(t *testing.T) {
 		{[]string{whole, string(p.Text())}, 0, "\nThe commitment " + commitment.String() + " fixed the order"},
 		{[]string{string(p.Text()), whole}, 0, "\ncommitted    ok: "},
 		{[]string{whole}, 0, "\nIt names the commitment " + commitment.String()},
-		{[]string{open[0]}, exitUnchecked, "the seed is still secret, because the shoe is still open"},
+		{[]string{open[0]}, exitUnchecked, "the file has no seed, which is secret until the shoe is closed"},
 		{[]string{open[0], closed[1]}, exitUnchecked, "1 seed held back in these files, and public since"},
 	} {
 		args := []string{"verify", "--key", log.Verifier()}

@@ -10,12 +10,20 @@ from typing import Any, Literal, TypedDict, cast
 from .types import AuditProof
 
 
+class Message(TypedDict):
+    """A sentence as data. Its text is in the table of messages of the verifiers."""
+
+    id: str
+    values: dict[str, Any]
+
+
 class Step(TypedDict):
     """One step of a check. ``ok`` is None for a step that was not checked."""
 
     name: str
     ok: bool | None
     text: str
+    message: Message
 
 
 class Verdict(TypedDict):
@@ -26,6 +34,8 @@ class Verdict(TypedDict):
     """The verdict in a sentence."""
     notes: list[str]
     """What else there is to say."""
+    messages: list[Message]
+    """The headline, then the notes."""
     steps: list[Step]
 
 

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
+	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
@@ -27,7 +29,7 @@ type Given struct {
 	AnyOrder  bool            // hands and the rest may be sorted
 	Hand      Hand            // cards that were drawn from a shoe
 	Decks     *deck.Catalogue // the decks whose cards are known
-	// Commitments are the proof files of the commitment that the record, or the first of several,
+	// Commitments are the proof files of the commitments that the record, or each of several,
 	// names: one, if nobody cheats.
 	Commitments [][]byte
 }
@@ -135,26 +137,45 @@ func (r *Result) checkWitnesses() {
 }
 
 // checkCommitted checks that an earlier commitment in the same log fixed the order of a shuffle or
-// a shoe, except for the client seed. No file can prove who knew the client seed when.
+// a shoe, except for the client seed. Only a beacon shows who knew that when.
 func (r *Result) checkCommitted() {
-	if r.Record == nil || !r.Record.UsesCommitment() {
-		return
+	users := []*Result{r}
+	if r.records != nil {
+		users = slices.Clone(r.records)
 	}
-	of := values{"id": r.Record.CommitmentID.String()}
-	if r.given.Commitments == nil {
-		r.add(StepCommitted, Skipped, "committed.missing", of)
-		return
-	}
-	var each Steps // of the proofs of the commitment: the worst counts
-	for _, proof := range r.given.Commitments {
-		round, cosigned, err := r.checkCommitment(proof)
-		r.beacon, r.cosigned = cmp.Or(r.beacon, round), r.cosigned || cosigned
-		if round > 0 {
-			of["beacon"], of["time"] = round.String(), round.Time().Format(audit.TimeFormat)
+	users = slices.DeleteFunc(users, func(user *Result) bool { return user.Record == nil || !user.Record.UsesCommitment() })
+	var each Steps // of the proofs of the commitments: the worst counts
+	for _, user := range users {
+		of, isGiven := values{"id": user.Record.CommitmentID.String()}, false
+		for _, proof := range r.given.Commitments {
+			if len(users) > 1 && commitmentID(proof) != user.Record.CommitmentID {
+				continue // of another shoe
+			}
+			round, cosigned, err := user.checkCommitment(proof)
+			r.beacon, r.cosigned, isGiven = cmp.Or(r.beacon, round), r.cosigned || cosigned, true
+			if round > 0 {
+				of["beacon"], of["time"] = round.String(), round.Time().Format(audit.TimeFormat)
+			}
+			each.report(StepCommitted, err, "committed", of)
 		}
-		each.report(StepCommitted, err, "committed", of)
+		if !isGiven {
+			each.add(StepCommitted, Skipped, "committed.missing", of)
+		}
 	}
-	r.Steps = append(r.Steps, *cmp.Or(each.Failed(), each.Unchecked(), &each[0]))
+	isMissing := func(step Step) bool { return step.State == Skipped }
+	if each != nil {
+		r.Steps = append(r.Steps, *cmp.Or(each.Failed(), each.Unchecked(), each.first(isMissing), &each[0]))
+	}
+}
+
+// commitmentID returns the id of the record in a proof file; Nil for a file that cannot be read.
+func commitmentID(proof []byte) uuid.UUID {
+	if f, err := Parse(proof); err == nil {
+		if record, err := audit.ParseRecord(f.Record); err == nil {
+			return record.ID
+		}
+	}
+	return uuid.Nil
 }
 
 // checkCommitment checks that the text is the proof file of the commitment that the record used. It
@@ -190,7 +211,7 @@ func Verifier(text string) (note.Verifier, error) {
 		parts := strings.SplitN(text, "+", 3)
 		key, _ := base64.StdEncoding.DecodeString(parts[2])
 		canonical, _ := note.NewEd25519VerifierKey(parts[0], key[1:])
-		err = audit.Rule(text == canonical, "not canonical")
+		err = audit.Rule(text == canonical && !strings.ContainsFunc(text, unicode.IsControl), "not canonical")
 	}
 	if err != nil {
 		return nil, errors.New("not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>")

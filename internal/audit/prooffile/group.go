@@ -25,7 +25,7 @@ type input struct {
 type proofText struct {
 	from   *input
 	text   []byte
-	record audit.Record // unchecked; of no kind if it cannot be parsed
+	record audit.Record // unchecked; of no kind if it cannot be parsed, or is of one that is not known
 	place  string       // among the proofs that it is checked with, as a text that sorts
 }
 
@@ -37,6 +37,8 @@ type group struct {
 	items  *input // the list that is its items; nil for none
 	order  *input // what was compared with it; nil for nothing
 	match  *Match
+
+	isLacking bool // a record names a commitment that was not given
 }
 
 // A sorting has the texts for a verifier, sorted by docs/spec.md, "Texts for a verifier". Nothing
@@ -45,7 +47,7 @@ type sorting struct {
 	inputs []*input
 	proofs []*proofText
 	only   map[Role]*input // the last text of each role: only proofs and lists may have several
-	given  Given           // what has other roles than proof
+	given  Given           // what is not a proof
 	order  *input          // the answer or the list that is compared; nil for none
 	groups []*group
 }
@@ -191,8 +193,10 @@ func (s *sorting) group() {
 				g.Files = append(g.Files, p.from.Name)
 			}
 		}
-		if first := g.first(); first.UsesCommitment() {
-			g.given.Commitments = commitments[first.CommitmentID]
+		for _, p := range g.proofs {
+			if made := commitments[p.record.CommitmentID]; p.record.UsesCommitment() {
+				g.given.Commitments, g.isLacking = append(g.given.Commitments, made...), g.isLacking || made == nil
+			}
 		}
 	}
 }

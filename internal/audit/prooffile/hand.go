@@ -157,12 +157,12 @@ func VerifyHand(texts [][]byte, given *Given) *Result {
 	return r
 }
 
-// addFirst adds steps of the first file, if it has them, or of another in which they fail.
+// addFirst adds steps of a file in which they fail, or else of one in which they hold, or of the first.
 func (r *Result) addFirst(names ...string) {
 	for _, name := range names {
-		from := max(0, slices.IndexFunc(r.files, func(f *Result) bool { return f.Has(name, Wrong) }))
-		if step := r.files[from].Find(name); step != nil {
-			r.Steps = append(r.Steps, *step)
+		steps := append(append(r.withState(name, Wrong), r.withState(name, OK)...), r.files[0].Find(name))
+		if steps[0] != nil {
+			r.Steps = append(r.Steps, *steps[0])
 		}
 	}
 }
@@ -300,7 +300,7 @@ func (s *sealing) checkRoot() error {
 	return audit.Rule(root == *s.record.Root, "the cards in this order have the root %x, and the record has %x", root[:], s.record.Root[:])
 }
 
-// check returns the message that says why the card cannot be checked, or why it was not sealed at its position. Its
+// check returns the id of the message why the card cannot be checked, or why it was not sealed at its position. Its
 // number and its instance, which are not sealed, are checked where they are known. In a shoe that
 // was not shuffled, the position is the number.
 func (s *sealing) check(c *handCard) (unknown string, wrong error) {

@@ -50,6 +50,19 @@ func (i *Items) areOf(record *audit.Record, salt string) bool {
 	return strings.HasSuffix(record.Statement.Input, i.sum(salt))
 }
 
+// fileOf returns the index of the first proof file whose record has the digest of the items; 0 for
+// none. Files of one hand may be of several shoes.
+func (i *Items) fileOf(texts [][]byte, salt string) int {
+	return max(0, slices.IndexFunc(texts, func(text []byte) bool {
+		r := &Result{}
+		if i == nil || r.read(text) != nil {
+			return false
+		}
+		record, err := audit.ParseRecord(r.File.Record)
+		return err == nil && i.areOf(record, salt)
+	}))
+}
+
 // cards are what was shuffled, by their numbers: their positions in the input.
 type cards struct {
 	size     uint64

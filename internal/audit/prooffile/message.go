@@ -26,7 +26,7 @@ type values map[string]any
 //go:embed messages.json
 var messagesText []byte
 
-// texts are the texts of messages, by their ids.
+// texts are the English texts of messages, by their ids.
 var texts = func() (table map[string]struct {
 	English string `json:"en"`
 },
@@ -42,7 +42,7 @@ var (
 	placeholder = regexp.MustCompile(`\{(\w+)(?::(\w+))?}`)
 )
 
-// newMessage returns a message with the values that its text names. An empty text is missing.
+// newMessage returns a message with the values that its text names.
 func newMessage(id string, all values) Message {
 	m := Message{id, values{}}
 	for _, named := range placeholder.FindAllStringSubmatch(texts[id].English, -1) {
@@ -55,14 +55,14 @@ func newMessage(id string, all values) Message {
 				value = strconv.FormatUint(v, 10)
 			}
 		}
-		if value != nil && value != "" {
+		if value != nil {
 			m.Values[named[1]] = value
 		}
 	}
 	return m
 }
 
-// plain returns a message that is not in the table.
+// plain returns a message with words of its own.
 func plain(text any) Message { return newMessage("text", values{"text": fmt.Sprint(text)}) }
 
 // String returns the text in English.
@@ -102,7 +102,7 @@ func textOf(value any) string {
 // listOf returns the texts of a list as a value.
 func listOf[E fmt.Stringer](elements []E) (list []any) {
 	for _, element := range elements {
-		list = append(list, element.String())
+		list = append(list, Printable(element.String()))
 	}
 	return list
 }

@@ -7,7 +7,7 @@
 // shoe, in hand.go; and [VerifyShoe] for all records of a shoe, in shoe.go. They share entry.go,
 // the steps of every proof file, and replay.go, the steps of every record that deals cards, with
 // items.go and order.go, which compare its items and its order. A verifier reports [Steps], and
-// verdict.go the verdict; message.go has the words, which are data.
+// verdict.go the verdict, in messages: message.go makes them, and messages.json has their texts.
 //
 // The package is pure: reading files and printing are the caller's as well.
 package prooffile

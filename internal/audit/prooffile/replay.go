@@ -108,7 +108,10 @@ func whatIsShown(v *audit.Verification, seed rng.Seed) map[string]Message {
 	}
 	s, of, length := &v.Record.Statement, valuesOf(v.Record), "seed"
 	of["blocks"], of["wanted"] = len(seed)/rng.BlockSize, rng.Blocks(s.Size, s.Draw)
-	of["bytes"], of["digest"] = len(v.Record.ClientSeed), v.OrderDigest
+	of["bytes"] = len(v.Record.ClientSeed)
+	if v.OrderDigest != "" {
+		of["digest"] = v.OrderDigest
+	}
 	if len(seed)/rng.BlockSize < rng.Blocks(s.Size, s.Draw) {
 		length = "seed.short"
 	}

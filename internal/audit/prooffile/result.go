@@ -66,7 +66,7 @@ func missing(isRequired bool) State {
 type Step struct {
 	Name    string  `json:"name"`
 	State   State   `json:"ok"`
-	Detail  string  `json:"text"`    // the message in English; empty until the verdict is said
+	Detail  string  `json:"text"`    // the message in English; empty until the verdict is written
 	Message Message `json:"message"` // what was found; never a seed
 }
 
@@ -140,8 +140,9 @@ func (s *Steps) report(name string, err error, id string, of values) {
 // reject appends a step that does not hold.
 func (s *Steps) reject(name string, err error) { s.say(name, Wrong, plain(err)) }
 
-// A Result has the findings of a verifier: the steps of one file, or of several files together. A
-// method called check and a step checks that and adds it; one called add adds steps of the files.
+// A Result has the findings of a verifier: the steps of one file, or of several files together. Its
+// methods called check add steps of what they check; those called add, steps of the files or of what
+// they lack.
 type Result struct {
 	Steps
 	File   *File         // the first file, nil if it is unread
@@ -171,8 +172,8 @@ type Result struct {
 }
 
 // VerifyRecord verifies the proof file of one record: of a shuffle, or of any other kind. It adds
-// the steps of docs/spec.md, "Proof file". If the file can be parsed, it checks inclusion,
-// signature and commitment even after an earlier step fails.
+// the steps of docs/spec.md, "Proof file". If the file can be parsed, it checks inclusion and
+// signature even after an earlier step fails and, if its record can, the commitment.
 func VerifyRecord(text []byte, given *Given) *Result {
 	r := checkFile(text, given, true)
 	r.checkCommitted()
@@ -199,7 +200,11 @@ func checkFile(text []byte, given *Given, isReplayed bool) *Result {
 func checkFiles(texts [][]byte, given *Given) *Result {
 	all := &Result{given: given}
 	alone := *given
-	for _, text := range texts {
+	withItems := given.Items.fileOf(texts, given.ItemsSalt)
+	for i, text := range texts {
+		if alone.Items = nil; i == withItems {
+			alone.Items, alone.ItemsSalt = given.Items, given.ItemsSalt
+		}
 		r := checkFile(text, &alone, true)
 		all.files = append(all.files, r)
 		if last := len(all.records) - 1; last < 0 || !r.isOf(all.records[last]) {

@@ -111,7 +111,7 @@ func (c *Conclusion) sayOfOtherCommitment(id uuid.UUID) {
 }
 
 // conclude returns the conclusion from what a verifier found. say adds the sentences for a proof
-// without a failed step, if its key is the log's: without a given key, nothing is established.
+// without a failed step; without a given key, they hold only if the file's key is the log's.
 func conclude(r *Result, say func(c *Conclusion, r *Result)) Conclusion {
 	c := Conclusion{Steps: r.Steps, of: values{
 		"changes": r.Changes, "sealed": sealed(r.Proven), "proven": r.Proven, "others": r.Others, "cards": r.Proven + r.Others,
@@ -135,7 +135,9 @@ func conclude(r *Result, say func(c *Conclusion, r *Result)) Conclusion {
 		c.sayUnchecked(summary{"id": "unknown-kind"}, "what.unknown-kind")
 		c.note("note.later")
 	} else {
-		c.of["id"] = r.Record.CommitmentID.String()
+		if committed := r.Find(StepCommitted); committed != nil {
+			c.of["id"] = committed.Message.Values["id"]
+		}
 		say(&c, r)
 	}
 	if r.Has(StepWitnesses, OK) {
@@ -334,12 +336,18 @@ func valuesOf(r *audit.Record) values {
 	for name, value := range record {
 		if n, isNumber := wholeNumber(value); isNumber {
 			of[name] = n
-		} else {
+		} else if value.Kind() == '"' {
 			of[name] = unquoted(value)
 		}
 	}
 	of["cards"], of["from"], of["how"] = r.Cards.Len(), where(r.From), newMessage("how."+string(r.Taken), nil)
-	of["successor"], of["predecessor"] = audit.LogName(r.Successor), audit.LogName(r.Predecessor)
+	of["predecessor"] = audit.LogName(r.Predecessor)
+	if r.Successor != "" {
+		of["successor"] = audit.LogName(r.Successor)
+	}
+	if record["reference"] != nil {
+		of["reference"] = string(record["reference"]) // as JSON, so that it ends where it ends
+	}
 	if s.Repeat > 1 {
 		of["times"] = s.Repeat
 	}
@@ -365,8 +373,8 @@ func valuesOf(r *audit.Record) values {
 
 // where names a place.
 func where(p shoe.Place) Message {
-	if id := "place." + string(p); texts[id].English != "" {
-		return newMessage(id, nil)
+	if pile, isPile := p.Pile(); isPile {
+		return newMessage("place.pile", values{"pile": pile})
 	}
-	return newMessage("place", values{"place": string(p)})
+	return newMessage("place."+string(p), nil)
 }

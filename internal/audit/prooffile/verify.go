@@ -54,7 +54,8 @@ func Verify(texts []Text, options Options) *Findings {
 	if !isAlone {
 		options.HandOf = ""
 	}
-	if rest := Verify(others, options); rest.Verdict == VerdictFalse { // whatever is wrong with the others
+	// What was not refused is false whatever is wrong with the others, and proves nothing without them.
+	if rest := Verify(others, options); rest.Verdict == VerdictFalse {
 		rest.Messages = append(rest.Messages, refused.Messages[0])
 		rest.write()
 		return rest
@@ -62,7 +63,7 @@ func Verify(texts []Text, options Options) *Findings {
 	return refused
 }
 
-// verify is [Verify] for texts that are not refused.
+// verify is [Verify] without what follows a refusal, which is its error.
 func verify(texts []Text, options Options) (*Findings, error) {
 	s, err := readTexts(texts)
 	if err != nil {
@@ -239,8 +240,7 @@ func (g *group) isVoidOf(other *group) bool {
 	return g.isKind(audit.KindVoid) && other.isKind(audit.KindCommitment) && void.CommitmentID == made.ID && void.Count == made.Count && void.Commitment == made.Commitment
 }
 
-// lacks reports whether a record names a commitment that was not given.
-func (g *group) lacks() bool { return g.first().UsesCommitment() && g.given.Commitments == nil }
+func (g *group) lacks() bool { return g.isLacking }
 
 // noteCompared says which of the texts that were sorted were compared with the group.
 func (g *group) noteCompared(hand *input) {
