@@ -1337,9 +1337,9 @@ function inEvery(shoe, name, said) {
   if (entries.some((entry) => entry.steps.find(name))) steps.add(name, 'ok', said);
   return undefined;
 }
-// Adds a step of the first file in which it is wrong, or else ok, or else of the first one.
+// Adds a step of the first file in which it is wrong, or else unchecked, or else ok, or else of the first one.
 function ofFirst({entries, steps}, name) {
-  const file = (state) => entries.find((entry) => entry.steps.has(name, state)), step = (file('wrong') ?? file('ok') ?? entries[0]).steps.find(name);
+  const file = (state) => entries.find((entry) => entry.steps.has(name, state)), step = (file('wrong') ?? file('unchecked') ?? file('ok') ?? entries[0]).steps.find(name);
   if (step) steps.push(step);
 }
 const isHeldBack = ({file, record}) => Boolean(record && deals(record) && file.seed === null);
@@ -1815,7 +1815,7 @@ async function findRole(name, text) { // by what a text looks like
   if (await readKey(text).catch(() => undefined)) return 'key';
   if (/^[A-Za-z0-9_-]{16,128}$/.test(text)) return 'salt';
   if (/^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*(?:log|witness|group|quorum)[ \t]/.test(text)) return 'policy';
-  const role = roleOf(text) ?? (/"(record|tlog_proof)"/.test(text) ? 'proof' : undefined);
+  const role = roleOf(text) ?? (/^c2sp\.org\/tlog-proof@v1\nextra |"(record|tlog_proof)"/.test(text) ? 'proof' : undefined);
   if (!role) throw new Refusal('unknown', [name], `${name} is not a proof, an answer, a hand, a list, a key, a salt or a policy`);
   return role;
 }
@@ -1843,9 +1843,17 @@ function roleOf(text) { // of JSON; undefined for none
   return list.length > 0 && list.every(isCard) ? 'hand' : 'list';
 }
 // The proof files of a text: JSON texts one after the other, or the elements of an array.
+function fromTlogProof(text) { // the JSON of a proof file in C2SP's format tlog-proof; any other text unchanged
+  const [, extra, rest] = /^c2sp\.org\/tlog-proof@v1\nextra ([^\n]*)\n?([^]*)$/.exec(text) ?? [];
+  try {
+    if (extra === undefined || btoa(atob(extra)) !== extra) return text;
+    const object = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(unbase64(extra));
+    return object.endsWith('}') ? `${object.slice(0, -1)},"tlog_proof":${JSON.stringify(`c2sp.org/tlog-proof@v1\n${rest}\n`)}}` : text;
+  } catch { return text; }
+}
 function split(text) {
   try {
-    return parseAll(text).flatMap((node) => isList(node) && node.value.length > 0 ? [...node.value] : [node]);
+    return parseAll(fromTlogProof(text)).flatMap((node) => isList(node) && node.value.length > 0 ? [...node.value] : [node]);
   } catch { return [{problem: 'it is not JSON'}]; }
 }
 async function proofOf(node, from) { // its record is unchecked; undefined if it cannot be parsed

@@ -1549,8 +1549,8 @@ class Shoe:
             self.steps.add(name, "ok", what)
 
     def of_first(self, name):
-        """Adds a step of the first file in which it is wrong, or else ok, or else of the first one."""
-        files = [entry for state in ("wrong", "ok") for entry in self.entries if entry.steps.has(name, state)]
+        """Adds a step of the first file in which it is wrong, or else unchecked, or else ok, or else of the first one."""
+        files = [entry for state in ("wrong", "unchecked", "ok") for entry in self.entries if entry.steps.has(name, state)]
         step = [*files, self.first][0].steps.find(name)
         if step:
             self.steps.append(step)
@@ -2242,10 +2242,27 @@ class NoNode:
         self.problem = problem
 
 
-def split(text):
-    """The proof files of a text: JSON texts one after the other, or the elements of an array."""
+TLOG_FILE = "c2sp.org/tlog-proof@v1\nextra "  # begins a proof file in C2SP's format, before its other members in base64
+
+
+def from_tlog_proof(text):
+    """The JSON of a proof file in the format tlog-proof, and any other text unchanged."""
+    extra, _, rest = text.removeprefix(TLOG_FILE).partition("\n")
     try:
-        return [one for node in parse_all(text) for one in (node.value if is_at(List, node) and node.value else [node])]
+        data = base64.b64decode(extra, validate=True)
+        object = data.decode()
+    except ValueError:
+        return text
+    if not text.startswith(TLOG_FILE) or base64.b64encode(data).decode() != extra or not object.endswith("}"):
+        return text
+    inclusion = json.dumps(f"c2sp.org/tlog-proof@v1\n{rest}\n", ensure_ascii=False)
+    return f'{object[:-1]},"tlog_proof":{inclusion}}}'
+
+
+def split(text):
+    """The proof files of a text: JSON texts one after the other, the elements of an array, or one as a tlog-proof."""
+    try:
+        return [one for node in parse_all(from_tlog_proof(text)) for one in (node.value if is_at(List, node) and node.value else [node])]
     except NotJSON:
         return [NoNode("it is not JSON")]
 
@@ -2293,7 +2310,8 @@ class Input:
             return "salt"
         if re.match(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*(?:log|witness|group|quorum)[ \t]", self.text):
             return "policy"
-        role = role_of(self.text) or ("proof" if '"record"' in self.text or '"tlog_proof"' in self.text else None)
+        is_proof = self.text.startswith(TLOG_FILE) or '"record"' in self.text or '"tlog_proof"' in self.text
+        role = role_of(self.text) or ("proof" if is_proof else None)
         if not role:
             raise Refusal("unknown", [self.name], f"{self.name} is not a proof, an answer, a hand, a list, a key, a salt or a policy")
         return role

@@ -718,6 +718,21 @@ func (e VoidRecordKind) Valid() bool {
 	}
 }
 
+// Defines values for ProveAuditParamsFormat.
+const (
+	TlogProof ProveAuditParamsFormat = "tlog-proof"
+)
+
+// Valid indicates whether the value is a known member of the ProveAuditParamsFormat enum.
+func (e ProveAuditParamsFormat) Valid() bool {
+	switch e {
+	case TlogProof:
+		return true
+	default:
+		return false
+	}
+}
+
 // AddRecord The record of cards put on a pile, or of a pile created without cards.
 type AddRecord struct {
 	// AuditID The first record of the shoe.
@@ -2702,7 +2717,13 @@ type ListAuditsParams struct {
 type ProveAuditParams struct {
 	// Witnessed Whether to wait for a checkpoint that enough witnesses of the log have cosigned.
 	Witnessed *Witnessed `form:"witnessed,omitempty" json:"witnessed,omitempty"`
+
+	// Format The same proof as a file in C2SP's format tlog-proof, whose extra data is the other members.
+	Format *ProveAuditParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 }
+
+// ProveAuditParamsFormat defines parameters for ProveAudit.
+type ProveAuditParamsFormat string
 
 // RevealAuditParams defines parameters for RevealAudit.
 type RevealAuditParams struct {
@@ -5604,6 +5625,18 @@ func NewProveAuditRequest(server string, id IDInPath, params *ProveAuditParams) 
 		if params.Witnessed != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "witnessed", *params.Witnessed, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -13864,6 +13897,9 @@ func ParseProveAuditResp(rsp *http.Response) (*ProveAuditResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON503 = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/plain) unsupported
 
 	}
 

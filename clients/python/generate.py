@@ -122,6 +122,8 @@ def method_of(verb: str, path: str, methods: dict, operation: dict) -> dict:
     place = quoted(path)
     for p in map(resolve, methods.get("parameters", []) + operation.get("parameters", [])):
         member, kind = p["name"], qualified(type_of(p["schema"]))
+        if member == "format":  # its answer is text, for people
+            continue
         argument = member.removesuffix("[]").replace("-", "_").lower()
         argument += "_" if argument in KEYWORDS else ""
         if p["in"] == "path":

@@ -157,7 +157,7 @@ func (a *API) table() []route {
 		{access.Read, http.MethodGet, "/commitments/{id}", ofLog((*logAPI).getCommitment)},
 		{access.Read, http.MethodGet, "/audits", ofLog((*logAPI).listAudits, "reference", "from", "limit", "origin")},
 		{access.Read, http.MethodGet, "/audits/{id}", ofLog((*logAPI).getAudit)},
-		{access.Read, http.MethodGet, "/audits/{id}/proof", ofLog((*logAPI).proveAudit, "witnessed")},
+		{access.Read, http.MethodGet, "/audits/{id}/proof", ofLog((*logAPI).proveAudit, "witnessed", "format")},
 		{access.Read, http.MethodGet, "/audits/{id}/verify", ofLog((*logAPI).verifyAudit)},
 		{access.Read, http.MethodGet, "/audits/{id}/picture.png", ofLog((*logAPI).drawDeal)},
 		{access.Read, http.MethodGet, "/log/checkpoint", ofLog((*logAPI).checkpoint, "origin")},

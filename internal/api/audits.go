@@ -10,6 +10,7 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/disclosure"
 	"riffle/internal/httpserver"
+	"riffle/internal/suggest"
 )
 
 // A shownAudit is an audit in an answer.
@@ -52,9 +53,17 @@ func (a *logAPI) proveAudit(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	format, isGiven := x.query["format"]
+	if isGiven && format != "tlog-proof" {
+		return badRequest("format must be tlog-proof, or left out for JSON; got %s.", suggest.Quote(format)).in("format")
+	}
 	p, err := a.Disclosure.Prove(x.r.Context(), x.id, witnessed)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case isGiven:
+		x.Header()["Cache-Control"] = noStore
+		return x.send(typeText, p.TlogProof())
 	}
 	return x.sendFresh(p.Text())
 }

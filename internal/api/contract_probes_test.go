@@ -190,6 +190,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"proveAudit", 200, "", fixed(get(t, "/audits/"+strings.ToUpper(id)+"/proof")), healthy},
 		{"proveAudit", 422, "noWitnesses", fixed(get(t, "/audits/"+id+"/proof?witnessed=true")), healthy},
 		{"proveAudit", 400, "witnessed must be true or false.", fixed(get(t, "/audits/"+id+"/proof?witnessed=2")), healthy},
+		{"proveAudit", 400, "format must be tlog-proof, or left out for JSON; got \"text\".", fixed(get(t, "/audits/"+id+"/proof?format=text")), healthy},
 		{"proveAudit", 404, "noSuchAudit", fixed(get(t, "/audits/1/proof")), healthy},
 		{"proveAudit", 503, "notPublished", func(s *service) *http.Request {
 			// The log waits for the checkpoint until the deadline of the request.

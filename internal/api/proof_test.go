@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
 	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger/proof"
 )
@@ -39,6 +40,9 @@ func fetchProof(t *testing.T, s *service, id string) (file proofFile) {
 	d.DisallowUnknownFields()
 	err := d.Decode(&file)
 	require.Truef(t, err == nil && file.Spec == "riffle/1" && file.ClientSeed != nil, "%v: %s", err, body)
+	answer = s.do(get(t, "/audits/"+id+"/proof?format=tlog-proof"))
+	same, err := prooffile.Parse(prooffile.Split(readBody(t, answer))[0])
+	require.Truef(t, err == nil && string(same.Record) == file.Record && answer.Header.Get("Cache-Control") == "no-store", "%v %v", answer, err)
 	return file
 }
 

@@ -157,11 +157,12 @@ func VerifyHand(texts [][]byte, given *Given) *Result {
 	return r
 }
 
-// addFirst adds steps of a file in which they fail, or else of one in which they hold, or of the first.
+// addFirst adds steps of a file in which they fail, or else could not be checked, or else hold, or of
+// the first.
 func (r *Result) addFirst(names ...string) {
 	for _, name := range names {
-		steps := append(append(r.withState(name, Wrong), r.withState(name, OK)...), r.files[0].Find(name))
-		if steps[0] != nil {
+		steps := slices.Concat(r.withState(name, Wrong), r.withState(name, Unchecked), r.withState(name, OK))
+		if steps = append(steps, r.files[0].Find(name)); steps[0] != nil {
 			r.Steps = append(r.Steps, *steps[0])
 		}
 	}

@@ -2,7 +2,9 @@ package prooffile
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"math"
@@ -15,9 +17,10 @@ import (
 
 // Split returns the proof files of a text: of one record, or of a whole shoe as GET
 // /shoes/{id}/proof answers them. They are JSON texts one after the other, with any white space
-// between, or the elements of an array. A text that is not JSON is returned unchanged, for a
-// verifier to say so.
+// between, or the elements of an array; or one in the format tlog-proof. Another text is returned
+// unchanged, for a verifier to say so.
 func Split(text []byte) (files [][]byte) {
+	text = fromTlogProof(text)
 	values := parseAll(text)
 	if values == nil {
 		return [][]byte{text}
@@ -32,6 +35,22 @@ func Split(text []byte) (files [][]byte) {
 		}
 	}
 	return files
+}
+
+// tlogProof begins a proof file in C2SP's format tlog-proof, before its other members in base64.
+const tlogProof = "c2sp.org/tlog-proof@v1\nextra "
+
+// fromTlogProof returns the JSON of a proof file in the format tlog-proof, and any other text unchanged.
+func fromTlogProof(text []byte) []byte {
+	rest, isProof := bytes.CutPrefix(trim(text), []byte(tlogProof))
+	encoded, rest, _ := bytes.Cut(rest, []byte("\n"))
+	extra, _ := base64.StdEncoding.DecodeString(string(encoded))
+	object, isObject := bytes.CutSuffix(extra, []byte("}"))
+	if !isProof || !isObject || base64.StdEncoding.EncodeToString(extra) != string(encoded) {
+		return text
+	}
+	inclusion, _ := jsontext.AppendQuote(nil, fmt.Sprintf("c2sp.org/tlog-proof@v1\n%s\n", rest)) // replaces what is not UTF-8
+	return fmt.Appendf(nil, `%s,"tlog_proof":%s}`, object, inclusion)
 }
 
 // parseAll parses JSON texts one after the other. It returns nil for an empty text, and if one of

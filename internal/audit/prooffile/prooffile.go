@@ -36,15 +36,21 @@ type File struct {
 
 // Text returns the file as the service writes it: a JSON object without white space, ended by LF.
 // Strings escape only what JSON requires, U+2028 and U+2029. [Parse] accepts any other layout.
-func (f *File) Text() []byte {
+func (f *File) Text() []byte { return append(f.members(f.Inclusion.Text()), '\n') }
+
+// TlogProof returns the file in C2SP's format tlog-proof: its extra data is the other members. [Split]
+// makes it the file again.
+func (f *File) TlogProof() []byte { return []byte(f.Inclusion.TextWith(f.members(""))) }
+
+func (f *File) members(tlogProof string) []byte {
 	w := struct {
 		Spec       string  `json:"spec"`
 		Record     string  `json:"record"`
 		Seed       *string `json:"seed"`
 		ClientSeed string  `json:"client_seed"`
-		TlogProof  string  `json:"tlog_proof"`
+		TlogProof  string  `json:"tlog_proof,omitzero"`
 		LogKey     string  `json:"log_key"`
-	}{audit.Spec, string(f.Record), nil, f.ClientSeed, f.Inclusion.Text(), f.LogKey}
+	}{audit.Spec, string(f.Record), nil, f.ClientSeed, tlogProof, f.LogKey}
 	if f.Seed != nil {
 		w.Seed = new(hex.EncodeToString(f.Seed))
 	}
@@ -52,7 +58,7 @@ func (f *File) Text() []byte {
 	if err != nil {
 		panic("prooffile: strings do not marshal: " + err.Error())
 	}
-	return append(text, '\n')
+	return text
 }
 
 // ErrNoFile is for a text that is not JSON, or no proof file at all. It claims nothing, and so is

@@ -76,7 +76,7 @@ func (t *Text) findRole() (Role, error) {
 	if role := roleOf(text); role != "" {
 		return role, nil
 	}
-	if bytes.Contains(text, []byte(`"record"`)) || bytes.Contains(text, []byte(`"tlog_proof"`)) {
+	if bytes.HasPrefix(text, []byte(tlogProof)) || bytes.Contains(text, []byte(`"record"`)) || bytes.Contains(text, []byte(`"tlog_proof"`)) {
 		return RoleProof, nil
 	}
 	return "", refuse("unknown", t.Name+" is not a proof, an answer, a hand, a list, a key, a salt or a policy", t.Name)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/transparency-dev/formats/proof"
 
 	"riffle/internal/audit/prooffile"
 )
@@ -145,6 +146,10 @@ func TestVectors(t *testing.T) {
 		if file, err := prooffile.Parse([]byte(v.Proof)); v.Verdict == verified && v.Proof != "" {
 			require.NoError(t, err, v.Name)
 			assert.Equal(t, v.Proof, string(file.Text()), v.Name)
+			same, err := prooffile.Parse(prooffile.Split(file.TlogProof())[0])
+			require.NoError(t, err, v.Name)
+			assert.Equal(t, file, same, v.Name)
+			require.NoError(t, new(proof.TLogProof).Unmarshal(file.TlogProof()), v.Name)
 		}
 	}
 }

@@ -25,8 +25,11 @@ type Inclusion struct {
 //
 //	example.com/log
 //	...
-func (p *Inclusion) Text() string {
-	t := proof.TLogProof{Index: p.Index, Checkpoint: p.Checkpoint}
+func (p *Inclusion) Text() string { return p.TextWith(nil) }
+
+// TextWith returns the proof with extra data, which is nil for none.
+func (p *Inclusion) TextWith(extra []byte) string {
+	t := proof.TLogProof{Index: p.Index, Checkpoint: p.Checkpoint, ExtraData: extra}
 	for _, h := range p.Hashes {
 		t.Hashes = append(t.Hashes, h)
 	}
