@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/fairness"
@@ -186,9 +187,4 @@ func (r *fairnessReport) name(item int) string {
 
 func comma(n int) string { return humanize.Comma(int64(n)) }
 
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return comma(n) + " " + what
-}
+func plural(n int, what string) string { return comma(n) + " " + english.PluralWord(n, what, "") }
