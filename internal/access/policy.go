@@ -36,14 +36,9 @@ const maxPeers = 1 << 16
 // A Policy grants permissions to callers and limits their rates. A new configuration makes a new
 // policy. It is safe for concurrent use.
 type Policy struct {
-	keys      map[Digest]*client
+	keys      map[Digest]Caller
 	anonymous *Grant // nil for no permissions
 	peers     *lru.Cache[netip.Addr, limiter]
-}
-
-type client struct {
-	Key
-	limiter limiter
 }
 
 // NewPolicy returns a policy for callers with keys and for anonymous ones. Without keys and a grant
@@ -53,9 +48,9 @@ func NewPolicy(keys []Key, anonymous *Grant) *Policy {
 		anonymous = &Grant{May: Scopes()}
 	}
 	peers, _ := lru.New[netip.Addr, limiter](maxPeers) // it fails for 0
-	p := &Policy{keys: make(map[Digest]*client, len(keys)), anonymous: anonymous, peers: peers}
+	p := &Policy{keys: make(map[Digest]Caller, len(keys)), anonymous: anonymous, peers: peers}
 	for _, k := range keys {
-		p.keys[k.Digest] = &client{k, newLimiter(k.Rates)}
+		p.keys[k.Digest] = Caller{Key: k.Name, grant: &k.Grant, limiter: newLimiter(k.Rates), expires: k.Expires}
 	}
 	return p
 }
@@ -67,8 +62,9 @@ func (p *Policy) Succeed(earlier *Policy) {
 		p.peers = earlier.peers
 	}
 	for digest, c := range p.keys {
-		if old := earlier.keys[digest]; old != nil && old.Rates == c.Rates {
+		if old, known := earlier.keys[digest]; known && old.grant.Rates == c.grant.Rates {
 			c.limiter = old.limiter
+			p.keys[digest] = c
 		}
 	}
 }
@@ -81,7 +77,7 @@ func (p *Policy) Open() bool {
 // Public reports whether anonymous callers have the scope in a log, so that responses are public.
 func (p *Policy) Public(scope Scope, log string) bool { return p.anonymous.allow(scope, log) == nil }
 
-// A Caller sends a request. The zero value has no permissions.
+// A Caller sends requests. The zero value has no permissions.
 type Caller struct {
 	Key     string // name of its key; empty for an anonymous caller
 	grant   *Grant // nil for no permissions
@@ -115,11 +111,11 @@ func (p *Policy) Identify(r *http.Request, peer netip.Addr) (Caller, error) {
 	if !strings.EqualFold(scheme, "Bearer") || !isToken(token) {
 		return Caller{}, ErrScheme
 	}
-	c := p.keys[Token(token).Digest()]
-	if c == nil {
+	c, known := p.keys[Token(token).Digest()]
+	if !known {
 		return Caller{}, ErrUnknown
 	}
-	return Caller{Key: c.Name, grant: &c.Grant, limiter: c.limiter, expires: c.Expires}, nil
+	return c, nil
 }
 
 // hasToken reports whether an escaped part of a query begins like a token.
