@@ -10,11 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -27,14 +29,16 @@ const protobuf = "application/x-protobuf"
 // A client sends spans over OTLP/HTTP in protobuf, as the variables OTEL_EXPORTER_OTLP_* say.
 // OpenTelemetry's own client links gRPC without using it.
 type client struct {
-	http   http.Client
-	url    string
-	header http.Header
+	http    http.Client
+	url     string
+	header  http.Header
+	logger  *slog.Logger
+	failing atomic.Bool
 }
 
 // newClient reads the environment. A variable for traces, such as OTEL_EXPORTER_OTLP_TRACES_HEADERS,
 // takes precedence over the one for all signals.
-func newClient(env func(string) string) (*client, error) {
+func newClient(env func(string) string, logger *slog.Logger) (*client, error) {
 	get := func(name string) string {
 		return cmp.Or(env("OTEL_EXPORTER_OTLP_TRACES_"+name), env("OTEL_EXPORTER_OTLP_"+name))
 	}
@@ -48,7 +52,7 @@ func newClient(env func(string) string) (*client, error) {
 	if p := get("PROTOCOL"); p != "" && p != "http/protobuf" {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf, got %q; collectors take it on port 4318", p)
 	}
-	c := &client{url: endpoint.String(), header: http.Header{"Content-Type": {protobuf}}}
+	c := &client{url: endpoint.String(), header: http.Header{"Content-Type": {protobuf}}, logger: logger}
 	if c.http.Timeout, err = time.ParseDuration(cmp.Or(get("TIMEOUT"), "10000") + "ms"); err != nil {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_TIMEOUT must be a number of milliseconds, got %q", get("TIMEOUT"))
 	}
@@ -89,8 +93,21 @@ func (*client) Start(context.Context) error { return nil }
 // Stop implements [otlptrace.Client].
 func (*client) Stop(context.Context) error { return nil }
 
-// UploadTraces implements [otlptrace.Client]. It retries for a minute what a collector may take later.
+// UploadTraces implements [otlptrace.Client]. It logs the first failure of a series, and the next success.
 func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
+	err := c.upload(ctx, spans)
+	switch failed := err != nil; {
+	case failed == c.failing.Swap(failed):
+	case failed:
+		c.logger.Warn("traces cannot be exported and are dropped until they can", "error", fmt.Sprintf("%.500s", err))
+	default:
+		c.logger.Info("traces are exported again")
+	}
+	return nil
+}
+
+// upload retries for a minute what a collector may take later.
+func (c *client) upload(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans}) // the bytes of an ExportTraceServiceRequest
 	if err == nil && c.header.Get("Content-Encoding") == "gzip" {
 		var compressed bytes.Buffer

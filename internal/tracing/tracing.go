@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -53,7 +52,7 @@ func New(ctx context.Context, env func(string) string, version string, logger *s
 	if err := checkSampler(env); err != nil {
 		return nil, err
 	}
-	collector, err := newClient(env)
+	collector, err := newClient(env, logger)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +64,7 @@ func New(ctx context.Context, env func(string) string, version string, logger *s
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
-	options := []trace.TracerProviderOption{trace.WithResource(described), trace.WithBatcher(&exporter{SpanExporter: otlptrace.NewUnstarted(collector), logger: logger})}
+	options := []trace.TracerProviderOption{trace.WithResource(described), trace.WithBatcher(otlptrace.NewUnstarted(collector))}
 	if env("OTEL_TRACES_SAMPLER") == "" {
 		options = append(options, trace.WithSampler(trace.ParentBased(trace.TraceIDRatioBased(ratio))))
 	}
@@ -96,24 +95,5 @@ func (t *Tracer) Shutdown(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
-	_ = t.provider.Shutdown(ctx) // the exporter logs errors
-}
-
-// An exporter logs the first failure of a series, and the next success.
-type exporter struct {
-	trace.SpanExporter
-	logger  *slog.Logger
-	failing atomic.Bool
-}
-
-func (e *exporter) ExportSpans(ctx context.Context, spans []trace.ReadOnlySpan) error {
-	err := e.SpanExporter.ExportSpans(ctx, spans)
-	switch failed := err != nil; {
-	case failed == e.failing.Swap(failed):
-	case failed:
-		e.logger.Warn("traces cannot be exported and are dropped until they can", "error", fmt.Sprintf("%.500s", err))
-	default:
-		e.logger.Info("traces are exported again")
-	}
-	return nil
+	_ = t.provider.Shutdown(ctx) // the client logs errors
 }
