@@ -33,7 +33,7 @@ const SeedKeySize = 32
 //
 // In FIPS 140-3 mode (GODEBUG=fips140=on or only) the module's random generator draws the nonce, as
 // SP 800-38D, 8.2.2 demands, and it is stored between salt and output. Each mode decrypts the
-// sidecars of both modes and of earlier versions: see decryptV1.
+// sidecars of both modes and of earlier versions: see decrypt.
 type Vault struct {
 	keys    SeedKeys               // the first one encrypts
 	name    []byte                 // identifies the first key and reveals nothing about it
@@ -170,18 +170,12 @@ func (v *Vault) derive(message []byte) []byte {
 
 // newAEAD returns AES-256-GCM. In FIPS 140-3 mode it draws its own nonces, and its NonceSize is 0.
 func newAEAD(key []byte) cipher.AEAD {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		panic("ledger: " + err.Error()) // unreachable: the key has 32 bytes
-	}
+	block, _ := aes.NewCipher(key) // fails only for keys of other lengths than derive returns
 	newGCM := cipher.NewGCM
 	if fips140.Enabled() {
 		newGCM = cipher.NewGCMWithRandomNonce
 	}
-	aead, err := newGCM(block)
-	if err != nil {
-		panic("ledger: " + err.Error()) // unreachable: the block size is 16
-	}
+	aead, _ := newGCM(block) // fails only for other ciphers
 	return aead
 }
 
