@@ -14,14 +14,12 @@ import (
 	"time"
 
 	"riffle/internal/access"
-	"riffle/internal/anchor"
 	"riffle/internal/api"
 	"riffle/internal/config"
 	"riffle/internal/dealer"
 	"riffle/internal/httpserver"
 	"riffle/internal/ledger"
 	"riffle/internal/logs"
-	"riffle/internal/relay"
 )
 
 // options are the settings of the service: flags, environment variables and keys of the
@@ -155,11 +153,11 @@ func addLogFlags(f *flag.FlagSet, l *logs.Settings) {
 	f.StringVar(&l.Key, "key", "", "`file` of the log's private key, created with the log; all replicas of a log need it (default log.key in the data folder)")
 	f.StringVar(&l.SeedKeyFile, "seed-key", "", "`file` of the key that encrypts seeds, created with the log; all replicas of a log need it. RIFFLE_SEED_KEY holds the key itself, 64 hex digits (default seed.key beside the log's key)")
 	f.StringVar(&l.KeyCommand, "key-command", "", "`command` that prints the log's key or the seed key, in place of files, such as 'cat /run/credentials/riffle.service/{}'; {} becomes log.key or seed.key. There is no shell")
-	f.TextVar(&l.Anchors, "anchor", anchor.Places{}, "`places` that hold the log's last checkpoint too, separated by commas: an absolute path, https://host/path, s3://bucket/key?endpoint=https://host or postgres://user@host/database; see docs/operations/anchors.md")
+	f.Func("anchor", "`places` that hold the log's last checkpoint too, separated by commas: an absolute path, https://host/path, s3://bucket/key?endpoint=https://host or postgres://user@host/database; see docs/operations/anchors.md", func(text string) error { return l.Anchors.UnmarshalText([]byte(text)) })
 	f.BoolVar(&l.NewAnchors, "anchor-create", false, "start although the log has records and no anchor has its checkpoint, for the first start with --anchor")
 	f.Func("witness-policy", "`file` with the witnesses that cosign the log's checkpoints, and how many of them suffice, in C2SP's format tlog-policy; see docs/operations/witnesses.md", l.ReadWitnesses)
-	f.TextVar(&l.Relays, "beacon-relays", relay.Relays{}, "`URLs` of relays of drand, separated by commas, such as https://api.drand.sh, which are asked for the signature of a beacon's round that a request leaves out (default none)")
-	f.TextVar(&l.Rotation, "rotate", logs.Rotation{}, "`when` the log ends and another one follows it in the same folder: day, month, year, or a number of records (default never)")
+	f.Func("beacon-relays", "`URLs` of relays of drand, separated by commas, such as https://api.drand.sh, which are asked for the signature of a beacon's round that a request leaves out (default none)", func(text string) error { return l.Relays.UnmarshalText([]byte(text)) })
+	f.Func("rotate", "`when` the log ends and another one follows it in the same folder: day, month, year, or a number of records (default never)", func(text string) error { return l.Rotation.UnmarshalText([]byte(text)) })
 	f.StringVar(&l.Origin, "origin", "", "`name` of a new log in its checkpoints, such as riffle.example/poker (default riffle/ and random digits)")
 	f.DurationVar(&l.Deadline, "deadline", dealer.DefaultDeadline, "time to live of a commitment; an unused one is then void")
 	f.StringVar(&l.Decks, "decks", "", "`folder` of your own deck types, one JSON file each")

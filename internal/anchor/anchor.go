@@ -70,9 +70,6 @@ func (p *Places) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText returns nothing: it is the default of a flag.
-func (Places) MarshalText() ([]byte, error) { return nil, nil }
-
 // Parse returns the place at a location: an absolute path, or a URL with the scheme file, https, http, s3
 // or postgres. Its error has no password.
 func Parse(location string) (Place, error) {

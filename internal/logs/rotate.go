@@ -44,9 +44,6 @@ func (r *Rotation) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText returns nothing: it is the default of a flag.
-func (Rotation) MarshalText() ([]byte, error) { return nil, nil }
-
 // isDue reports whether a log that began at a time, and has grown by a number of records, ends now.
 func (r Rotation) isDue(began, now time.Time, records uint64) bool {
 	layout := periods[r.Period]

@@ -41,9 +41,6 @@ func (r *Relays) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText returns nothing: it is the default of a flag.
-func (Relays) MarshalText() ([]byte, error) { return nil, nil }
-
 // Signature asks all relays for the signature of a round and returns the first that is right, or
 // the one that is known already. The error wraps [ErrNone], and says what each relay did.
 func (r Relays) Signature(ctx context.Context, round beacon.Round) (string, error) {
