@@ -104,10 +104,8 @@ type file string
 func (f file) Read(context.Context) (note []byte, tag string, err error) {
 	in, err := os.Open(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(filepath.Dir(string(f))); err != nil {
-			return nil, "", err
-		}
-		return nil, "", nil
+		_, err = os.Stat(filepath.Dir(string(f)))
+		return nil, "", err
 	} else if err != nil {
 		return nil, "", err
 	}
