@@ -191,10 +191,10 @@ func openStore(ctx context.Context, folder, location string) (store ledger.Reade
 // openEngine opens the PostgreSQL database at the URL location, or the SQLite file in the data folder if
 // location is empty. It also returns the store's name for messages, which has no password in it.
 func openEngine(ctx context.Context, folder, location string) (store ledger.Reader, name string, err error) {
-	if name = storeName(folder, location); location == "" {
-		store, err = openSQLite(ctx, name)
-	} else {
+	if name = storeName(folder, location); location != "" {
 		store, err = postgres.OpenReader(ctx, location)
+	} else if store, err = sqlite.OpenReader(ctx, name); errors.Is(err, fs.ErrNotExist) {
+		err = ledger.ErrNoLog
 	}
 	if errors.Is(err, ledger.ErrNoLog) {
 		err = fmt.Errorf("%w in %s: use --data or --store to name another place", err, name)
@@ -209,19 +209,6 @@ func nameOf(location string) string {
 		return "the database"
 	}
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
-}
-
-// openSQLite opens an existing SQLite store to read it.
-func openSQLite(ctx context.Context, path string) (ledger.Reader, error) {
-	switch info, err := os.Stat(path); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, ledger.ErrNoLog
-	case err != nil:
-		return nil, fmt.Errorf("opening the store: %w", err)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("the store %s is not a file", path)
-	}
-	return sqlite.OpenReader(ctx, path)
 }
 
 // damaged reports whether a store could not be opened because its contents are damaged.

@@ -57,6 +57,9 @@ func OpenReader(ctx context.Context, path string) (*Reader, error) {
 // checkHeader returns an error if the header of a file forbids to write, which no reader notices: it is
 // for another version of SQLite.
 func checkHeader(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a named pipe would wait for a writer
+		return fmt.Errorf("the store %s is not a file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return err
