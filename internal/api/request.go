@@ -151,11 +151,8 @@ var beaconMembers = []member[*sentBeacon]{
 // readBeacon reads the round of a beacon, or how far away it is.
 func readBeacon(d *httpjson.Reader, q *shuffleRequest) error {
 	const accepted = `a round such as {"chain":"quicknet","after":"10s"}`
-	if d.Kind() != '{' {
-		return d.WrongKind(accepted)
-	}
 	var sent sentBeacon
-	given, err := readObject(d, beaconMembers, &sent)
+	given, err := readObject(d, accepted, beaconMembers, &sent)
 	q.Beacon = beacon.Round(sent.round)
 	q.BeaconAfter, _ = time.ParseDuration(sent.after) // 0 for another text
 	if err == nil && (len(given) != 2 || sent.chain != beacon.Chain || q.Beacon == 0 && q.BeaconAfter <= 0) {
@@ -200,15 +197,16 @@ func readMembers[T any](x *exchange, members []member[T], into T) (body []byte, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if given, err = readObject(d, members, into); err != nil {
+	if given, err = readObject(d, "a JSON object", members, into); err != nil {
 		return nil, nil, err
 	}
 	return body, given, d.End()
 }
 
-// readObject reads an object of the members, and returns the names of those that it has.
-func readObject[T any](d *httpjson.Reader, members []member[T], into T) (given []string, err error) {
-	err = d.Object(func(name string) error {
+// readObject reads an object of the members, and returns the names of those that it has. See
+// [httpjson.Reader.WrongKind] for want.
+func readObject[T any](d *httpjson.Reader, want string, members []member[T], into T) (given []string, err error) {
+	err = d.Object(want, func(name string) error {
 		i := slices.IndexFunc(members, func(m member[T]) bool { return m.name == name })
 		switch {
 		case i < 0:
@@ -343,29 +341,25 @@ func (q *shuffleRequest) values() []string {
 // readHands reads hand sizes, or the name of a preset.
 func readHands(d *httpjson.Reader, q *shuffleRequest) error {
 	const accepted = `the sizes of the hands, such as [5,5], or a preset of the deck, such as "bridge"`
-	switch d.Kind() {
-	case '"':
+	if d.Kind() == '"' {
 		preset, err := d.String()
 		if err == nil && preset == "" {
 			err = unprocessable(`hands must be %s; got "".`, accepted).at("/hands")
 		}
 		q.Preset = preset
 		return err
-	case '[':
-	default:
-		return d.WrongKind(accepted)
 	}
 	var err error
-	if q.Hands, err = readCounts(d); err == nil && len(q.Hands) == 0 {
+	if q.Hands, err = readCounts(d, accepted); err == nil && len(q.Hands) == 0 {
 		err = unprocessable("hands must have at least one size, as in [13,13,13,13], or be left out; got [].").at("/hands")
 	}
 	return err
 }
 
-// readCounts reads an array of counts.
-func readCounts(d *httpjson.Reader) ([]uint64, error) {
+// readCounts reads an array of counts. See [httpjson.Reader.WrongKind] for want.
+func readCounts(d *httpjson.Reader, want string) ([]uint64, error) {
 	counts := []uint64{}
-	err := d.Array(func(int) error {
+	err := d.Array(want, func(int) error {
 		n, err := d.Count()
 		counts = append(counts, n)
 		return err
@@ -375,11 +369,8 @@ func readCounts(d *httpjson.Reader) ([]uint64, error) {
 
 // readParameters reads the parameters of a deck type.
 func readParameters(d *httpjson.Reader, q *shuffleRequest) error {
-	if d.Kind() != '{' {
-		return d.WrongKind(`an object of integers such as {"players": 9}`)
-	}
 	q.Parameters = map[string]int{}
-	return d.Object(func(name string) error {
+	return d.Object(`an object of integers such as {"players": 9}`, func(name string) error {
 		n, err := d.Count()
 		if err != nil {
 			return err
@@ -416,18 +407,14 @@ func readExpiry(d *httpjson.Reader) (time.Duration, error) {
 
 // readCut reads the cut card's position, or the range to draw it from.
 func readCut(d *httpjson.Reader) (*shoe.Cut, error) {
-	switch d.Kind() {
-	case '0':
+	if d.Kind() == '0' {
 		n, err := d.Count()
 		if err == nil && n == 0 {
 			err = problemCut("0")
 		}
 		return &shoe.Cut{At: n}, err
-	case '[':
-	default:
-		return nil, d.WrongKind("a number of cards such as 234 or a range of them such as [220,250]")
 	}
-	ends, err := readCounts(d)
+	ends, err := readCounts(d, "a number of cards such as 234 or a range of them such as [220,250]")
 	switch {
 	case err != nil:
 		return nil, err

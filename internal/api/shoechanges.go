@@ -192,11 +192,8 @@ func readCards(d *httpjson.Reader, c *liveshoes.Change) error {
 		}
 		return err
 	}
-	if d.Kind() != '[' {
-		return d.WrongKind(`an array of card numbers and codes such as [0,"AS"]`)
-	}
 	c.Cards = []liveshoes.CardName{}
-	return d.Array(func(i int) error {
+	return d.Array(`an array of card numbers and codes such as [0,"AS"]`, func(i int) error {
 		if i == shoe.MaxCards {
 			return unprocessable("cards must have at most %d elements, as many as a shoe has cards.", shoe.MaxCards).at("/cards")
 		}

@@ -142,7 +142,7 @@ func TestReaderErrors(t *testing.T) {
 	} {
 		d, err := NewReader([]byte(body), budget.New(0).Lease(netip.MustParseAddr("192.0.2.1")))
 		require.NoError(t, err)
-		err = d.Object(func(name string) (err error) {
+		err = d.Object("a JSON object", func(name string) (err error) {
 			switch name {
 			case "n":
 				_, err = d.Count()
@@ -153,7 +153,7 @@ func TestReaderErrors(t *testing.T) {
 			case "e":
 				_, err = d.Elements(10)
 			case "a":
-				err = d.Array(func(int) error {
+				err = d.Array("an array", func(int) error {
 					_, err := d.Count()
 					return err
 				})
@@ -189,11 +189,11 @@ func TestPartsAreCharged(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		err = d.Object(func(name string) error {
+		err = d.Object("a JSON object", func(name string) error {
 			if name != "a" {
 				return d.decoder.SkipValue()
 			}
-			return d.Array(func(int) error {
+			return d.Array("an array", func(int) error {
 				_, err := d.Count()
 				return err
 			})

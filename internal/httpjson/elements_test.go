@@ -33,7 +33,7 @@ func elementsIn(body string, limit uint64) (found *Elements, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = d.Object(func(name string) (err error) {
+	err = d.Object("a JSON object", func(name string) (err error) {
 		if name == "items" {
 			found, err = d.Elements(limit)
 			return err

@@ -109,9 +109,10 @@ func (d *Reader) Pointer() string { return string(d.decoder.StackPointer()) }
 // Kind returns the [jsontext.Kind] of the next value: '{', '[', '"', '0', 't', 'f' or 'n'; 0 at a syntax error.
 func (d *Reader) Kind() byte { return byte(d.decoder.PeekKind()) }
 
-// Object reads an object. It calls member for each name, to read the value.
-func (d *Reader) Object(member func(name string) error) error {
-	if _, err := d.token("{", "a JSON object"); err != nil {
+// Object reads an object. It calls member for each name, to read the value. [Reader.WrongKind] has
+// want in its error.
+func (d *Reader) Object(want string, member func(name string) error) error {
+	if _, err := d.token("{", want); err != nil {
 		return err
 	}
 	for d.decoder.PeekKind() == '"' {
@@ -129,9 +130,10 @@ func (d *Reader) Object(member func(name string) error) error {
 	return d.close('}')
 }
 
-// Array reads an array. It calls element at each element, to read it.
-func (d *Reader) Array(element func(i int) error) error {
-	if _, err := d.token("[", "an array"); err != nil {
+// Array reads an array. It calls element at each element, to read it. [Reader.WrongKind] has want in
+// its error.
+func (d *Reader) Array(want string, element func(i int) error) error {
+	if _, err := d.token("[", want); err != nil {
 		return err
 	}
 	for i := 0; ; i++ {
