@@ -307,7 +307,7 @@ func deal(t *testing.T, d *services.Services, r *dealer.Request, reveal bool) {
 	t.Helper()
 	result, err := d.Dealer.Shuffle(context.Background(), r)
 	if err == nil && reveal {
-		_, err = d.Disclosure.Reveal(t.Context(), result.AuditID, result.Statement.Seed, nil)
+		_, err = d.Disclosure.Reveal(t.Context(), result.ID, result.Statement.Seed, nil)
 	}
 	require.NoError(t, err)
 }

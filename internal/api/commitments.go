@@ -88,7 +88,7 @@ func (o *object) made(c *dealer.Commitment) {
 	}
 	o.text("commitment_id", c.ID.String())
 	o.number("log_index", c.LogIndex)
-	o.hex("commitment", c.Hash[:])
+	o.hex("commitment", c.Commitment[:])
 	o.raw("statement", string(quoted))
 	o.time("deadline", c.Deadline.UTC(), audit.TimeFormat)
 	if c.Count > 0 {

@@ -53,7 +53,7 @@ func (a *logAPI) answerShuffle(x *exchange, q *shuffleRequest) error {
 // shuffle encodes the members of a shuffle with its orders, and returns the time spent shuffling.
 func (s *stream) shuffle(q *shuffleRequest, result *dealer.Shuffle) (spent time.Duration) {
 	s.open()
-	s.text("audit_id", result.AuditID.String())
+	s.text("audit_id", result.ID.String())
 	s.number("log_index", result.LogIndex)
 	s.text("algorithm", string(result.Statement.Algorithm))
 	spent = s.orders(q, result)

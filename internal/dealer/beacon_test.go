@@ -42,14 +42,14 @@ func TestSignatureComesFromARelay(t *testing.T) {
 	answer = `{"signature":"` + signature + `"}`
 	d = New(s.Journal(t), d.rules, options) // restarted
 	made := mustShuffle(t, d, use)
-	assert.Equal(t, made.AuditID, mustShuffle(t, d, use).AuditID)
+	assert.Equal(t, made.ID, mustShuffle(t, d, use).ID)
 	assert.Equal(t, 2, asked)
 	d = New(s.Journal(t), d.rules, options)
 	var closed *CommitmentClosedError
 	_, err = d.Shuffle(t.Context(), ask(plan.Request{CommitmentID: c.ID}))
 	require.ErrorAs(t, err, &closed, "a relay is asked for a commitment that was used")
 	assert.Equal(t, 2, asked)
-	stored, err := d.journal.ByID(t.Context(), made.AuditID)
+	stored, err := d.journal.ByID(t.Context(), made.ID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{signature, audit.KindShuffle}, []any{stored.ClientSeed, stored.Kind})
 	s.Check(t, d.journal)

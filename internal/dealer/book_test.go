@@ -45,11 +45,11 @@ func TestBookIsDealtInOrder(t *testing.T) {
 			require.Equal(t, i+1, made.Round)
 			require.False(t, seeds[string(made.Statement.Seed)], "a seed was used twice")
 			seeds[string(made.Statement.Seed)] = true
-			_, v, err := shown.Verify(t.Context(), made.AuditID, 1000, journaltest.Unlimited{})
+			_, v, err := shown.Verify(t.Context(), made.ID, 1000, journaltest.Unlimited{})
 			require.NoError(t, err)
 			assert.True(t, v.OK, "%+v", v.Steps)
 			assert.Equal(t, "committed", v.Steps[len(v.Steps)-1].Name)
-			a, err := shown.Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil)
+			a, err := shown.Reveal(t.Context(), made.ID, made.Statement.Seed, nil)
 			require.NoError(t, err)
 			assert.Equal(t, made.Statement.Seed, a.Seed)
 			got, err := d.Commitment(t.Context(), c.ID)
@@ -139,7 +139,7 @@ func TestRoundOfABookIsReplayed(t *testing.T) {
 	request := keyed("k", plan.Request{CommitmentID: c.ID, ClientSeed: "x"})
 	first := mustShuffle(t, d, request)
 	again := mustShuffle(t, d, request)
-	assert.Equal(t, []any{first.AuditID, uint64(1)}, []any{again.AuditID, again.Round})
+	assert.Equal(t, []any{first.ID, uint64(1)}, []any{again.ID, again.Round})
 	busy := round(c, "x")
 	busy.Reserve = func(*audit.Statement) error { return ledger.ErrOverloaded }
 	_, err := d.Shuffle(t.Context(), busy)

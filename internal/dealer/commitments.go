@@ -35,16 +35,11 @@ func Statuses() []Status { return []Status{StatusOpen, StatusLate, StatusUsed, S
 
 // A Commitment fixes a seed and a statement before the client seed is known.
 type Commitment struct {
-	ID        uuid.UUID
-	LogIndex  uint64
-	Statement audit.Statement // without its seed
-	Hash      audit.Commitment
-	Deadline  time.Time
-	Beacon    string // the round whose signature is the client seed; empty for none
-	Status    Status
-	Count     uint64    // of the rounds of a book; 0 without one
-	Used      uint64    // how many of these were used
-	ClosedBy  uuid.UUID // the record that used or voided it; Nil while there is no such record
+	*audit.Record // its statement has no seed
+	LogIndex      uint64
+	Status        Status
+	Used          uint64    // how many rounds of a book were used
+	ClosedBy      uuid.UUID // the record that used or voided it; Nil while there is no such record
 }
 
 // ErrNoCommitment is for an unknown commitment id.
@@ -74,10 +69,7 @@ const maxOpen = 1 << 14
 
 // commitment returns the public part, with the status open.
 func (c *committed) commitment() *Commitment {
-	return &Commitment{
-		ID: c.record.ID, LogIndex: c.index, Statement: c.record.Statement, Hash: c.record.Commitment,
-		Deadline: c.record.Deadline, Beacon: c.record.Beacon, Status: StatusOpen, Count: c.record.Count,
-	}
+	return &Commitment{Record: c.record, LogIndex: c.index, Status: StatusOpen}
 }
 
 // Commit draws a seed for a request and logs a commitment to both, or replays the first attempt. It

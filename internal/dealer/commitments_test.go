@@ -57,7 +57,7 @@ func TestCommittedShuffle(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if made.Commitment != c.Hash || made.LogIndex <= c.LogIndex || made.Statement.Commitment() != c.Hash {
+		if made.Commitment != c.Commitment || made.LogIndex <= c.LogIndex || made.Statement.Commitment() != c.Commitment {
 			t.Errorf("%s: the shuffle %+v is not of the commitment %+v", name, made, c)
 		}
 		stored, err := d.journal.ByID(t.Context(), c.ID)
@@ -67,14 +67,14 @@ func TestCommittedShuffle(t *testing.T) {
 		if sidecar, err := d.journal.Sidecar(stored); err != nil || !bytes.Equal(sidecar.Seed, made.Statement.Seed) {
 			t.Errorf("%s: another seed than was committed to: %+v, %v", name, sidecar, err)
 		}
-		_, v, err := shown.Verify(t.Context(), made.AuditID, 1000, journaltest.Unlimited{})
+		_, v, err := shown.Verify(t.Context(), made.ID, 1000, journaltest.Unlimited{})
 		if err != nil || !v.OK || v.Steps[len(v.Steps)-1].Name != "committed" || v.Record.ClientSeed != "it came late" {
 			t.Errorf("%s: the replay is %+v, %v", name, v, err)
 		}
 		got, err := d.Commitment(t.Context(), c.ID)
-		assert.Truef(t, err == nil && got.Status == StatusUsed && got.ClosedBy == made.AuditID, "%s: afterwards the commitment is %+v, %v", name, got, err)
+		assert.Truef(t, err == nil && got.Status == StatusUsed && got.ClosedBy == made.ID, "%s: afterwards the commitment is %+v, %v", name, got, err)
 		var settled *CommitmentClosedError
-		if _, err := d.Shuffle(t.Context(), request); !errors.As(err, &settled) || settled.Status != StatusUsed || settled.ClosedBy != made.AuditID {
+		if _, err := d.Shuffle(t.Context(), request); !errors.As(err, &settled) || settled.Status != StatusUsed || settled.ClosedBy != made.ID {
 			t.Errorf("%s: used again: %v", name, err)
 		}
 	}
@@ -185,7 +185,7 @@ func TestCommitmentExpires(t *testing.T) {
 		require.Equalf(t, StatusVoid, got.Status, "the commitment is %+v", got)
 		void, err := d.journal.ByID(t.Context(), got.ClosedBy)
 		require.NoError(t, err)
-		assert.Truef(t, void.Kind == audit.KindVoid && void.CommitmentID == c.ID && void.Commitment == c.Hash, "the void is %s", void.Bytes)
+		assert.Truef(t, void.Kind == audit.KindVoid && void.CommitmentID == c.ID && void.Commitment == c.Commitment, "the void is %s", void.Bytes)
 	}
 	if err := use(t, d, made[2]); !errors.As(err, &settled) || settled.Status != StatusVoid {
 		t.Errorf("used when it is void: %v", err)
@@ -266,7 +266,7 @@ func TestRefusedUseLeavesTheCommitmentOpen(t *testing.T) {
 			t.Errorf("%s: the commitment is %+v, %v", pointer, got, err)
 		}
 	}
-	shuffled := mustShuffle(t, d, ask(plan.Request{Size: ptr(3)})).AuditID
+	shuffled := mustShuffle(t, d, ask(plan.Request{Size: ptr(3)})).ID
 	for _, id := range []uuid.UUID{{1}, shuffled} {
 		_, err := d.Shuffle(t.Context(), ask(plan.Request{CommitmentID: id, ClientSeed: "x"}))
 		assert.ErrorIs(t, err, ErrNoCommitment, "no commitment is used")
@@ -312,10 +312,12 @@ func TestRetryOfACommitmentIsReplayed(t *testing.T) {
 	other := New(s.Journal(t), d.rules, Options{})
 	first := commit(t, d, journal.NewKey("key", []byte("request")))
 	require.NoError(t, use(t, d, first))
+	text := func(c *Commitment) string {
+		return fmt.Sprintln(c.LogIndex, c.Status, c.Used, c.ClosedBy) + string(c.Append(nil))
+	}
 	for _, by := range []*Dealer{d, other} {
 		again := commit(t, by, journal.NewKey("key", []byte("request")))
-		assert.Equalf(t, fmt.Sprintf("%+v", first), fmt.Sprintf("%+v", again),
-			"replayed as %+v, first was %+v", again, first)
+		assert.Equal(t, text(first), text(again), "replayed")
 		reused := &Request{Request: plan.Request{Size: ptr(5)}, Key: journal.NewKey("key", []byte("other"))}
 		_, err := by.Commit(t.Context(), reused)
 		assert.ErrorIs(t, err, journal.ErrKeyReused, "another request with the key")
@@ -323,7 +325,6 @@ func TestRetryOfACommitmentIsReplayed(t *testing.T) {
 	var won *Commitment
 	journaltest.Overtake(d.journal, func() { won = commit(t, other, journal.NewKey("at once", []byte("request"))) })
 	lost := commit(t, d, journal.NewKey("at once", []byte("request")))
-	assert.Equalf(t, fmt.Sprintf("%+v", won), fmt.Sprintf("%+v", lost),
-		"at the same moment in another process it is %+v, want %+v", lost, won)
+	assert.Equal(t, text(won), text(lost), "at the same moment in another process")
 	assert.EqualValues(t, 3, s.Size(t), "there")
 }

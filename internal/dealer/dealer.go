@@ -91,13 +91,10 @@ func (r *Request) ReserveFor(s *audit.Statement) error {
 
 // A Shuffle is a durable record with its orders. It is not safe for concurrent use.
 type Shuffle struct {
-	AuditID    uuid.UUID
-	LogIndex   uint64
-	Statement  audit.Statement // with its seed
-	Commitment audit.Commitment
-	Deck       *deck.Deck // nil if no deck was shuffled
-	Round      uint64     // of the book that it used; 0 for none
-	stream     *rng.Stream
+	*audit.Record // its statement has the seed
+	LogIndex      uint64
+	Deck          *deck.Deck // nil if no deck was shuffled
+	stream        *rng.Stream
 }
 
 // Shuffle makes a shuffle, or replays the first attempt's. The error is a [*plan.Invalid],
@@ -139,10 +136,7 @@ func (d *Dealer) deal(ctx context.Context, t *Draft, key *journal.Key) (*Shuffle
 		stream.Release()
 		return nil, err
 	}
-	return &Shuffle{
-		AuditID: record.ID, LogIndex: index, Statement: record.Statement, Commitment: record.Commitment,
-		Deck: t.Plan.Deck, Round: record.Round, stream: stream,
-	}, nil
+	return &Shuffle{record, index, t.Plan.Deck, stream}, nil
 }
 
 // replay returns the shuffle recorded by a request's first attempt.
@@ -157,7 +151,7 @@ func (d *Dealer) replay(ctx context.Context, r *Request, first *journal.Stored) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Shuffle{AuditID: first.ID, LogIndex: first.Index, Statement: first.Statement, Commitment: first.Commitment, Round: first.Round}
+	s := &Shuffle{Record: first.Record, LogIndex: first.Index}
 	s.Statement.Seed = seed
 	if s.Deck, err = d.rules.DeckOf(first.Record); err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 			r.Algorithm = string(alg)
 			made, err := d.Shuffle(t.Context(), ask(r))
 			require.NoErrorf(t, err, "%s %+v", alg, r)
-			stored, err := d.journal.ByID(t.Context(), made.AuditID)
+			stored, err := d.journal.ByID(t.Context(), made.ID)
 			require.NoErrorf(t, err, "%s: stored as %+v", alg, stored)
 			require.Equalf(t, made.LogIndex, stored.Index, "%s: stored as %+v", alg, stored)
 			if sidecar, err := d.journal.Sidecar(stored); err != nil || !bytes.Equal(sidecar.Seed, made.Statement.Seed) {
@@ -174,7 +174,7 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 	_, err = d.Shuffle(t.Context(), use)
 	assert.ErrorIs(t, err, full, "a replay without memory")
 	use.Reserve = func(*audit.Statement) error { return nil }
-	assert.Equal(t, first.AuditID, mustShuffle(t, d, use).AuditID, "the replay")
+	assert.Equal(t, first.ID, mustShuffle(t, d, use).ID, "the replay")
 }
 
 // A retry gets the first attempt's response through any process.
@@ -225,7 +225,7 @@ func checkSame(t *testing.T, name string, again, first *Shuffle) {
 		}
 		return s.Deck.Codes()
 	}
-	if again.AuditID != first.AuditID || again.LogIndex != first.LogIndex || !slices.Equal(codes(again), codes(first)) ||
+	if again.ID != first.ID || again.LogIndex != first.LogIndex || !slices.Equal(codes(again), codes(first)) ||
 		fmt.Sprintf("%+v %s", again.Statement, again.Commitment) != fmt.Sprintf("%+v %s", first.Statement, first.Commitment) {
 		t.Errorf("%s: replayed as %+v, first was %+v", name, again, first)
 	}
@@ -258,7 +258,7 @@ func TestDeckThatHasChangedIsNotReplayed(t *testing.T) {
 	require.NoError(t, err)
 	for name, other := range map[string]*Dealer{"other cards": after, "no such deck": d} {
 		var changed *plan.DeckChangedError
-		if _, err := other.Shuffle(t.Context(), request); !errors.As(err, &changed) || changed.AuditID != first.AuditID {
+		if _, err := other.Shuffle(t.Context(), request); !errors.As(err, &changed) || changed.AuditID != first.ID {
 			t.Errorf("a retry with %s: %v", name, err)
 		}
 		var invalid *plan.Invalid
@@ -267,7 +267,7 @@ func TestDeckThatHasChangedIsNotReplayed(t *testing.T) {
 		}
 	}
 	again := mustShuffle(t, before, request)
-	assert.Equalf(t, first.AuditID, again.AuditID, "a retry with the same cards: %+v", again)
+	assert.Equalf(t, first.ID, again.ID, "a retry with the same cards: %+v", again)
 }
 
 func TestUniqueReference(t *testing.T) {
@@ -284,7 +284,7 @@ func TestUniqueReference(t *testing.T) {
 		assert.Equalf(t, by, taken.First, "%s: %v, want that", what, err)
 	}
 	plain := mustShuffle(t, d, ask(plan.Request{Size: ptr(5), Reference: "plain"}))
-	isTaken("after a plain one", unique(plan.Request{Size: ptr(5), Reference: "plain"}), plain.AuditID)
+	isTaken("after a plain one", unique(plan.Request{Size: ptr(5), Reference: "plain"}), plain.ID)
 	assert.NoError(t, unique(plan.Request{Size: ptr(5), Reference: "alone"}), "the first")
 	if _, err := d.Shuffle(t.Context(), ask(plan.Request{Size: ptr(5), Reference: "alone"})); err != nil {
 		t.Errorf("a second one that need not be unique: %v", err)
@@ -306,7 +306,7 @@ func TestUniqueReferenceWithACommitment(t *testing.T) {
 			for _, kind := range sequence {
 				request := ask(plan.Request{Size: ptr(5), Reference: reference, UniqueReference: kind == 'S' && sequence == "SC"})
 				if kind != 'C' {
-					first = mustShuffle(t, d, request).AuditID
+					first = mustShuffle(t, d, request).ID
 					continue
 				}
 				c, err := d.Commit(t.Context(), request)

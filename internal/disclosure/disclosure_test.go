@@ -56,10 +56,10 @@ func (s *service) shuffle(t *testing.T, r plan.Request) *dealer.Shuffle {
 func (s *service) revealed(t *testing.T, reference string) (*dealer.Shuffle, uuid.UUID) {
 	t.Helper()
 	made := s.shuffle(t, plan.Request{Deck: "standard52", Reference: reference})
-	if _, err := s.Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil); err != nil {
+	if _, err := s.Reveal(t.Context(), made.ID, made.Statement.Seed, nil); err != nil {
 		t.Fatal(err)
 	}
-	reveal, err := s.journal.ByClaim(t.Context(), journal.RevealClaim(made.AuditID))
+	reveal, err := s.journal.ByClaim(t.Context(), journal.RevealClaim(made.ID))
 	require.NoError(t, err)
 	return made, reveal.ID
 }
@@ -70,18 +70,18 @@ func TestRevealTakesTheSeed(t *testing.T) {
 	s := newService(t)
 	made := s.shuffle(t, plan.Request{Deck: "standard52", Reference: "table 1"})
 	shown := func() rng.Seed {
-		a, err := s.Audit(t.Context(), made.AuditID)
+		a, err := s.Audit(t.Context(), made.ID)
 		require.NoError(t, err)
 		return a.Seed
 	}
-	_, v, err := s.Verify(t.Context(), made.AuditID, 100, journaltest.Unlimited{})
+	_, v, err := s.Verify(t.Context(), made.ID, 100, journaltest.Unlimited{})
 	if err != nil || !v.OK || v.Orders != nil || v.OrderDigest != "" {
 		t.Errorf("verifying before the reveal: %+v, %v; want it to hold and to show no card", v, err)
 	}
 	wrong := slices.Clone(made.Statement.Seed)
 	wrong[0]++
 	for _, seed := range []rng.Seed{nil, wrong, wrong[:32], append(slices.Clone(made.Statement.Seed), 0)} {
-		_, err := s.Reveal(t.Context(), made.AuditID, seed, nil)
+		_, err := s.Reveal(t.Context(), made.ID, seed, nil)
 		assert.ErrorIsf(t, err, disclosure.ErrWrongSeed, "revealing with %x", seed)
 	}
 	assert.True(t, shown() == nil && s.store.Size(t) == 1, "a wrong seed revealed something")
@@ -89,7 +89,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 	processes := []*service{s, newServiceOn(t, s.store)}
 	for i := range 8 {
 		go func() {
-			_, err := processes[i%2].Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil)
+			_, err := processes[i%2].Reveal(t.Context(), made.ID, made.Statement.Seed, nil)
 			done <- err
 		}()
 	}
@@ -103,14 +103,14 @@ func TestRevealTakesTheSeed(t *testing.T) {
 		t.Errorf("listed with the shuffle is %x, with the reveal %x", audits[0].Seed, audits[1].Seed)
 	}
 	reveal, err := audit.ParseRecord(audits[1].Record)
-	if err != nil || reveal.Kind != audit.KindReveal || reveal.AuditID != made.AuditID || reveal.Commitment != made.Commitment {
+	if err != nil || reveal.Kind != audit.KindReveal || reveal.AuditID != made.ID || reveal.Commitment != made.Commitment {
 		t.Errorf("the reveal is %+v, %v", reveal, err)
 	}
 	_, err = s.Reveal(t.Context(), audits[1].ID, made.Statement.Seed, nil)
 	assert.ErrorIs(t, err, disclosure.ErrNoSeed, "revealing a reveal")
 	_, _, err = s.Verify(t.Context(), audits[1].ID, 0, journaltest.Unlimited{})
 	assert.ErrorIs(t, err, disclosure.ErrNoSeed, "verifying a reveal")
-	_, v, err = s.Verify(t.Context(), made.AuditID, 100, journaltest.Unlimited{})
+	_, v, err = s.Verify(t.Context(), made.ID, 100, journaltest.Unlimited{})
 	assert.Truef(t, err == nil && len(v.Orders) == 1 && v.OrderDigest != "", "verifying after the reveal: %+v, %v", v, err)
 	s.store.Check(t, s.journal)
 }
@@ -118,10 +118,10 @@ func TestRevealTakesTheSeed(t *testing.T) {
 func TestRevealNowNeedsNoReveal(t *testing.T) {
 	s := newService(t)
 	made := s.shuffle(t, plan.Request{Size: ptr(6), RevealNow: true})
-	a, err := s.Audit(t.Context(), made.AuditID)
+	a, err := s.Audit(t.Context(), made.ID)
 	require.NoErrorf(t, err, "%+v", a)
 	assert.Equalf(t, made.Statement.Seed, a.Seed, "%+v", a)
-	if _, err := s.Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil); err != nil || s.store.Size(t) != 1 {
+	if _, err := s.Reveal(t.Context(), made.ID, made.Statement.Seed, nil); err != nil || s.store.Size(t) != 1 {
 		t.Errorf("revealing what is revealed: %v, %d records", err, s.store.Size(t))
 	}
 }
@@ -154,7 +154,7 @@ func TestAuditsArePaged(t *testing.T) {
 	s := newService(t)
 	var want []uuid.UUID
 	for range 40 {
-		want = append(want, s.shuffle(t, plan.Request{Size: ptr(3), Reference: "game"}).AuditID)
+		want = append(want, s.shuffle(t, plan.Request{Size: ptr(3), Reference: "game"}).ID)
 		s.shuffle(t, plan.Request{Size: ptr(3), Reference: "another game"})
 	}
 	var got []uuid.UUID
@@ -184,14 +184,14 @@ func TestRetryOfARevealIsReplayed(t *testing.T) {
 	s := newService(t)
 	one, two := s.shuffle(t, plan.Request{Size: ptr(5)}), s.shuffle(t, plan.Request{Size: ptr(5)})
 	for _, by := range []*service{s, s, newServiceOn(t, s.store)} {
-		a, err := by.Reveal(t.Context(), one.AuditID, one.Statement.Seed, journal.NewKey("key", []byte("one")))
+		a, err := by.Reveal(t.Context(), one.ID, one.Statement.Seed, journal.NewKey("key", []byte("one")))
 		if err != nil || !bytes.Equal(a.Seed, one.Statement.Seed) || s.store.Size(t) != 3 {
 			t.Errorf("the reveal is %+v, %v, with %d records", a, err, s.store.Size(t))
 		}
 	}
-	_, err := s.Reveal(t.Context(), two.AuditID, two.Statement.Seed, journal.NewKey("key", []byte("two")))
+	_, err := s.Reveal(t.Context(), two.ID, two.Statement.Seed, journal.NewKey("key", []byte("two")))
 	assert.ErrorIs(t, err, journal.ErrKeyReused, "another reveal with the key")
-	if a, err := s.Audit(t.Context(), two.AuditID); err != nil || a.Seed != nil {
+	if a, err := s.Audit(t.Context(), two.ID); err != nil || a.Seed != nil {
 		t.Errorf("it revealed %+v, %v", a, err)
 	}
 }
@@ -222,27 +222,27 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 			assert.ErrorIsf(t, err, ledger.ErrCorrupt, "%s: %s", v.name, what)
 		}
 		for what, made := range map[string]*dealer.Shuffle{"revealed at once": public, "revealed later": later} {
-			_, err := s.Audit(t.Context(), made.AuditID)
+			_, err := s.Audit(t.Context(), made.ID)
 			corrupt("showing what was "+what, err)
-			_, err = s.Prove(t.Context(), made.AuditID, false)
+			_, err = s.Prove(t.Context(), made.ID, false)
 			corrupt("proving what was "+what, err)
 			_, err = s.Audits(t.Context(), s.journal.Log, made.Statement.Reference, 0, 10, unlimited)
 			corrupt("listing what was "+what, err)
-			_, _, err = s.Verify(t.Context(), made.AuditID, 0, journaltest.Unlimited{})
+			_, _, err = s.Verify(t.Context(), made.ID, 0, journaltest.Unlimited{})
 			corrupt("replaying what was "+what, err)
 		}
 		before := s.store.Size(t)
-		_, err := s.Reveal(t.Context(), secret.AuditID, secret.Statement.Seed, nil)
+		_, err := s.Reveal(t.Context(), secret.ID, secret.Statement.Seed, nil)
 		corrupt("revealing", err)
 		assert.Equal(t, before, s.store.Size(t), v.name)
 		// Showing a record does not read a secret seed.
-		if a, err := s.Audit(t.Context(), secret.AuditID); err != nil || a.Seed != nil {
+		if a, err := s.Audit(t.Context(), secret.ID); err != nil || a.Seed != nil {
 			t.Errorf("%s: showing what is secret: %+v, %v", v.name, a, err)
 		}
-		if p, err := s.Prove(t.Context(), secret.AuditID, false); err != nil || p.Seed != nil {
+		if p, err := s.Prove(t.Context(), secret.ID, false); err != nil || p.Seed != nil {
 			t.Errorf("%s: proving what is secret: %+v, %v", v.name, p, err)
 		}
-		if _, result, err := s.Verify(t.Context(), secret.AuditID, 0, journaltest.Unlimited{}); err != nil || result.OK {
+		if _, result, err := s.Verify(t.Context(), secret.ID, 0, journaltest.Unlimited{}); err != nil || result.OK {
 			t.Errorf("%s: replaying what is secret: %+v, %v, want that it does not hold", v.name, result, err)
 		}
 	}
@@ -253,11 +253,11 @@ func TestRevealIsDecidedByTheCommitment(t *testing.T) {
 	s := newService(t)
 	made, other := s.shuffle(t, plan.Request{Deck: "standard52"}), s.shuffle(t, plan.Request{Deck: "standard52"})
 	s.store.Tamper = func(e *ledger.Stored) { e.Sidecar = slices.Clone(other.Statement.Seed) }
-	if _, err := s.Reveal(t.Context(), made.AuditID, other.Statement.Seed, nil); !errors.Is(err, disclosure.ErrWrongSeed) {
+	if _, err := s.Reveal(t.Context(), made.ID, other.Statement.Seed, nil); !errors.Is(err, disclosure.ErrWrongSeed) {
 		t.Errorf("revealing with the seed that was put in: %v", err)
 	}
 	s.store.Tamper = nil
-	a, err := s.Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil)
+	a, err := s.Reveal(t.Context(), made.ID, made.Statement.Seed, nil)
 	require.NoErrorf(t, err, "revealing with the seed of the answer: %+v", a)
 	assert.Equalf(t, made.Statement.Seed, a.Seed, "revealing with the seed of the answer: %+v", a)
 }
@@ -266,19 +266,19 @@ func TestRevealIsDecidedByTheCommitment(t *testing.T) {
 func TestMovedClaimRevealsNothing(t *testing.T) {
 	s := newService(t)
 	secret := s.shuffle(t, plan.Request{Deck: "standard52"})
-	if a, err := s.Audit(t.Context(), secret.AuditID); err != nil || a.Seed != nil {
+	if a, err := s.Audit(t.Context(), secret.ID); err != nil || a.Seed != nil {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	other, _ := s.revealed(t, "")
-	s.store.Moved = map[string]string{journal.RevealClaim(secret.AuditID): journal.RevealClaim(other.AuditID)}
+	s.store.Moved = map[string]string{journal.RevealClaim(secret.ID): journal.RevealClaim(other.ID)}
 	for what, ask := range map[string]func() error{
-		"showing": func() error { return second(s.Audit(t.Context(), secret.AuditID)) },
-		"proving": func() error { return second(s.Prove(t.Context(), secret.AuditID, false)) },
+		"showing": func() error { return second(s.Audit(t.Context(), secret.ID)) },
+		"proving": func() error { return second(s.Prove(t.Context(), secret.ID, false)) },
 		"replaying": func() error {
-			_, _, err := s.Verify(t.Context(), secret.AuditID, 10, journaltest.Unlimited{})
+			_, _, err := s.Verify(t.Context(), secret.ID, 10, journaltest.Unlimited{})
 			return err
 		},
-		"revealing": func() error { return second(s.Reveal(t.Context(), secret.AuditID, secret.Statement.Seed, nil)) },
+		"revealing": func() error { return second(s.Reveal(t.Context(), secret.ID, secret.Statement.Seed, nil)) },
 	} {
 		assert.ErrorIs(t, ask(), ledger.ErrCorrupt, what)
 	}
@@ -296,7 +296,7 @@ func TestRevealsAtOnceAreOne(t *testing.T) {
 	}
 	var observed committed
 	reveal := func(ctx context.Context, done chan<- error) {
-		_, err := s.Reveal(ctx, made.AuditID, made.Statement.Seed, nil)
+		_, err := s.Reveal(ctx, made.ID, made.Statement.Seed, nil)
 		done <- err
 	}
 	ctx, cancel := context.WithCancel(journal.Observed(t.Context(), &observed))
@@ -316,7 +316,7 @@ func TestRevealsAtOnceAreOne(t *testing.T) {
 	}
 	n := len(appends)
 	assert.Truef(t, n == 0 && s.store.Size(t) == 2, "%d more appends were attempted; the log has %d records, want 2", n, s.store.Size(t))
-	a, err := s.Audit(t.Context(), made.AuditID)
+	a, err := s.Audit(t.Context(), made.ID)
 	require.NoError(t, err, "the seed is not shown after the reveal")
 	assert.Equal(t, made.Statement.Seed, a.Seed, "the seed is not shown after the reveal")
 }

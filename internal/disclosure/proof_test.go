@@ -39,7 +39,7 @@ func TestProve(t *testing.T) {
 		index      uint64
 		seed       rng.Seed
 		clientSeed string
-	}{{made.AuditID, 0, made.Statement.Seed, ""}, {reveal, 1, nil, ""}, {secret.AuditID, 2, nil, "the players"}} {
+	}{{made.ID, 0, made.Statement.Seed, ""}, {reveal, 1, nil, ""}, {secret.ID, 2, nil, "the players"}} {
 		p, err := s.Prove(t.Context(), v.id, false)
 		require.NoError(t, err)
 		if recordOf(t, p).ID != v.id || p.Inclusion.Index != v.index || !bytes.Equal(p.Seed, v.seed) || p.ClientSeed != v.clientSeed ||
@@ -54,17 +54,17 @@ func TestProve(t *testing.T) {
 	_, err = s.Prove(t.Context(), uuid.New(), false)
 	assert.ErrorIs(t, err, ledger.ErrNotFound, "proving an unknown record")
 	s.store.Tamper = func(e *ledger.Stored) { e.Index = 1 }
-	_, err = s.Prove(t.Context(), secret.AuditID, false)
+	_, err = s.Prove(t.Context(), secret.ID, false)
 	assert.ErrorIs(t, err, ledger.ErrCorrupt, "proving a record that is stored under the index of another")
 	s.store.Tamper = func(e *ledger.Stored) {
 		e.Record = bytes.Replace(e.Record, []byte(`"size":9`), []byte(`"size":8`), 1)
 		// The stored leaf hash differs from the tree's.
 		e.Hash = tlog.RecordHash(e.Record)
 	}
-	_, err = s.Prove(t.Context(), secret.AuditID, false)
+	_, err = s.Prove(t.Context(), secret.ID, false)
 	assert.ErrorIs(t, err, ledger.ErrCorrupt, "proving a record that was changed along with its hash")
 	s.store.Tamper = func(e *ledger.Stored) { e.Record = e.Record[1:] }
-	_, err = s.Prove(t.Context(), secret.AuditID, false)
+	_, err = s.Prove(t.Context(), secret.ID, false)
 	assert.ErrorIs(t, err, ledger.ErrCorrupt, "proving a record that was changed")
 }
 
@@ -84,10 +84,10 @@ func TestProveWaitsForTheCheckpoint(t *testing.T) {
 	made := s.shuffle(t, plan.Request{Size: ptr(9)})
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := s.Prove(short, made.AuditID, false)
+	_, err := s.Prove(short, made.ID, false)
 	assert.ErrorIs(t, err, ledger.ErrNotPublished, "proving what is not published")
 	close(readable)
-	_, err = s.Prove(t.Context(), made.AuditID, false)
+	_, err = s.Prove(t.Context(), made.ID, false)
 	assert.NoError(t, err)
 }
 
@@ -100,7 +100,7 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 	made := s.shuffle(t, plan.Request{CommitmentID: c.ID, ClientSeed: "late"})
 	check := func(want bool, detail string) {
 		t.Helper()
-		_, v, err := s.Verify(t.Context(), made.AuditID, 0, journaltest.Unlimited{})
+		_, v, err := s.Verify(t.Context(), made.ID, 0, journaltest.Unlimited{})
 		require.NoError(t, err)
 		last := v.Steps[len(v.Steps)-1]
 		if v.OK != want || last.OK != want || last.Name != "committed" || !strings.Contains(last.Detail, detail) {
@@ -121,7 +121,7 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 			cancel() // the caller leaves
 		}
 	}
-	_, v, err := s.Verify(ctx, made.AuditID, 0, journaltest.Unlimited{})
+	_, v, err := s.Verify(ctx, made.ID, 0, journaltest.Unlimited{})
 	assert.ErrorIsf(t, err, context.Canceled, "for a caller who left: %+v", v)
 }
 

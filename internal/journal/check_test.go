@@ -117,10 +117,10 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 	revealed := func(reference string) (*dealer.Shuffle, uuid.UUID) {
 		t.Helper()
 		made := shuffle(dealer.Request{Request: plan.Request{Deck: "standard52", Reference: reference}})
-		if _, err := shown.Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil); err != nil {
+		if _, err := shown.Reveal(t.Context(), made.ID, made.Statement.Seed, nil); err != nil {
 			t.Fatal(err)
 		}
-		reveal, err := j.ByClaim(t.Context(), journal.RevealClaim(made.AuditID))
+		reveal, err := j.ByClaim(t.Context(), journal.RevealClaim(made.ID))
 		require.NoError(t, err)
 		return made, reveal.ID
 	}
@@ -149,13 +149,13 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 	assert.Equal(t, "", whole.Unchecked(), "unchecked are claims")
 	assert.Equal(t, "key ", blind.Unchecked(), "unchecked are claims")
 	checkSound(t, s, j, map[uuid.UUID][]ledger.Claim{
-		first.AuditID: nil, second.AuditID: nil, public.AuditID: nil,
-		firstReveal:     {{Name: "reveal " + first.AuditID.String()}},
-		secondReveal:    {{Name: "reveal " + second.AuditID.String()}},
-		keyed.AuditID:   {{Name: keyClaim("key")}},
+		first.ID: nil, second.ID: nil, public.ID: nil,
+		firstReveal:     {{Name: "reveal " + first.ID.String()}},
+		secondReveal:    {{Name: "reveal " + second.ID.String()}},
+		keyed.ID:        {{Name: keyClaim("key")}},
 		open.ID:         {{Name: "commitment " + open.ID.String(), Due: open.Deadline.UnixMicro()}},
 		used.ID:         {{Name: "commitment " + used.ID.String(), Due: used.Deadline.UnixMicro()}, {Name: keyClaim("commit")}},
-		use.AuditID:     {{Name: "commitment " + used.ID.String(), Taken: true}},
+		use.ID:          {{Name: "commitment " + used.ID.String(), Taken: true}},
 		void.ID:         {{Name: "commitment " + void.ID.String(), Due: void.Deadline.UnixMicro()}},
 		voided.ClosedBy: {{Name: "commitment " + void.ID.String(), Taken: true, Status: "void"}},
 	})
@@ -164,31 +164,31 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 		return func(e *ledger.Stored) { e.Record = bytes.Replace(e.Record, []byte(old), []byte(replacement), 1) }
 	}
 	checkDamages(t, s, j, []damage{
-		{"another id", "under another id", first.AuditID, false, func(e *ledger.Stored) { e.ID = second.AuditID }},
-		{"another reference", "under another reference", first.AuditID, false, func(e *ledger.Stored) { e.Reference = "table 2" }},
-		{"no reference", "under another reference", first.AuditID, false, func(e *ledger.Stored) { e.Reference = "" }},
-		{"a reference too many", "under another reference", public.AuditID, false, func(e *ledger.Stored) { e.Reference = "table 1" }},
+		{"another id", "under another id", first.ID, false, func(e *ledger.Stored) { e.ID = second.ID }},
+		{"another reference", "under another reference", first.ID, false, func(e *ledger.Stored) { e.Reference = "table 2" }},
+		{"no reference", "under another reference", first.ID, false, func(e *ledger.Stored) { e.Reference = "" }},
+		{"a reference too many", "under another reference", public.ID, false, func(e *ledger.Stored) { e.Reference = "table 1" }},
 		{"a commitment's reference", "under another reference", open.ID, false, func(e *ledger.Stored) { e.Reference = "table 1" }},
-		{"another seed", "does not open", first.AuditID, true, sidecar(second.Statement.Seed)},
-		{"a bit of the seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar[len(e.Sidecar)-1] ^= 1 }},
-		{"half a seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar = e.Sidecar[:rng.BlockSize] }},
-		{"no seed", "does not open", first.AuditID, true, sidecar(nil)},
-		{"no public seed", "does not open", public.AuditID, true, sidecar(nil)},
+		{"another seed", "does not open", first.ID, true, sidecar(second.Statement.Seed)},
+		{"a bit of the seed", "does not open", first.ID, true, func(e *ledger.Stored) { e.Sidecar[len(e.Sidecar)-1] ^= 1 }},
+		{"half a seed", "does not open", first.ID, true, func(e *ledger.Stored) { e.Sidecar = e.Sidecar[:rng.BlockSize] }},
+		{"no seed", "does not open", first.ID, true, sidecar(nil)},
+		{"no public seed", "does not open", public.ID, true, sidecar(nil)},
 		{"a commitment without a seed", "does not open", open.ID, true, sidecar(nil)},
-		{"a byte too many", "the sidecar", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar = append(e.Sidecar, 7) }},
-		{"two bytes too many", "the sidecar", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar = append(e.Sidecar, 1, 1) }},
+		{"a byte too many", "the sidecar", first.ID, true, func(e *ledger.Stored) { e.Sidecar = append(e.Sidecar, 7) }},
+		{"two bytes too many", "the sidecar", first.ID, true, func(e *ledger.Stored) { e.Sidecar = append(e.Sidecar, 1, 1) }},
 		{"another reveal's id", "under another id", firstReveal, false, func(e *ledger.Stored) { e.ID = secondReveal }},
 		{"a reveal with a seed", "has a seed", firstReveal, true, sidecar(first.Statement.Seed)},
 		{"a void with a seed", "has a seed", voided.ClosedBy, true, sidecar(first.Statement.Seed)},
-		{"a use with a seed", "has a seed", use.AuditID, true, sidecar(first.Statement.Seed)},
-		{"a use before its commitment", "does not agree with its commitment", use.AuditID, false, func(e *ledger.Stored) { e.Index = 0 }},
-		{"a use of another commitment", "does not agree with its commitment", use.AuditID, false, replace(used.ID.String(), void.ID.String())},
-		{"a use of a shuffle", "does not agree with its commitment", use.AuditID, false, replace(used.ID.String(), first.AuditID.String())},
-		{"a use of nothing", "not in the log", use.AuditID, false, replace(used.ID.String(), strings.Repeat("0", 8)+used.ID.String()[8:])},
-		{"another record", "under another id", first.AuditID, false, func(e *ledger.Stored) { e.Record = entry(t, s, j, second.AuditID).Record }},
-		{"no record", "", first.AuditID, false, func(e *ledger.Stored) { e.Record = nil }},
-		{"a record cut short", "", first.AuditID, false, func(e *ledger.Stored) { e.Record = e.Record[:len(e.Record)-1] }},
-		{"a record of no kind", "", first.AuditID, false, replace(`"kind":"shuffle"`, `"kind":"joke"`)},
+		{"a use with a seed", "has a seed", use.ID, true, sidecar(first.Statement.Seed)},
+		{"a use before its commitment", "does not agree with its commitment", use.ID, false, func(e *ledger.Stored) { e.Index = 0 }},
+		{"a use of another commitment", "does not agree with its commitment", use.ID, false, replace(used.ID.String(), void.ID.String())},
+		{"a use of a shuffle", "does not agree with its commitment", use.ID, false, replace(used.ID.String(), first.ID.String())},
+		{"a use of nothing", "not in the log", use.ID, false, replace(used.ID.String(), strings.Repeat("0", 8)+used.ID.String()[8:])},
+		{"another record", "under another id", first.ID, false, func(e *ledger.Stored) { e.Record = entry(t, s, j, second.ID).Record }},
+		{"no record", "", first.ID, false, func(e *ledger.Stored) { e.Record = nil }},
+		{"a record cut short", "", first.ID, false, func(e *ledger.Stored) { e.Record = e.Record[:len(e.Record)-1] }},
+		{"a record of no kind", "", first.ID, false, replace(`"kind":"shuffle"`, `"kind":"joke"`)},
 	})
 }
 
