@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"golang.org/x/sync/semaphore"
+
 	"riffle/internal/audit"
 	"riffle/internal/journal"
 )
@@ -13,7 +15,7 @@ const maxBooks = 128
 
 // A book tells which round of a book of commitments is next.
 type book struct {
-	turn chan struct{} // holds the one request that deals a round
+	turn *semaphore.Weighted // of the one request that deals a round
 	tree *audit.Book
 
 	isKnown bool   // the other members are as in the log, unless another process dealt a round
@@ -29,12 +31,10 @@ var errRoundTaken = errors.New("the round of the book was taken")
 func (d *Dealer) dealRound(ctx context.Context, t *Draft, key *journal.Key) (*Shuffle, error) {
 	c := t.committed
 	b := d.findBook(c)
-	select {
-	case b.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := b.turn.Acquire(ctx, 1); err != nil {
+		return nil, err
 	}
-	defer func() { <-b.turn }()
+	defer b.turn.Release(1)
 	for {
 		if err := d.locate(ctx, b, c); err != nil {
 			return nil, err
@@ -61,7 +61,7 @@ func (d *Dealer) findBook(c *committed) *book {
 	}
 	statement := c.record.Statement
 	statement.Seed = c.seed
-	b := &book{turn: make(chan struct{}, 1), tree: audit.NewBook(&statement, c.record.Count)}
+	b := &book{turn: semaphore.NewWeighted(1), tree: audit.NewBook(&statement, c.record.Count)}
 	if first, found, _ := d.books.PeekOrAdd(c.record.ID, b); found {
 		return first
 	}
