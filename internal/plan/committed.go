@@ -8,8 +8,18 @@ import (
 	"riffle/internal/beacon"
 )
 
-// fillIn returns a copy of the request with its omitted members taken from the commitment.
+// fillIn returns a copy of the request with its omitted members taken from the commitment, or the
+// request itself if it uses none.
 func fillIn(request *Request, committed *audit.Record) (*Request, error) {
+	switch {
+	case committed != nil:
+	case request.UniqueReference && request.Reference == "":
+		return nil, Refuse("/unique_reference", "unique_reference requires a reference")
+	case request.BeaconSignature != "":
+		return nil, Refuse("/beacon_signature", "beacon_signature requires the commitment_id of a commitment with a beacon")
+	default:
+		return request, nil
+	}
 	r, s := *request, &committed.Statement
 	if err := takeSignature(&r, committed); err != nil {
 		return nil, err

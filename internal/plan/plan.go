@@ -121,27 +121,13 @@ type Rules struct {
 // omitted members are filled in from it, and the others must agree with it. The error is an
 // [*Invalid].
 func (r *Rules) Check(request *Request, committed *audit.Record) (*Plan, error) {
-	if request.UniqueReference && request.Reference == "" && committed == nil {
-		return nil, Refuse("/unique_reference", "unique_reference requires a reference")
-	}
-	if request.BeaconSignature != "" && committed == nil {
-		return nil, Refuse("/beacon_signature", "beacon_signature requires the commitment_id of a commitment with a beacon")
-	}
-	if committed != nil {
-		filled, err := fillIn(request, committed)
-		if err != nil {
-			return nil, err
-		}
-		request = filled
+	request, err := fillIn(request, committed)
+	if err != nil {
+		return nil, err
 	}
 	p := &Plan{Request: request}
 	if err := r.check(p, committed); err != nil {
 		return nil, err
-	}
-	if committed != nil {
-		if err := compare(&p.Statement, &committed.Statement); err != nil {
-			return nil, err
-		}
 	}
 	return p, nil
 }
@@ -173,7 +159,10 @@ func (r *Rules) check(p *Plan, committed *audit.Record) error {
 			return Refuse("/count", "count must be from 2 to %d rounds of %d of %d; got %d", most, s.Draw, s.Size, *n)
 		}
 	}
-	return CheckMovable(s.Algorithm, s.Size)
+	if err := CheckMovable(s.Algorithm, s.Size); err != nil || committed == nil {
+		return err
+	}
+	return compare(s, &committed.Statement)
 }
 
 // maxBlocks bounds the blocks of all seeds of a book, which take a few milliseconds to make.
