@@ -167,7 +167,7 @@ func versionTag(version uint64) string { return `"` + strconv.FormatUint(version
 func (o *object) shoe(s *liveshoes.Shoe) {
 	o.ids(s.First.ID, s.LogIndex, s)
 	o.text("algorithm", string(s.First.Statement.Algorithm))
-	o.number("size", s.Size)
+	o.number("size", s.Size())
 	o.counts(s)
 	o.sealed(s.First)
 }
@@ -188,12 +188,12 @@ func (o *object) version(s *liveshoes.Shoe) {
 
 // counts appends the numbers of cards by place, the cut card, and the expiry.
 func (o *object) counts(s *liveshoes.Shoe) {
-	o.number("remaining", s.Remaining)
-	o.number("dealt", s.Dealt)
+	o.number("remaining", s.Deck.Len())
+	o.number("dealt", s.Dealt.Len())
 	o.piles(s)
-	if s.Cut != nil {
-		o.number("cut", s.Cut.At)
-		o.raw("cut_reached", strconv.FormatBool(s.AtCut))
+	if cut, reached := s.Cut(); cut != nil {
+		o.number("cut", cut.At)
+		o.raw("cut_reached", strconv.FormatBool(reached))
 	}
 	if s.Expires.IsZero() {
 		o.raw("expires", "null")

@@ -59,7 +59,7 @@ func (q *request) answer(r *liveshoes.Result, err error) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{Success: true, DeckID: deckID(r.Shoe.ID), AuditID: r.AuditID, Remaining: &r.Shoe.Remaining}
+	a := &answer{Success: true, DeckID: deckID(r.Shoe.ID), AuditID: r.AuditID, Remaining: new(r.Shoe.Deck.Len())}
 	if q.pile != "" {
 		a.Piles = map[string]pile{}
 		for _, p := range r.Shoe.Piles {

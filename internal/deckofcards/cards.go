@@ -115,7 +115,7 @@ func makeupOf(s *liveshoes.Shoe) makeup {
 	}
 	for _, withJokers := range []bool{false, true} {
 		codes := codesOf(withJokers)
-		copies, rest := s.Size/uint64(len(codes)), s.Size%uint64(len(codes))
+		copies, rest := s.Size()/uint64(len(codes)), s.Size()%uint64(len(codes))
 		if rest > 0 {
 			continue
 		}

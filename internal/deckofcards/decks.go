@@ -190,7 +190,7 @@ func (q *request) draw() (*answer, error) {
 		return nil, err
 	}
 	result, err := q.update(func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
-		n := min(count, s.Remaining)
+		n := min(count, s.Deck.Len())
 		if n == 0 {
 			return nil, nil
 		}

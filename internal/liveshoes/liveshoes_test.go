@@ -196,7 +196,7 @@ func TestRetriesOfAShoeAreReplayed(t *testing.T) {
 	apply(t, p, made.Shoe.ID, drawing(2))
 	for _, by := range []*process{p, other} {
 		second := apply(t, by, made.Shoe.ID, c)
-		if !slices.Equal(numbersOf(second.Cards), numbersOf(first.Cards)) || second.AuditID != first.AuditID || second.Shoe.Remaining != 123 || second.Shoe.Version != 2 {
+		if !slices.Equal(numbersOf(second.Cards), numbersOf(first.Cards)) || second.AuditID != first.AuditID || second.Shoe.Deck.Len() != 123 || second.Shoe.Version != 2 {
 			t.Errorf("%+v is not %+v", second, first)
 		}
 		assert.Equal(t, first.Cards[3].Opening.Salt, second.Cards[3].Opening.Salt, "another salt")
@@ -208,7 +208,7 @@ func TestRetriesOfAShoeAreReplayed(t *testing.T) {
 	_, err := p.Apply(t.Context(), made.Shoe.ID, &c)
 	assert.ErrorIs(t, err, journal.ErrKeyReused)
 	s := get(t, p, made.Shoe.ID)
-	assert.Truef(t, s.Remaining == 136 && s.Version == 4, "%+v", s)
+	assert.Truef(t, s.Deck.Len() == 136 && s.Version == 4, "%+v", s)
 	p.store.Check(t, p.journal)
 }
 
@@ -485,7 +485,7 @@ func TestExpireLeavesWhatOthersChanged(t *testing.T) {
 	require.NoErrorf(t, errors.Join(outcomes...), "%d expired", counts)
 	assert.Equalf(t, 19, counts[0]+counts[1], "%d expired", counts)
 	s := get(t, p, made[0].Shoe.ID)
-	assert.Truef(t, s.Status == shoe.Open && s.Size == 6, "the shoe that was replaced is %+v", s)
+	assert.Truef(t, s.Status == shoe.Open && s.Size() == 6, "the shoe that was replaced is %+v", s)
 	assert.ErrorIs(t, p.expire(t.Context(), &ledger.Claim{Name: journal.ShoeClaim(made[0].AuditID)}), ledger.ErrClaimed,
 		"expiring a shoe that was replaced")
 	now = now.Add(time.Minute)
@@ -547,7 +547,7 @@ func TestDrawOfNothingLeavesTheCardsInOrder(t *testing.T) {
 	other := p.other(t)
 	made := create(t, p, ask(plan.Request{Deck: "standard52", Draw: ptr(0)}))
 	id := made.Shoe.ID
-	assert.Truef(t, !made.Shoe.Shuffled && made.Record.Root == nil && made.Shoe.Remaining == 52, "the shoe is %+v, with the root %v", made.Shoe, made.Record.Root)
+	assert.Truef(t, !made.Shoe.Shuffled && made.Record.Root == nil && made.Shoe.Deck.Len() == 52, "the shoe is %+v, with the root %v", made.Shoe, made.Record.Root)
 	c := opening(5)
 	hand := apply(t, p, id, c)
 	for i, card := range hand.Cards {
@@ -649,18 +649,23 @@ func TestCutsAndEmptyPilesAreStored(t *testing.T) {
 	r := ask(plan.Request{Deck: "standard52"})
 	r.Cut = &shoe.Cut{From: 20, To: 30}
 	made := create(t, p, r)
-	id, cut := made.Shoe.ID, *made.Shoe.Cut
+	id := made.Shoe.ID
+	cut, _ := made.Shoe.Cut()
 	apply(t, p, id, Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, Cards: []CardName{}, To: shoe.OnPile("burn"), Put: shoe.Top})
 	other := p.other(t)
 	for _, by := range []*process{p, other, p.other(t)} {
 		shown := get(t, by, id)
-		if shown.Cut == nil || *shown.Cut != cut || shown.AtCut || len(shown.Piles) != 1 || shown.Piles[0].Name != "burn" || shown.Piles[0].Cards.Len() != 0 {
-			t.Errorf("the shoe is %+v with the cut card %+v, want %+v and an empty pile", shown, shown.Cut, cut)
+		if c, reached := shown.Cut(); c == nil || *c != *cut || reached || len(shown.Piles) != 1 || shown.Piles[0].Name != "burn" || shown.Piles[0].Cards.Len() != 0 {
+			t.Errorf("the shoe is %+v with the cut card %+v, want %+v and an empty pile", shown, c, cut)
 		}
 	}
-	assert.True(t, apply(t, other, id, drawing(cut.At)).Shoe.AtCut && get(t, p, id).AtCut, "the cut card is not reached by the draw of all cards before it")
+	drawn := apply(t, other, id, drawing(cut.At)).Shoe
+	for _, after := range []*Shoe{&drawn, get(t, p, id)} {
+		_, reached := after.Cut()
+		assert.True(t, reached, "the cut card is not reached by the draw of all cards before it")
+	}
 	again := apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All})
-	if c := get(t, other, id).Cut; c == nil || c.From != 20 || c.To != 30 || *c != *again.Record.Cut {
+	if c, _ := get(t, other, id).Cut(); c == nil || c.From != 20 || c.To != 30 || *c != *again.Record.Cut {
 		t.Errorf("the cut card is %+v after a reshuffle, want %+v", c, again.Record.Cut)
 	}
 }

@@ -121,8 +121,8 @@ func (w *walk) step(by *process) {
 func (w *walk) compare(p *process) {
 	w.t.Helper()
 	s := get(w.t, p, w.id)
-	require.Len(w.t, w.cards[shoe.Deck], int(s.Remaining))
-	require.Len(w.t, w.cards[shoe.Dealt], int(s.Dealt))
+	require.Len(w.t, w.cards[shoe.Deck], int(s.Deck.Len()))
+	require.Len(w.t, w.cards[shoe.Dealt], int(s.Dealt.Len()))
 	piles := 0
 	for place, want := range w.cards {
 		if place == shoe.Deck {
@@ -152,7 +152,7 @@ func TestShoesLoseNoCard(t *testing.T) {
 	} {
 		made := create(t, p, r)
 		w := &walk{t, random, made.Shoe.ID, map[shoe.Place][]uint64{}}
-		for n := range made.Shoe.Size {
+		for n := range made.Shoe.Size() {
 			w.cards[shoe.Deck] = append(w.cards[shoe.Deck], n)
 		}
 		for range 150 {

@@ -15,19 +15,13 @@ import (
 
 // A Shoe is the owner's view of a shoe at one version.
 type Shoe struct {
+	*shoe.Layout
 	ID        uuid.UUID     // secret
 	First     *audit.Record // its first record
 	LogIndex  uint64        // of the first record
 	ChangedBy uuid.UUID     // audit id of the record of this version
-	Version   uint64
 	Status    shoe.Status
-	Size      uint64 // number of cards at all places
-	Remaining uint64 // cards in the deck
-	Dealt     uint64 // cards drawn and not on a pile
-	Piles     []shoe.Pile
 	Shuffled  bool      // whether the deck was ever shuffled
-	Cut       *shoe.Cut // the deck's cut card; nil for none
-	AtCut     bool      // whether the cut card was reached
 	Expires   time.Time // zero for never
 
 	state *state
@@ -44,12 +38,10 @@ type Card struct {
 
 // shoe returns the owner's view of a state at a time.
 func (s *Service) shoe(current *state, now time.Time) *Shoe {
-	l := current.Layout
 	shown := &Shoe{
-		ID: current.base.id, First: current.base.first.Record, LogIndex: current.base.first.Index, ChangedBy: current.id, Version: l.Version, Status: current.Status,
-		Size: l.Size(), Remaining: l.Deck.Len(), Dealt: l.Dealt.Len(), Piles: l.Piles, Shuffled: current.Shuffled, Expires: current.Expires, state: current,
+		Layout: current.Layout, ID: current.base.id, First: current.base.first.Record, LogIndex: current.base.first.Index, ChangedBy: current.id,
+		Status: current.Status, Shuffled: current.Shuffled, Expires: current.Expires, state: current,
 	}
-	shown.Cut, shown.AtCut = l.Cut()
 	if current.overdue(now) {
 		shown.Status = shoe.Expired
 	}
@@ -58,7 +50,7 @@ func (s *Service) shoe(current *state, now time.Time) *Shoe {
 
 // CardsAt returns the number of cards at a place; 0 if it does not exist.
 func (s *Shoe) CardsAt(place shoe.Place) int {
-	cards, _ := s.state.Layout.At(place)
+	cards, _ := s.At(place)
 	return int(cards.Len())
 }
 
@@ -75,7 +67,7 @@ func (s *Service) Get(ctx context.Context, id uuid.UUID) (*Shoe, error) {
 // Cards returns the seen cards at a place of a shoe: [shoe.Dealt], [shoe.Out] or a pile. The error
 // is [shoe.ErrNoPile], [ErrNotSeen] or a ledger error.
 func (s *Service) Cards(ctx context.Context, current *Shoe, place shoe.Place, openings bool) ([]Card, error) {
-	cards, err := current.state.Layout.At(place)
+	cards, err := current.At(place)
 	if err != nil {
 		return nil, err
 	}

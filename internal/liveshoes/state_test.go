@@ -140,7 +140,7 @@ func TestShoesWithoutACache(t *testing.T) {
 	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.Deck})
 	hand := apply(t, p, id, opening(3))
 	s := get(t, p, id)
-	assert.Truef(t, s.Remaining == 41 && s.Dealt == 6 && s.Version == 6, "the shoe is %+v", s)
+	assert.Truef(t, s.Deck.Len() == 41 && s.Dealt.Len() == 6 && s.Version == 6, "the shoe is %+v", s)
 	for _, card := range hand.Cards {
 		sealed, err := p.journal.ByID(t.Context(), card.SealedBy)
 		require.NoError(t, err)

@@ -23,7 +23,7 @@ import (
 func drawAll(versions *[]uint64) func(*Shoe) (*Change, error) {
 	return func(now *Shoe) (*Change, error) {
 		*versions = append(*versions, now.Version)
-		c := drawing(now.Remaining)
+		c := drawing(now.Deck.Len())
 		return &c, nil
 	}
 }
@@ -67,7 +67,7 @@ func TestUpdateOfNothingRecordsNothing(t *testing.T) {
 	drawn := apply(t, other, id, drawing(10)) // p has cached version 1
 	before := p.store.Size(t)
 	result, err := p.Update(t.Context(), id, key, nothing)
-	if err != nil || result.AuditID != drawn.AuditID || result.LogIndex != drawn.LogIndex || result.Shoe.Version != 2 || result.Shoe.Remaining != 42 || result.Record != nil || result.Cards != nil {
+	if err != nil || result.AuditID != drawn.AuditID || result.LogIndex != drawn.LogIndex || result.Shoe.Version != 2 || result.Shoe.Deck.Len() != 42 || result.Record != nil || result.Cards != nil {
 		t.Errorf("%+v, %v", result, err)
 	}
 	assert.Equal(t, []uint64{1, 2}, versions, "planned for versions")
@@ -115,7 +115,7 @@ func TestRefusalsAreOfTheShoeAsItIs(t *testing.T) {
 	back := Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
 	apply(t, other, id, back)
 	result := apply(t, p, id, drawing(1))
-	assert.EqualValuesf(t, 51, result.Shoe.Remaining, "drawn from a deck that was empty: %+v", result.Shoe)
+	assert.EqualValuesf(t, 51, result.Shoe.Deck.Len(), "drawn from a deck that was empty: %+v", result.Shoe)
 	// Each is impossible in p's stale state.
 	for name, v := range map[string]struct{ before, then Change }{
 		"a card in the deck": {drawing(51), returning(named(numbersOf(drawn.Cards)...))},
@@ -136,7 +136,7 @@ func TestRefusalsAreOfTheShoeAsItIs(t *testing.T) {
 	_, err := other.Replace(t.Context(), id, ask(plan.Request{Size: ptr(6)}))
 	require.NoError(t, err)
 	result = apply(t, p, id, drawing(6))
-	assert.EqualValuesf(t, 6, result.Shoe.Size, "drawn from a shoe that was closed: %+v", result.Shoe)
+	assert.EqualValuesf(t, 6, result.Shoe.Size(), "drawn from a shoe that was closed: %+v", result.Shoe)
 
 	// Errors of decide are not final either.
 	apply(t, other, id, Change{Kind: audit.KindReshuffle, From: shoe.All})
@@ -144,10 +144,10 @@ func TestRefusalsAreOfTheShoeAsItIs(t *testing.T) {
 	var versions []uint64
 	plan := func(now *Shoe) (*Change, error) {
 		versions = append(versions, now.Version)
-		if now.Remaining == 0 {
+		if now.Deck.Len() == 0 {
 			return nil, empty
 		}
-		c := drawing(now.Remaining)
+		c := drawing(now.Deck.Len())
 		return &c, nil
 	}
 	if result, err := p.Update(t.Context(), id, nil, plan); err != nil || len(result.Cards) != 6 || !slices.Equal(versions, []uint64{2, 3}) {
@@ -176,7 +176,7 @@ func TestUpdateGivesUpWithItsCaller(t *testing.T) {
 	})
 	assert.Truef(t, errors.Is(err, context.Canceled) && result == nil && plans == 5, "%+v, %v after %d plans", result, err, plans)
 	s := get(t, other, id)
-	assert.EqualValuesf(t, 47, s.Remaining, "the shoe is %+v", s)
+	assert.EqualValuesf(t, 47, s.Deck.Len(), "the shoe is %+v", s)
 }
 
 // A replacement takes over the id, and no process deals from the old shoe any more.
@@ -188,11 +188,11 @@ func TestReplace(t *testing.T) {
 	apply(t, other, id, drawing(50))
 	next, err := p.Replace(t.Context(), id, ask(plan.Request{Deck: "standard54"}))
 	require.NoError(t, err)
-	if next.Shoe.ID != id || next.Shoe.Size != 54 || next.Record.AuditID != made.AuditID || next.Shoe.First.ID != next.AuditID {
+	if next.Shoe.ID != id || next.Shoe.Size() != 54 || next.Record.AuditID != made.AuditID || next.Shoe.First.ID != next.AuditID {
 		t.Fatalf("%+v", next.Shoe)
 	}
 	drawn := apply(t, other, id, drawing(10))
-	assert.Truef(t, drawn.Shoe.Remaining == 44 && drawn.Record.AuditID == next.AuditID, "%+v", drawn)
+	assert.Truef(t, drawn.Shoe.Deck.Len() == 44 && drawn.Record.AuditID == next.AuditID, "%+v", drawn)
 	if a, err := p.disclosed.Audit(t.Context(), made.AuditID); err != nil || a.Seed != nil {
 		t.Errorf("the seed of a shoe that was replaced is public: %+v, %v", a, err)
 	}
