@@ -49,7 +49,7 @@ func encodedDeck(d *deck.Deck) *encodedCards {
 	}
 	cards := &encodedCards{
 		codes: sync.OnceValue(func() appender[uint64] { return codeElements(d.Codes()) }),
-		cards: sync.OnceValue(func() appender[uint64] { return cardElements(d.Cards()) }),
+		cards: sync.OnceValue(func() appender[uint64] { return cardElements(d) }),
 	}
 	// A deck with parameters is made for one request. Caching all of them would be unbounded.
 	if shared, err := d.Type().Deck(nil); err == nil && shared == d {
@@ -92,11 +92,8 @@ func codeElements(codes []string) appender[uint64] {
 
 // cardElements appends whole cards. Instances continue from copy to copy of the deck, so that no two
 // cards are equal.
-func cardElements(cards []deck.Card) appender[uint64] {
-	count := map[string]int{}
-	for i := range cards {
-		count[cards[i].Code]++
-	}
+func cardElements(d *deck.Deck) appender[uint64] {
+	cards := d.Cards()
 	texts := make([]string, len(cards)) // without the instance
 	for i := range cards {
 		if i > 0 && cards[i].Code == cards[i-1].Code {
@@ -107,13 +104,8 @@ func cardElements(cards []deck.Card) appender[uint64] {
 	}
 	size := uint64(len(cards))
 	return oneByOne(func(b []byte, position uint64) []byte {
-		i, copies := position%size, int(position/size)
-		b = append(b, texts[i]...)
-		instance := cards[i].Instance
-		if copies > 0 {
-			instance += copies * count[cards[i].Code]
-		}
-		return append(strconv.AppendInt(b, int64(instance), 10), '}')
+		b = append(b, texts[position%size]...)
+		return append(strconv.AppendInt(b, int64(d.Instance(position)), 10), '}')
 	})
 }
 

@@ -259,6 +259,18 @@ func (d *Deck) Codes() []string { return d.codes }
 // must not be modified.
 func (d *Deck) Cards() []Card { return d.cards }
 
+// Instance returns the instance of a card of many copies of the deck, one after the other: it counts
+// over all of them.
+func (d *Deck) Instance(number uint64) int {
+	size := uint64(len(d.cards))
+	copies, place := number/size, number%size
+	instance := d.cards[place].Instance
+	for copies > 0 && place+1 < size && d.codes[place+1] == d.codes[place] { // equal cards are next to each other
+		place++
+	}
+	return instance + int(copies)*d.cards[place].Instance
+}
+
 // Find returns the first card with this code or alias, so 0S and 10S find TS. Case matters: 1s is a
 // tile.
 func (d *Deck) Find(code string) (Card, bool) {

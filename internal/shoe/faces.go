@@ -13,9 +13,8 @@ import (
 // number of a card is its position in the unshuffled input, from 0. Faces are immutable and safe
 // for concurrent use.
 type Faces struct {
-	deck   *deck.Deck     // nil unless the cards are a deck's
-	copies map[string]int // how many cards of each code one deck has
-	items  []string       // nil unless the cards are items
+	deck  *deck.Deck // nil unless the cards are a deck's
+	items []string   // nil unless the cards are items
 }
 
 // A Face is the value of one card. One of the fields is set.
@@ -26,16 +25,7 @@ type Face struct {
 
 // NewFaces returns the faces of a shoe of one or more copies of d, or of items, which are JSON, or
 // of numbers if both are nil.
-func NewFaces(d *deck.Deck, items []string) *Faces {
-	f := &Faces{deck: d, items: items}
-	if d != nil {
-		f.copies = make(map[string]int, d.Size())
-		for _, code := range d.Codes() {
-			f.copies[code]++
-		}
-	}
-	return f
-}
+func NewFaces(d *deck.Deck, items []string) *Faces { return &Faces{d, items} }
 
 // Text returns what a seal commits to for the card: its code, or the item or number as JSON without
 // white space. It panics if the item is not JSON.
@@ -66,9 +56,8 @@ func (f *Faces) Texts(numbers []uint32) [][]byte {
 func (f *Faces) Face(number uint64) Face {
 	switch {
 	case f.deck != nil:
-		size := uint64(f.deck.Size())
-		card := f.deck.Cards()[number%size]
-		card.Instance += int(number/size) * f.copies[card.Code]
+		card := f.deck.Cards()[number%uint64(f.deck.Size())]
+		card.Instance = f.deck.Instance(number)
 		return Face{Card: &card}
 	case f.items != nil:
 		return Face{Item: f.items[number]}
