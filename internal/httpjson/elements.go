@@ -47,10 +47,7 @@ func (d *Reader) Elements(limit uint64) (*Elements, error) {
 	}
 	elements, spaced, deep := split(d.body[:to], to-uint32(len(array)), limit, spans)
 	if deep >= 0 {
-		pointer := d.Pointer() + "/" + strconv.Itoa(deep)
-		wrong := malformed("%s is nested too deep: a body has at most %d levels.", nameOf(pointer), MaxDepth)
-		wrong.Pointer = pointer
-		return nil, wrong
+		return nil, malformedAt(d.Pointer()+"/"+strconv.Itoa(deep), "is nested too deep: a body has at most %d levels.", MaxDepth)
 	}
 	if elements.Count <= limit {
 		elements.Digest = digest(array, spaced)

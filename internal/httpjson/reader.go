@@ -244,9 +244,7 @@ func (d *Reader) WrongKind(want string) error {
 	if err := d.decoder.SkipValue(); err != nil {
 		return d.syntax(err)
 	}
-	wrong := malformed("%s must be %s; got %s.", nameOf(d.Pointer()), want, kindNames[kind])
-	wrong.Pointer = d.Pointer()
-	return wrong
+	return malformedAt(d.Pointer(), "must be %s; got %s.", want, kindNames[kind])
 }
 
 // kindNames are the kinds of values in errors.
@@ -266,6 +264,11 @@ func malformed(format string, args ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Detail: fmt.Sprintf(format, args...)}
 }
 
+// malformedAt is malformed for the value at a pointer, whose name begins the text.
+func malformedAt(pointer, format string, args ...any) *Error {
+	return &Error{Status: http.StatusBadRequest, Pointer: pointer, Detail: nameOf(pointer) + " " + fmt.Sprintf(format, args...)}
+}
+
 // syntax returns the error for malformed JSON, in our own words: the decoder's may change.
 func (d *Reader) syntax(err error) error {
 	var p *jsontext.SyntacticError
@@ -275,9 +278,7 @@ func (d *Reader) syntax(err error) error {
 	case !errors.As(err, &p):
 		return malformed("The body is not JSON.")
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		pointer := string(p.JSONPointer)
-		return &Error{Status: http.StatusBadRequest, Pointer: pointer, Detail: nameOf(pointer) +
-			" is a duplicate: readers differ on which of the two counts. Send each member of an object once."}
+		return malformedAt(string(p.JSONPointer), "is a duplicate: readers differ on which of the two counts. Send each member of an object once.")
 	}
 	if at := p.ByteOffset; at < int64(len(d.body)) {
 		switch c := d.body[at]; {
