@@ -12,7 +12,7 @@ import (
 // result holds until the log grows, and then the batch conflicts. It looks up claims only with
 // locking.
 func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error) {
-	b.rejected = map[int]error{}
+	b.rejected = nil
 	a := admission{locking: locking, taken: map[string]bool{}, end: l.end}
 	var err error
 	if a.references, err = l.lookUpReferences(ctx, b, locking); err != nil {
@@ -26,15 +26,27 @@ func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error
 			l.setEnded()
 		}
 	}
-	entries := make([]Entry, 0, len(b.entries))
+	several := false
 	for place := range b.entries {
 		e := &b.entries[place]
 		if err := a.check(e); err != nil {
+			if b.rejected == nil {
+				b.rejected = map[int]error{}
+			}
 			b.rejected[place] = err
 			continue
 		}
 		a.add(e)
-		entries = append(append(entries, *e), e.Rest...)
+		several = several || len(e.Rest) > 0
+	}
+	if len(b.rejected) == 0 && !several {
+		return b.entries, nil
+	}
+	var entries []Entry
+	for place, e := range b.entries {
+		if b.rejected[place] == nil {
+			entries = append(append(entries, e), e.Rest...)
+		}
 	}
 	return entries, nil
 }
