@@ -79,7 +79,9 @@ func unknownParameter(name string, allowed []string) error {
 }
 
 // names returns the names of a query, sorted, so that equal mistakes get equal answers.
-func names(query map[string]string) []string { return slices.Sorted(maps.Keys(query)) }
+func names(query map[string]string) []string {
+	return slices.Sorted(maps.Keys(query)) // on a line of its own, where the profile has it
+}
 
 func countParameter(name, value string) (*uint64, error) {
 	n, wrong := httpjson.ParseCount(value)
