@@ -200,26 +200,31 @@ func (k *proofCmd) Run(ctx context.Context, c *console) error {
 			return fmt.Errorf("there is no whole archive in %s: it lacks the checkpoint, which riffle log export writes last", k.From)
 		}
 	}
-	return k.print(ctx, c, nil)
+	return k.print(ctx, c, nil, "")
 }
 
-// print opens the log that follows an earlier one, which may be nil, and those that follow it: the last one
-// knows which seeds are public.
-func (k *proofCmd) print(ctx context.Context, c *console, earlier *ledger.Log) (err error) {
+// print opens the log that follows an earlier one, which names its key, and those that follow it: the last
+// one knows which seeds are public. For the first log, the earlier one is nil, and the key is empty.
+func (k *proofCmd) print(ctx context.Context, c *console, earlier *ledger.Log, key string) (err error) {
 	t := &transfer{console: c, source: &k.logSource}
 	if err := t.open(ctx, openStore); err != nil {
 		return err
 	}
 	defer t.close(&err)
 	log, err := ledger.View(ctx, t.from, &ledger.Key{Verifier: t.verifier, Public: t.key}, t.vault, earlier)
-	followed, errRead := t.source.isFollowed(ctx, t.from, t.verifier.Name())
+	last, errRead := lastRecord(ctx, t.from)
 	if err = t.wrong(cmp.Or(err, errRead)); err != nil {
 		return err
 	}
-	if followed {
-		k.number = max(k.number, 1) + 1
-		if err := k.print(ctx, c, log); !errors.Is(err, ledger.ErrNoLog) {
-			return err
+	if earlier != nil && t.key != key {
+		return fmt.Errorf("%s is another log than the one that follows, whose key is %s", t.name, key)
+	}
+	if last != nil && last.Kind == audit.KindLogEnd {
+		if k.isInFolder(last.Successor, t.verifier.Name()) {
+			k.number = max(k.number, 1) + 1
+			if err := k.print(ctx, c, log, last.Successor); !errors.Is(err, ledger.ErrNoLog) {
+				return err
+			}
 		}
 		_, _ = fmt.Fprintf(c.messages, "riffle: warning: the log that follows is not in %s: seeds that were revealed there are left out\n", k.folder())
 	}

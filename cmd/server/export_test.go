@@ -125,4 +125,13 @@ func TestProofWithoutTheService(t *testing.T) {
 	wantRiffle(t, 0, `"seed":null`, append(args[:3:3], append([]string{hidden.AuditID}, args[4:]...)...)...)
 	require.NoError(t, os.Remove(bundles[0]))
 	wantRiffle(t, 1, "lacks tile/entries/000", args...)
+
+	s.stop()
+	other.stop()
+	follower := filepath.Join(s.data, "successors", "2")
+	wantRiffle(t, 0, "new log ", "log", "close", "--data", follower, "--new-data", t.TempDir(), "--new-origin", "example.com/new")
+	wantRiffle(t, 0, "seeds that were revealed there are left out", "proof", "--data", s.data, hidden.AuditID)
+	require.NoError(t, os.RemoveAll(follower))
+	require.NoError(t, os.Rename(other.data, follower))
+	wantRiffle(t, 2, "is another log than the one that follows", "proof", "--data", s.data, hidden.AuditID)
 }
