@@ -61,10 +61,7 @@ func (k *verify) check(ctx context.Context, c *console) (*prooffile.Findings, er
 	if err != nil {
 		return nil, err
 	}
-	texts, err := k.given()
-	if err != nil {
-		return nil, err
-	}
+	texts := k.given()
 	for _, name := range k.Files {
 		texts = append(texts, service.readText(ctx, name, ""))
 	}
@@ -105,14 +102,17 @@ func (k *verify) check(ctx context.Context, c *console) (*prooffile.Findings, er
 }
 
 // given reads the texts that are given in their roles.
-func (k *verify) given() (texts []prooffile.Text, err error) {
+func (k *verify) given() (texts []prooffile.Text) {
 	if key := k.Key; key != "" {
+		t := prooffile.Text{Name: "--key", Role: prooffile.RoleKey}
 		if _, notKey := prooffile.Verifier(key); notKey != nil { // it names a file
-			if key, err = readVerifierKey(key); err != nil {
-				return nil, err
+			t.Name = key
+			if key, t.Err = readVerifierKey(key); t.Err != nil {
+				t.Err = fmt.Errorf("the key: %w", t.Err)
 			}
 		}
-		texts = append(texts, prooffile.Text{Name: "--key", Role: prooffile.RoleKey, Content: []byte(key)})
+		t.Content = []byte(key)
+		texts = append(texts, t)
 	}
 	if k.ItemsSalt != "" {
 		texts = append(texts, prooffile.Text{Name: "--items-salt", Role: prooffile.RoleSalt, Content: []byte(k.ItemsSalt)})
@@ -130,7 +130,7 @@ func (k *verify) given() (texts []prooffile.Text, err error) {
 		}
 		texts = append(texts, t)
 	}
-	return texts, nil
+	return texts
 }
 
 // readLimited reads a text that is not too long.
