@@ -16,7 +16,6 @@ import (
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/archive"
-	"riffle/internal/ledger/proof"
 )
 
 // A logExport writes a log that has ended as files.
@@ -64,13 +63,12 @@ func (k *logExport) write(ctx context.Context, t *transfer, folder string) (err 
 	if err := t.run(ctx, to, false); err != nil {
 		return err
 	}
-	head, errHead := to.Head(ctx)
-	checkpoint, err := proof.OpenCheckpoint(head.Checkpoint, t.verifier)
-	if err = cmp.Or(errHead, err); err != nil {
+	head, err := to.Head(ctx)
+	if err != nil {
 		return err
 	}
 	return inOrder(
-		func() error { return to.WriteTiles(ctx, checkpoint) },
+		func() error { return to.WriteTiles(ctx, head.Size) },
 		func() error { return t.conclude(ctx, to, 0) },
 		func() error { return to.Finish(head.Checkpoint) },
 	)
@@ -181,6 +179,10 @@ func (t *transfer) checkArchive(ctx context.Context, folder string) error {
 	}
 	if written.WithoutSeeds() {
 		t.checker.Decrypt = nil
+	}
+	findings, err := written.Check(ctx)
+	if err = cmp.Or(t.wrong(err), t.report("files", findings)); err != nil {
+		return err
 	}
 	return t.conclude(ctx, written, 0)
 }

@@ -81,6 +81,30 @@ func TestArchiveThatIsNotTheLogs(t *testing.T) {
 	launch{data: data[0]}.start(t).stop()
 }
 
+// The files that only monitors read are checked, too, and the store stays while one is wrong or missing.
+func TestArchiveWithoutWhatMonitorsRead(t *testing.T) {
+	t.Parallel()
+	s := launch{args: []string{"--rotate", "100"}}.start(t)
+	s.fillLogsBefore(2)
+	s.stop()
+	wantRiffle(t, 0, "match the signed root", "log", "export", "--data", s.data)
+	tiles, err := filepath.Glob(filepath.Join(s.data, "archive", "tile", "0", "000*", "*"))
+	require.NoError(t, err)
+	for _, name := range []string{filepath.Join(s.data, "archive", "checkpoint"), tiles[0]} {
+		whole, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(name, []byte("garbage"), 0o600))
+		wantRiffle(t, 1, "differs from its records", "log", "check", "--data", s.data)
+		wantRiffle(t, 1, "differs from its records", "log", "export", "--data", s.data, "--remove")
+		require.NoError(t, os.WriteFile(name, whole, 0o600))
+	}
+	require.NoError(t, os.Rename(tiles[0], tiles[0]+".away"))
+	wantRiffle(t, 1, "lacks tile/0/000", "log", "check", "--data", s.data)
+	wantRiffle(t, 1, "lacks tile/0/000", "log", "export", "--data", s.data, "--remove")
+	require.NoError(t, os.Rename(tiles[0]+".away", tiles[0]))
+	wantRiffle(t, 0, "removed ", "log", "export", "--data", s.data, "--remove")
+}
+
 // The command prints what the service answers, from the archive and from the log that follows, which has revealed
 // a seed. Neither a damaged archive nor another log's proves anything.
 func TestProofWithoutTheService(t *testing.T) {

@@ -238,12 +238,12 @@ func (l *Log) Prove(ctx context.Context, index uint64) (*proof.Inclusion, error)
 // [ErrNotFound].
 func (l *Log) Tile(ctx context.Context, level int, index uint64, width int) ([]byte, error) {
 	return reading(ctx, l.readers, func() ([]byte, error) {
-		return ReadTile(ctx, l.store, l.published.Load().Checkpoint, level, index, width)
+		return readTile(ctx, l.store, l.published.Load().Checkpoint, level, index, width)
 	})
 }
 
-// ReadTile is [Log.Tile] of a store, for a checkpoint that its head has.
-func ReadTile(ctx context.Context, store Reader, c proof.Checkpoint, level int, index uint64, width int) ([]byte, error) {
+// readTile is [Log.Tile] of a store, for a checkpoint that its head has.
+func readTile(ctx context.Context, store Reader, c proof.Checkpoint, level int, index uint64, width int) ([]byte, error) {
 	if level < 0 || level > 63/tileHeight || width < 1 || width > tileWidth {
 		return nil, ErrNotFound
 	}
@@ -257,7 +257,7 @@ func ReadTile(ctx context.Context, store Reader, c proof.Checkpoint, level int, 
 // tlog-tiles, or [ErrNotFound]. Each record follows its length in two bytes, big-endian.
 func (l *Log) Entries(ctx context.Context, index uint64, width int) ([]byte, error) {
 	return reading(ctx, l.readers, func() ([]byte, error) {
-		leaves, err := ReadTile(ctx, l.store, l.published.Load().Checkpoint, 0, index, width)
+		leaves, err := readTile(ctx, l.store, l.published.Load().Checkpoint, 0, index, width)
 		if err != nil {
 			return nil, err
 		}

@@ -144,13 +144,13 @@ func (r tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 		if len(hashes) != t.W {
 			return nil, fmt.Errorf("%w: of %d hashes of level %d from %d on there are %d", ErrCorrupt, t.W, t.L, t.N<<tileHeight, len(hashes))
 		}
-		data[i] = joined(hashes)
+		data[i] = Joined(hashes)
 	}
 	return data, nil
 }
 
-// joined returns the bytes of hashes.
-func joined(hashes []tlog.Hash) []byte {
+// Joined returns the bytes of hashes.
+func Joined(hashes []tlog.Hash) []byte {
 	data := make([]byte, 0, len(hashes)*tlog.HashSize)
 	for _, h := range hashes {
 		data = append(data, h[:]...)
@@ -175,7 +175,7 @@ func prefix(ctx context.Context, store Reader, c proof.Checkpoint, n uint64) (t 
 	if err != nil {
 		return t, fmt.Errorf("%w: reading the tree of the first %d records: %w", ErrCorrupt, n, err)
 	}
-	return treeOf(Head{Size: n, Edge: joined(hashes)})
+	return treeOf(Head{Size: n, Edge: Joined(hashes)})
 }
 
 // extends returns [ErrCorrupt] unless the checkpoint's tree extends the earlier one's.

@@ -8,6 +8,7 @@
 package archive
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -218,6 +219,46 @@ func (r *Reader) fetch(ctx context.Context, url string) (text []byte, err error)
 		return nil, fmt.Errorf("%w: GET %s: %w", ledger.ErrUnavailable, url, err)
 	}
 	return text, nil
+}
+
+// Check checks the index, and the files that only monitors read. Bundles are checked with the records.
+func (r *Reader) Check(ctx context.Context) (findings []string, err error) {
+	const maxFindings = 20
+	compare := func(name string, want []byte) error {
+		have, err := r.readFile(ctx, name)
+		if err == nil && !bytes.Equal(have, want) {
+			err = fmt.Errorf("%w: %s of the archive differs from its records", ledger.ErrCorrupt, name)
+		}
+		if errors.Is(err, ledger.ErrCorrupt) && len(findings) < maxFindings {
+			findings, err = append(findings, err.Error()), nil
+		}
+		return err
+	}
+	head, err := r.Head(ctx)
+	if err == nil {
+		findings, err = r.index.Check(ctx)
+	}
+	if err == nil {
+		err = cmp.Or(compare(checkpointName, head.Checkpoint), r.eachTile(ctx, r.size, compare))
+	}
+	return findings, err
+}
+
+// eachTile calls each with every tile of the index. A check of its records checks their hashes.
+func (r *Reader) eachTile(ctx context.Context, size uint64, each func(name string, tile []byte) error) error {
+	for level := 0; size>>(8*level) > 0; level++ {
+		for number, n := uint64(0), size>>(8*level); number*bundleSize < n; number++ {
+			width := min(bundleSize, n-number*bundleSize)
+			hashes, err := r.Hashes(ctx, level, number*bundleSize, int(width))
+			if err == nil {
+				err = each(tilePath(level, number, width), ledger.Joined(hashes))
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // tilePath returns the path of a tile with at most 256 hashes.

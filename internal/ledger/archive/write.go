@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"riffle/internal/ledger"
-	"riffle/internal/ledger/proof"
 	"riffle/internal/ledger/sqlite"
 	"riffle/internal/system"
 )
@@ -59,22 +58,10 @@ func (s *Store) Append(ctx context.Context, b ledger.Batch) error {
 	return s.store.Append(ctx, b)
 }
 
-// WriteTiles writes the tiles of the checkpoint, once all entries were appended.
-func (s *Store) WriteTiles(ctx context.Context, c proof.Checkpoint) error {
-	for level := 0; c.Size>>(8*level) > 0; level++ {
-		for number, hashes := uint64(0), c.Size>>(8*level); number*bundleSize < hashes; number++ {
-			width := min(bundleSize, hashes-number*bundleSize)
-			tile, err := ledger.ReadTile(ctx, s.Reader, c, level, number, int(width))
-			if err == nil {
-				err = s.write(tilePath(level, number, width), tile)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	s.size = c.Size
-	return nil
+// WriteTiles writes the tiles of a log of a size, once all entries were appended.
+func (s *Store) WriteTiles(ctx context.Context, size uint64) error {
+	s.size = size
+	return s.eachTile(ctx, size, s.write)
 }
 
 // Finish writes the signed checkpoint, after which the archive is whole.
