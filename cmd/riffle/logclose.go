@@ -20,6 +20,7 @@ import (
 	"riffle/internal/journal"
 	"riffle/internal/keycommand"
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/archive"
 	"riffle/internal/ledger/proof"
 )
 
@@ -29,8 +30,14 @@ type logClose struct {
 	newLog
 }
 
-// Run ends the log or, if others follow it in its folder, the last of them.
+// Run ends the log or, if others follow it in its folder, the last of them. Earlier ones may be
+// archives only.
 func (k *logClose) Run(ctx context.Context, c *console) (err error) {
+	following := max(k.number, 1) + 1
+	if archive.Exists(archive.Folder(k.folder())) && exists(ledger.SuccessorFolder(k.Log.folder(k.Data), following)) {
+		k.number = following
+		return k.Run(ctx, c)
+	}
 	old, err := k.open(ctx)
 	if err != nil {
 		return err
@@ -41,7 +48,7 @@ func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 		return err
 	}
 	if end != nil && k.isInFolder(end.Successor, old.Log.Origin()) {
-		k.number = max(k.number, 1) + 1
+		k.number = following
 		return k.Run(ctx, c)
 	}
 	if k.NewOrigin == old.Log.Origin() {
@@ -71,14 +78,15 @@ func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 // open opens the log to write to it, unless a service does.
 func (k *logClose) open(ctx context.Context) (*journal.Journal, error) {
 	seedKeys, err := k.seedKeys(ctx, "")
-	if err != nil {
+	verifier, _, errKey := k.readVerifier(ctx)
+	if err = cmp.Or(err, errKey); err != nil {
 		return nil, err
 	}
 	store, name, err := k.openAlone(ctx)
 	if err != nil {
 		return nil, err
 	}
-	log, err := ledger.Open(ctx, store, ledger.Options{Folder: k.folder(), KeyFile: k.keyFile(), SeedKeys: seedKeys, ReadKey: keycommand.Reader(ctx, k.keyCommand()), MustExist: true})
+	log, err := ledger.Open(ctx, store, ledger.Options{Folder: k.folder(), KeyFile: k.keyFile(), SeedKeys: seedKeys, ReadKey: keycommand.Reader(ctx, k.keyCommand()), As: verifier.Name(), MustExist: true})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), store.Close())
 	}

@@ -110,6 +110,22 @@ func TestClosedLogIsFollowed(t *testing.T) {
 	}
 }
 
+// TestClosedAfterAnArchive closes the last log of a folder on each engine. The first one is an archive
+// only.
+func TestClosedAfterAnArchive(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	for _, l := range []launch{{}, db.replica()} {
+		l.args = append(l.args, "--rotate", "100")
+		s := l.start(t)
+		s.fillLogsBefore(2)
+		s.stop()
+		source := sourceOf(s.data, db, len(l.args) > 2)
+		wantRiffle(t, 0, "removed ", append([]string{"log", "export", "--remove"}, source...)...)
+		wantRiffle(t, 0, "/2\n", append([]string{"log", "close", "--new-data", t.TempDir(), "--new-origin", "example.com/next"}, source...)...)
+	}
+}
+
 // TestClosingKilledAtAnyWrite kills the command that closes a log at its writes. It goes on when it is
 // repeated.
 func TestClosingKilledAtAnyWrite(t *testing.T) {

@@ -50,6 +50,7 @@ type Options struct {
 
 	SeedKeys    SeedKeys // encrypt sidecars; default: those in SeedKeyFile
 	SeedKeyFile string   // default seed.key beside KeyFile, created unless the store has encrypted sidecars
+	As          string   // the name of a log that exists and has the key under another one; default the key's
 
 	Queue    int           // queue capacity in entries; default 4,096
 	Patience time.Duration // how long to retry an unreachable store; default 2 min
@@ -271,6 +272,9 @@ func (l *Log) loadKey(exists bool) (*Key, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if o.As != "" && o.As != key.Name() {
+		return ParseKey(key.named(o.As))
 	}
 	if o.Origin != "" && o.Origin != key.Name() {
 		return nil, fmt.Errorf("the key in %s is of the log %s and not of %s: the origin of a log cannot change", o.KeyFile, key.Name(), o.Origin)
