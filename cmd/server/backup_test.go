@@ -317,32 +317,42 @@ func TestRestoreOfSeveralLogsIsKilled(t *testing.T) {
 }
 
 // TestBackupsAcrossAChangeOfTheSeedKey backs up before and after the key is changed, into one folder. What
-// is restored has every seed, also without the old key in the data folder.
+// is restored has every seed, also without the old key in the data folder. Its key is changed as easily.
 func TestBackupsAcrossAChangeOfTheSeedKey(t *testing.T) {
 	t.Parallel()
-	s := launch{}.start(t)
+	s := launch{args: []string{"--rotate", "100"}}.start(t)
 	l := newLife(s, cutShoe)
 	before := s.shuffle(smallShuffle)
+	s.fillLogsBefore(2)
 	s.stop()
-	seedKey, backup, restored := filepath.Join(s.data, "seed.key"), filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
+	backup, restored := filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
 	wantRiffle(t, 0, "match the signed root", "backup", "--data", s.data, "--to", backup)
-	wantRiffle(t, 0, "has 2 keys now", "key", "seed", seedKey)
-	again := launch{data: s.data}.start(t)
-	until(t, "all seeds are encrypted under the new key", func() bool { return strings.Contains(again.log.String(), "the others can be removed") })
-	after := again.shuffle(smallShuffle)
-	again.stop()
+	after := changeSeedKey(t, s.data)
+	wantRiffle(t, 0, "match the signed root", "backup", "--data", s.data, "--to", backup)
+	wantRiffle(t, 0, "removed", "log", "export", "--data", backup, "--remove")
+	wantRiffle(t, 0, "match the signed root", "restore", "--from", backup, "--data", restored)
+	last := changeSeedKey(t, restored)
+	wantRiffle(t, 0, "every seed opens the commitment", "log", "check", "--data", restored)
+	s = launch{data: restored}.start(t)
+	l.goOn(s)
+	for _, d := range []shuffled{before, after, last} {
+		s.wantOK(s.get("/audits/" + d.AuditID + "/verify"))
+	}
+}
+
+// changeSeedKey changes the seed key of a data folder, removes the old one, and returns a shuffle from between.
+func changeSeedKey(t *testing.T, data string) shuffled {
+	seedKey := filepath.Join(data, "seed.key")
+	wantRiffle(t, 0, "keys now", "key", "seed", seedKey)
+	s := launch{data: data}.start(t)
+	until(t, "all seeds are encrypted under the new key", func() bool { return strings.Contains(s.log.String(), "the others can be removed") })
+	made := s.shuffle(smallShuffle)
+	s.stop()
 	keys, err := os.ReadFile(seedKey)
 	require.NoError(t, err)
 	first, _, _ := strings.Cut(string(keys), "\n")
 	require.NoError(t, os.WriteFile(seedKey, []byte(first+"\n"), 0o600))
-	wantRiffle(t, 0, "match the signed root", "backup", "--data", s.data, "--to", backup)
-	wantRiffle(t, 0, "match the signed root", "restore", "--from", backup, "--data", restored)
-	wantRiffle(t, 0, "every seed opens the commitment", "log", "check", "--data", restored)
-	s = launch{data: restored}.start(t)
-	l.goOn(s)
-	for _, d := range []shuffled{before, after} {
-		s.wantOK(s.get("/audits/" + d.AuditID + "/verify"))
-	}
+	return made
 }
 
 // TestLogMovesBetweenEngines moves a log from SQLite to PostgreSQL and back, ahead of time and then with
