@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"io"
@@ -31,11 +32,7 @@ func WithToken(token string) ClientOption {
 // It wraps the client of an earlier [WithHTTPClient], or else [http.DefaultClient].
 func WithRetries(patience time.Duration) ClientOption {
 	return func(c *Client) error {
-		next := c.Client
-		if next == nil {
-			next = http.DefaultClient
-		}
-		c.Client = &retrier{next: next, patience: patience}
+		c.Client = &retrier{next: cmp.Or[HttpRequestDoer](c.Client, http.DefaultClient), patience: patience}
 		return nil
 	}
 }

@@ -185,8 +185,7 @@ func appendUints(b []byte, list []uint64) []byte {
 
 // Commitment returns the SHA-256 of the statement's text.
 func (s *Statement) Commitment() Commitment {
-	buf := make([]byte, 0, 1024)
-	return sha256.Sum256(s.Append(buf))
+	return sha256.Sum256(s.Append(make([]byte, 0, 1024)))
 }
 
 // Check checks that the statement is valid in riffle/1, without its seed. Two different valid

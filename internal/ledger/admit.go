@@ -26,7 +26,7 @@ func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error
 			l.setEnded()
 		}
 	}
-	several := false
+	entries := make([]Entry, 0, len(b.entries))
 	for place := range b.entries {
 		e := &b.entries[place]
 		if err := a.check(e); err != nil {
@@ -37,16 +37,7 @@ func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error
 			continue
 		}
 		a.add(e)
-		several = several || len(e.Rest) > 0
-	}
-	if len(b.rejected) == 0 && !several {
-		return b.entries, nil
-	}
-	var entries []Entry
-	for place, e := range b.entries {
-		if b.rejected[place] == nil {
-			entries = append(append(entries, e), e.Rest...)
-		}
+		entries = append(append(entries, *e), e.Rest...)
 	}
 	return entries, nil
 }
