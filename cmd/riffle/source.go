@@ -212,23 +212,22 @@ func nameOf(location string) string {
 }
 
 // damaged reports whether a store could not be opened because its contents are damaged.
-// SQLITE_ERROR means that a statement does not fit the tables, and SQLITE_READONLY that a header
-// forbids writing, since the files are writable.
+// SQLITE_ERROR means that a statement does not fit the tables.
 func damaged(err error) bool {
-	codes := []int{sqlite3.SQLITE_ERROR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_FORMAT}
+	codes := []int{sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_FORMAT}
 	return slices.Contains(codes, sqlite.Code(err)) || errors.Is(err, ledger.ErrCorrupt) || errors.Is(err, sql.ErrNoRows)
 }
 
 // environmental reports whether an open store could not be read for a reason other than its
 // contents, such as a lock or a lost connection.
 func environmental(err error) bool {
-	codes := []int{sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_PERM, sqlite3.SQLITE_INTERRUPT}
+	codes := []int{sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT}
 	// These PostgreSQL errors are damage: internal errors (class XX, which covers bad pages and
 	// indexes), and missing files (58P01), tables (42P01) and columns (42703).
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return !strings.HasPrefix(e.Code, "XX") && !slices.Contains([]string{"58P01", "42P01", "42703"}, e.Code)
 	}
-	return slices.Contains(codes, sqlite.Code(err)) || errors.Is(err, ledger.ErrUnavailable)
+	return slices.Contains(codes, sqlite.Code(err)) || errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, fs.ErrPermission)
 }
 
 // withoutSeeds reports whether a store is an archive whose seeds were forgotten.

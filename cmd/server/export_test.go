@@ -105,6 +105,24 @@ func TestArchiveWithoutWhatMonitorsRead(t *testing.T) {
 	wantRiffle(t, 0, "removed ", "log", "export", "--data", s.data, "--remove")
 }
 
+// SQLite can create no files beside a store or an archive, as in a read-only folder: it follows no links.
+func TestLogWhereNothingCanBeWritten(t *testing.T) {
+	t.Parallel()
+	s := launch{args: []string{"--rotate", "100"}}.start(t)
+	id := s.shuffle(smallShuffle).AuditID
+	s.fillLogsBefore(2)
+	s.stop()
+	wantRiffle(t, 0, "removed ", "log", "export", "--data", s.data, "--remove")
+	for _, name := range []string{"archive/index.db-shm", "successors/2/riffle.db-shm"} {
+		_ = os.Remove(filepath.Join(s.data, name)) // a reader may have left it
+		require.NoError(t, os.Symlink("nowhere", filepath.Join(s.data, name)))
+	}
+	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", s.data)
+	wantRiffle(t, 0, id, "proof", "--data", s.data, id)
+	require.NoError(t, os.WriteFile(filepath.Join(s.data, "archive/index.db-wal"), []byte("not read"), 0o600))
+	wantRiffle(t, 2, "opening ", "log", "check", "--data", s.data)
+}
+
 // The command prints what the service answers, from the archive and from the log that follows, which has revealed
 // a seed. Neither a damaged archive nor another log's proves anything.
 func TestProofWithoutTheService(t *testing.T) {

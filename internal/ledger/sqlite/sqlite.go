@@ -16,10 +16,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
 	"github.com/google/uuid"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlread"
@@ -42,12 +44,23 @@ type Reader struct {
 
 // OpenReader opens a store to read it. Another process may be writing to it. The file is mapped into
 // memory, up to SQLite's limit of 2 GiB: a check of a million records takes three quarters of the time.
+// If SQLite cannot create its files beside it, as in a read-only folder, it is read without them.
 func OpenReader(ctx context.Context, path string) (*Reader, error) {
 	if err := checkHeader(path); err != nil {
 		return nil, err
 	}
+	r, err := openReader(ctx, path, "ro")
+	wal, errWAL := os.Stat(path + "-wal")
+	isAll := errors.Is(errWAL, fs.ErrNotExist) || errWAL == nil && wal.Size() == 0
+	if code := Code(err); isAll && (code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_CANTOPEN) {
+		return openReader(ctx, path, "ro&immutable=1") // the file alone is the whole store
+	}
+	return r, err
+}
+
+func openReader(ctx context.Context, path, mode string) (*Reader, error) {
 	r := &Reader{}
-	r.open(connector{dsn: dsnOf("ro", path, []string{"mmap_size(2147418112)", "cache_size(-65536)"}), reads: true})
+	r.open(connector{dsn: dsnOf(mode, path, []string{"mmap_size(2147418112)", "cache_size(-65536)"}), reads: true})
 	if err := r.CheckTables(ctx, tables); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), r.Close())
 	}
