@@ -180,9 +180,8 @@ func (t *transfer) checkArchive(ctx context.Context, folder string) error {
 	if written.WithoutSeeds() {
 		t.checker.Decrypt = nil
 	}
-	findings, err := written.Check(ctx)
-	if err = cmp.Or(t.wrong(err), t.report("files", findings)); err != nil {
-		return err
+	if findings, err := written.Check(ctx); err != nil || len(findings) > 0 {
+		return t.wrong(cmp.Or(err, fmt.Errorf("%w: %q", ledger.ErrCorrupt, findings)))
 	}
 	return t.conclude(ctx, written, 0)
 }

@@ -191,22 +191,14 @@ func (t *transfer) check(ctx context.Context, store ledger.Reader, ahead bool) (
 	if err != nil {
 		return nil, err
 	}
-	if err := t.report("records", result.Findings); err != nil {
-		return nil, err
+	for _, finding := range result.Findings {
+		_, _ = fmt.Fprintf(t.out, "records      WRONG: %s\n", finding)
+	}
+	if len(result.Findings) > 0 {
+		return nil, fmt.Errorf("the copy was checked, and %w", errFindings)
 	}
 	t.checked.CheckState = result.State
 	return result, t.checked.save(result.State)
-}
-
-// report prints what is wrong with a copy, and returns an error if anything is.
-func (t *transfer) report(step string, findings []string) error {
-	for _, finding := range findings {
-		_, _ = fmt.Fprintf(t.out, "%-12s WRONG: %s\n", step, finding)
-	}
-	if len(findings) > 0 {
-		return fmt.Errorf("the copy was checked, and %w", errFindings)
-	}
-	return nil
 }
 
 // conclude checks the rest of a copy and prints the outcome, with the number of records that were

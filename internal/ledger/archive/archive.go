@@ -223,42 +223,29 @@ func (r *Reader) fetch(ctx context.Context, url string) (text []byte, err error)
 
 // Check checks the index, and the files that only monitors read. Bundles are checked with the records.
 func (r *Reader) Check(ctx context.Context) (findings []string, err error) {
-	const maxFindings = 20
 	compare := func(name string, want []byte) error {
-		have, err := r.readFile(ctx, name)
-		if err == nil && !bytes.Equal(have, want) {
-			err = fmt.Errorf("%w: %s of the archive differs from its records", ledger.ErrCorrupt, name)
+		if have, err := r.readFile(ctx, name); err != nil || !bytes.Equal(have, want) {
+			return cmp.Or(err, fmt.Errorf("%w: %s of the archive differs from its records", ledger.ErrCorrupt, name))
 		}
-		if errors.Is(err, ledger.ErrCorrupt) && len(findings) < maxFindings {
-			findings, err = append(findings, err.Error()), nil
-		}
-		return err
+		return nil
 	}
-	head, err := r.Head(ctx)
-	if err == nil {
-		findings, err = r.index.Check(ctx)
-	}
-	if err == nil {
-		err = cmp.Or(compare(checkpointName, head.Checkpoint), r.eachTile(ctx, r.size, compare))
-	}
-	return findings, err
+	findings, err = r.index.Check(ctx)
+	head, errHead := r.Head(ctx)
+	return findings, cmp.Or(err, errHead, compare(checkpointName, head.Checkpoint), r.eachTile(ctx, r.size, compare))
 }
 
-// eachTile calls each with every tile of the index. A check of its records checks their hashes.
-func (r *Reader) eachTile(ctx context.Context, size uint64, each func(name string, tile []byte) error) error {
-	for level := 0; size>>(8*level) > 0; level++ {
-		for number, n := uint64(0), size>>(8*level); number*bundleSize < n; number++ {
+// eachTile calls each with every tile of the index, until it fails. A check of the records checks the hashes.
+func (r *Reader) eachTile(ctx context.Context, size uint64, each func(name string, tile []byte) error) (err error) {
+	for level := 0; err == nil && size>>(8*level) > 0; level++ {
+		for number, n := uint64(0), size>>(8*level); err == nil && number*bundleSize < n; number++ {
 			width := min(bundleSize, n-number*bundleSize)
-			hashes, err := r.Hashes(ctx, level, number*bundleSize, int(width))
-			if err == nil {
+			var hashes []tlog.Hash
+			if hashes, err = r.Hashes(ctx, level, number*bundleSize, int(width)); err == nil {
 				err = each(tilePath(level, number, width), ledger.Joined(hashes))
-			}
-			if err != nil {
-				return err
 			}
 		}
 	}
-	return nil
+	return err
 }
 
 // tilePath returns the path of a tile with at most 256 hashes.
