@@ -198,7 +198,7 @@ test('a hand without its proof is looked up only when that is asked for', async 
   await says(
     page,
     'verified',
-    /^Verified: the 2 cards of the hand were sealed at their positions by the record, which is in the log/,
+    /^Verified: the 2 cards of the hand were sealed at their positions by what is in the log/,
   );
   await close();
 });
@@ -451,7 +451,7 @@ test("in Chinese the verifier's own words are in Chinese, but for what has no tr
   await drop(page, {'proof.json': proof, 'key.txt': key, 'mine.json': hands[1]});
   await shows('.words p', /^核验通过：这是.*的 13 张牌，顺序.*；顺序由种子和记录得出，且记录在 .* 的日志中。$/);
   await shows('.words p', /^此证明不能排除运营者抽取过多个种子而只记录其中一个；使用承诺才能排除。$/);
-  await shows('.words p', /^mine\.json 按.*比对。$/);
+  await shows('.words p', /^mine\.json 作为.*比对。$/);
   await shows(
     '.step-true',
     /order: 以 fisher-yates 重新洗牌，52 项中的 52 项，共 1 次；各位置的 SHA-256 是 [0-9a-f]{64}；/,
@@ -549,7 +549,7 @@ test('a proof whose client seed is of a beacon says that nobody chose it, in bot
       'a commitment that witnesses cosigned before the round',
       /signature of quicknet 1000, .*witnesses of the policy had seen/,
     ],
-    ['zh-CN', 'a commitment that witnesses cosigned before the round', /公共信标 quicknet 1000 的签名.*见证者/],
+    ['zh-CN', 'a commitment that witnesses cosigned before the round', /公共信标 quicknet 1000 的签名.*见证人/],
   ]) {
     const {page, wrong, close} = await open(browser, `${service.base}/verify`, {locale});
     await give(page, ...of(name));
