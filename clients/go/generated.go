@@ -2718,7 +2718,7 @@ type ProveAuditParams struct {
 	// Witnessed Whether to wait for a checkpoint that enough witnesses of the log have cosigned.
 	Witnessed *Witnessed `form:"witnessed,omitempty" json:"witnessed,omitempty"`
 
-	// Format The same proof as a file in C2SP's format tlog-proof, whose extra data is the other members.
+	// Format The same proof as text, a file in C2SP's format tlog-proof, whose extra data is the other members. Clients take the JSON.
 	Format *ProveAuditParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -13897,9 +13897,6 @@ func ParseProveAuditResp(rsp *http.Response) (*ProveAuditResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON503 = &dest
-
-	case rsp.StatusCode == 200:
-		// Content-type (text/plain) unsupported
 
 	}
 

@@ -4032,7 +4032,7 @@ export interface operations {
                 /** @description Whether to wait for a checkpoint that enough witnesses of the log have cosigned. */
                 witnessed?: components["parameters"]["Witnessed"];
                 /**
-                 * @description The same proof as a file in C2SP's format tlog-proof, whose extra data is the other members.
+                 * @description The same proof as text, a file in C2SP's format tlog-proof, whose extra data is the other members. Clients take the JSON.
                  * @example tlog-proof
                  */
                 format?: "tlog-proof";
@@ -4054,22 +4054,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditProof"];
-                    /**
-                     * @example c2sp.org/tlog-proof@v1
-                     *     extra eyJzcGVjIjoicmlmZmxlLzEiLCJyZWNvcmQiOiJ7...
-                     *     index 0
-                     *     O2kwUN9H2EDChtLFMGjHQHn0TYEe4DbbGIJWwOocEJc=
-                     *     ARGSlNfUyemWveG1GUI2cuRLfiXqmlbnpCL4CDF2e28=
-                     *     NvgfqikFQeO8uXCnSrHtkJ89liS02N9flPGL9k0xs/M=
-                     *     uIn8KB+DvQiVgQkOpJvmdlgpWaiP5NupPod0ZhbSQ14=
-                     *
-                     *     shuffles.example.com/2026
-                     *     12
-                     *     bdBWA3LUEwtYWMvJohgF4oWpf+Asp6I/zlMKy3pvqcU=
-                     *
-                     *     — shuffles.example.com/2026 0MypBlmPGsJr5wHSWzjG51DFgA30sWLox4TZm0H4/YDA7qa7wEOFWShh48Qbp3AS+lYnLwPlQsyBxYmoIB2X5gI2hgY=
-                     */
-                    "text/plain": string;
                 };
             };
             400: components["responses"]["BadRequest"];
