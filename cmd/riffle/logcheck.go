@@ -110,7 +110,7 @@ func (r *logReport) checkStore() (err error) {
 	if r.followed, err = r.isFollowed(r.ctx, store, r.verifier.Name()); r.aborts(err) {
 		return err
 	}
-	next := ledger.SuccessorFolder(r.Log.folder(r.Data), max(r.number, 1)+1)
+	next := ledger.SuccessorFolder(r.Log.folder(r.Data), r.following())
 	if exists(filepath.Join(next, ledger.CheckpointName)) && !r.followed {
 		_ = r.conclude("store", []string{"it comes from an older backup: it has not ended, and a log follows it in " + next}, nil, "")
 	}

@@ -33,9 +33,8 @@ type logClose struct {
 // Run ends the log or, if others follow it in its folder, the last of them. Earlier ones may be
 // archives only.
 func (k *logClose) Run(ctx context.Context, c *console) (err error) {
-	following := max(k.number, 1) + 1
-	if archive.Exists(archive.Folder(k.folder())) && exists(ledger.SuccessorFolder(k.Log.folder(k.Data), following)) {
-		k.number = following
+	if archive.Exists(archive.Folder(k.folder())) && exists(ledger.SuccessorFolder(k.Log.folder(k.Data), k.following())) {
+		k.number = k.following()
 		return k.Run(ctx, c)
 	}
 	old, err := k.open(ctx)
@@ -48,7 +47,7 @@ func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 		return err
 	}
 	if end != nil && k.isInFolder(end.Successor, old.Log.Origin()) {
-		k.number = following
+		k.number = k.following()
 		return k.Run(ctx, c)
 	}
 	if k.NewOrigin == old.Log.Origin() {

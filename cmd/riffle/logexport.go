@@ -204,8 +204,9 @@ func (k *proofCmd) Run(ctx context.Context, c *console) error {
 	return k.print(ctx, c, nil, "")
 }
 
-// print opens the log that follows an earlier one, which names its key, and those that follow it: the last
-// one knows which seeds are public. For the first log, the earlier one is nil, and the key is empty.
+// print opens the log that follows an earlier one, which names its key, and those that follow it:
+// the last one knows which seeds are public. For the first log, the earlier one is nil, and the key
+// is empty.
 func (k *proofCmd) print(ctx context.Context, c *console, earlier *ledger.Log, key string) (err error) {
 	t := &transfer{console: c, source: &k.logSource}
 	if err := t.open(ctx, openStore); err != nil {
@@ -222,7 +223,7 @@ func (k *proofCmd) print(ctx context.Context, c *console, earlier *ledger.Log, k
 	}
 	if last != nil && last.Kind == audit.KindLogEnd {
 		if k.isInFolder(last.Successor, t.verifier.Name()) {
-			k.number = max(k.number, 1) + 1
+			k.number = k.following()
 			if err := k.print(ctx, c, log, last.Successor); !errors.Is(err, ledger.ErrNoLog) {
 				return err
 			}

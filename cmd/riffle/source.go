@@ -47,13 +47,16 @@ func (s *logSource) location() string {
 // keyCommand returns the command that prints the keys; empty for files.
 func (s *logSource) keyCommand() string { return s.Log.setting(s.Command, "RIFFLE_KEY_COMMAND") }
 
+// following returns the number of the log that follows.
+func (s *logSource) following() int { return max(s.number, 1) + 1 }
+
 // each calls do for the log, and for those that follow it in its folder as long as do says that one does.
 func (s *logSource) each(do func() (followed bool, err error)) error {
 	for s.number = 0; ; {
 		if followed, err := do(); err != nil || !followed {
 			return err
 		}
-		s.number = max(s.number, 1) + 1
+		s.number = s.following()
 	}
 }
 
@@ -77,11 +80,11 @@ func (s *logSource) isFollowed(ctx context.Context, store ledger.Reader, origin 
 	return s.isInFolder(last.Successor, origin), nil
 }
 
-// isInFolder reports whether the log that follows is in the folder of the first one: whether it was begun
-// by --rotate.
+// isInFolder reports whether the log that follows is in the folder of the first one: whether it was
+// begun by --rotate.
 func (s *logSource) isInFolder(successor, origin string) bool {
 	first := strings.TrimSuffix(origin, fmt.Sprintf("/%d", s.number))
-	return audit.LogName(successor) == ledger.SuccessorOrigin(first, max(s.number, 1)+1)
+	return audit.LogName(successor) == ledger.SuccessorOrigin(first, s.following())
 }
 
 func (s *logSource) keyFile() string {

@@ -151,7 +151,8 @@ func (t *transfer) run(ctx context.Context, to ledger.Store, ahead bool) error {
 	return t.wrong(err)
 }
 
-// wrong returns an error that says what is wrong with the source if it does not hold what was signed.
+// wrong returns an error that says what is wrong with the source if it does not hold what was
+// signed.
 func (t *transfer) wrong(err error) error {
 	if errors.Is(err, proof.ErrSignature) {
 		return fmt.Errorf("the log is not signed with the key of %s: use --key to name its key", t.verifier.Name())

@@ -316,8 +316,9 @@ func TestRestoreOfSeveralLogsIsKilled(t *testing.T) {
 	}
 }
 
-// TestBackupsAcrossAChangeOfTheSeedKey backs up before and after the key is changed, into one folder. What
-// is restored has every seed, also without the old key in the data folder. Its key is changed as easily.
+// TestBackupsAcrossAChangeOfTheSeedKey backs up before and after the key is changed, into one
+// folder. What is restored has every seed, also without the old key in the data folder. Its key is
+// changed as easily.
 func TestBackupsAcrossAChangeOfTheSeedKey(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"--rotate", "100"}}.start(t)
@@ -340,7 +341,8 @@ func TestBackupsAcrossAChangeOfTheSeedKey(t *testing.T) {
 	}
 }
 
-// changeSeedKey changes the seed key of a data folder, removes the old one, and returns a shuffle from between.
+// changeSeedKey changes the seed key of a data folder, removes the old one, and returns a shuffle
+// from between.
 func changeSeedKey(t *testing.T, data string) shuffled {
 	seedKey := filepath.Join(data, "seed.key")
 	wantRiffle(t, 0, "keys now", "key", "seed", seedKey)

@@ -110,8 +110,8 @@ func TestClosedLogIsFollowed(t *testing.T) {
 	}
 }
 
-// TestClosedAfterAnArchive closes the last log of a folder on each engine. The first one is an archive
-// only.
+// TestClosedAfterAnArchive closes the last log of a folder on each engine. The first one is an
+// archive only.
 func TestClosedAfterAnArchive(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)

@@ -81,7 +81,8 @@ func TestArchiveThatIsNotTheLogs(t *testing.T) {
 	launch{data: data[0]}.start(t).stop()
 }
 
-// The files that only monitors read are checked, too, and the store stays while one is wrong or missing.
+// The files that only monitors read are checked, too, and the store stays while one is wrong or
+// missing.
 func TestArchiveWithoutWhatMonitorsRead(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"--rotate", "100"}}.start(t)
@@ -101,7 +102,8 @@ func TestArchiveWithoutWhatMonitorsRead(t *testing.T) {
 	wantRiffle(t, 0, "removed ", "log", "export", "--data", s.data, "--remove")
 }
 
-// SQLite can create no files beside a store or an archive, as in a read-only folder: it follows no links.
+// SQLite can create no files beside a store or an archive, as in a read-only folder: it follows no
+// links.
 func TestLogWhereNothingCanBeWritten(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"--rotate", "100"}}.start(t)
@@ -119,8 +121,8 @@ func TestLogWhereNothingCanBeWritten(t *testing.T) {
 	wantRiffle(t, 2, "opening ", "log", "check", "--data", s.data)
 }
 
-// The command prints what the service answers, from the archive and from the log that follows, which has revealed
-// a seed. Neither a damaged archive nor another log's proves anything.
+// The command prints what the service answers, from the archive and from the log that follows,
+// which has revealed a seed. Neither a damaged archive nor another log's proves anything.
 func TestProofWithoutTheService(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"--rotate", "100"}}.start(t)

@@ -212,8 +212,8 @@ func sourceOf(folder string, db *database, ofDatabase bool) []string {
 	return args
 }
 
-// exportSome exports the first logs of a folder, and removes their stores. The command is killed at its writes
-// to files and to PostgreSQL, and repeated.
+// exportSome exports the first logs of a folder, and removes their stores. The command is killed at
+// its writes to files and to PostgreSQL, and repeated.
 func exportSome(t *testing.T, data string, db *database, ofDatabase bool) {
 	for _, name := range []string{".", "successors/2", "successors/3"} {
 		args := append([]string{"log", "export", "--remove"}, sourceOf(filepath.Join(data, name), db, ofDatabase)...)
@@ -359,8 +359,8 @@ func TestRotationKilledAtAnyWrite(t *testing.T) {
 	}
 }
 
-// TestReplicasEndALogTogether stops two replicas until a log is due, so that both end it at the same moment. All
-// requests are answered, and one log follows each.
+// TestReplicasEndALogTogether stops two replicas until a log is due, so that both end it at the
+// same moment. All requests are answered, and one log follows each.
 func TestReplicasEndALogTogether(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)

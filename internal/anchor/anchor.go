@@ -132,8 +132,8 @@ func (f file) Replace(ctx context.Context, note []byte, tag string) (err error) 
 	return ledger.ReplaceFile(string(f), note)
 }
 
-// A row is the URL of a PostgreSQL database. Each path of logs needs a database of its own: its table
-// riffle_anchor, which is created if it is missing, has one row.
+// A row is the URL of a PostgreSQL database. Each path of logs needs a database of its own: its
+// table riffle_anchor, which is created if it is missing, has one row.
 type row string
 
 const createTable = "CREATE TABLE IF NOT EXISTS riffle_anchor (one boolean PRIMARY KEY CHECK (one), checkpoint text NOT NULL)"

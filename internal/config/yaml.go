@@ -177,8 +177,8 @@ func (f *File) isList(name string, value *yaml.Node) bool {
 	return true
 }
 
-// field returns a function that reads a single value with parse. rule says in mistakes what the value
-// must be.
+// field returns a function that reads a single value with parse. rule says in mistakes what the
+// value must be.
 func field[T any](f *File, name, rule string, to *T, parse func(text string) (T, error)) func(*yaml.Node) {
 	return func(value *yaml.Node) {
 		text, ok := f.scalar(name, value)

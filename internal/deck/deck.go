@@ -259,8 +259,8 @@ func (d *Deck) Codes() []string { return d.codes }
 // must not be modified.
 func (d *Deck) Cards() []Card { return d.cards }
 
-// Instance returns the instance of a card of many copies of the deck, one after the other: it counts
-// over all of them.
+// Instance returns the instance of a card of many copies of the deck, one after the other: it
+// counts over all of them.
 func (d *Deck) Instance(number uint64) int {
 	size := uint64(len(d.cards))
 	copies, place := number/size, number%size

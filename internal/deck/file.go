@@ -20,7 +20,8 @@ import (
 	"riffle/internal/suggest"
 )
 
-// maxFile is the most bytes of a file, so that a mistake in one cannot exhaust the memory of the service.
+// maxFile is the most bytes of a file, so that a mistake in one cannot exhaust the memory of the
+// service.
 const maxFile = 16 << 20
 
 //go:embed type.schema.json

@@ -130,8 +130,8 @@ func (d *Reader) Object(want string, member func(name string) error) error {
 	return d.close('}')
 }
 
-// Array reads an array. It calls element at each element, to read it. [Reader.WrongKind] has want in
-// its error.
+// Array reads an array. It calls element at each element, to read it. [Reader.WrongKind] has want
+// in its error.
 func (d *Reader) Array(want string, element func(i int) error) error {
 	if _, err := d.token("[", want); err != nil {
 		return err

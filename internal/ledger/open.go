@@ -119,9 +119,10 @@ func newLog(store Reader, slots int) *Log {
 	return l
 }
 
-// View returns the log that a store has now, to show and prove its records without a lock, and with the
-// public half of its key. It is closed from the start: it takes no entries, and a look-up that leads to a
-// later one fails with [ErrGrown]. earlier is the log that it follows, or nil. The caller closes the store.
+// View returns the log that a store has now, to show and prove its records without a lock, and with
+// the public half of its key. It is closed from the start: it takes no entries, and a look-up that
+// leads to a later one fails with [ErrGrown]. earlier is the log that it follows, or nil. The
+// caller closes the store.
 func View(ctx context.Context, store Reader, key *Key, vault *Vault, earlier *Log) (*Log, error) {
 	head, err := store.Head(ctx)
 	if err == nil && len(head.Checkpoint) == 0 { // it is just beginning

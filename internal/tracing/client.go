@@ -93,7 +93,8 @@ func (*client) Start(context.Context) error { return nil }
 // Stop implements [otlptrace.Client].
 func (*client) Stop(context.Context) error { return nil }
 
-// UploadTraces implements [otlptrace.Client]. It logs the first failure of a series, and the next success.
+// UploadTraces implements [otlptrace.Client]. It logs the first failure of a series, and the next
+// success.
 func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	err := c.upload(ctx, spans)
 	switch failed := err != nil; {

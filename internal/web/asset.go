@@ -90,14 +90,15 @@ func (file asset) serve(w http.ResponseWriter, r *http.Request, caching string) 
 	_, _ = w.Write(body) // an error means that the caller has left
 }
 
-// A kept file is served by the service worker without a network, if its bytes have one of the digests.
+// A kept file is served by the service worker without a network, if its bytes have one of the
+// digests.
 type kept struct {
 	Headers   map[string]string `json:"headers"`
 	Integrity string            `json:"integrity"`
 }
 
-// serveWorker answers with the service worker of /verify. Its first lines are the digests of the page and
-// its files. The browser stores this script in a place that pages cannot write to.
+// serveWorker answers with the service worker of /verify. Its first lines are the digests of the
+// page and its files. The browser stores this script in a place that pages cannot write to.
 func (p *Pages) serveWorker(w http.ResponseWriter, r *http.Request, prefix string) {
 	page := pages[slices.IndexFunc(pages, func(p page) bool { return p.Script == "verify" })]
 	files := map[string]kept{}

@@ -157,8 +157,8 @@ func VerifyHand(texts [][]byte, given *Given) *Result {
 	return r
 }
 
-// addFirst adds steps of a file in which they fail, or else could not be checked, or else hold, or of
-// the first.
+// addFirst adds steps of a file in which they fail, or else could not be checked, or else hold, or
+// of the first.
 func (r *Result) addFirst(names ...string) {
 	for _, name := range names {
 		steps := slices.Concat(r.withState(name, Wrong), r.withState(name, Unchecked), r.withState(name, OK))
@@ -301,9 +301,9 @@ func (s *sealing) checkRoot() error {
 	return audit.Rule(root == *s.record.Root, "the cards in this order have the root %x, and the record has %x", root[:], s.record.Root[:])
 }
 
-// check returns the id of the message why the card cannot be checked, or why it was not sealed at its position. Its
-// number and its instance, which are not sealed, are checked where they are known. In a shoe that
-// was not shuffled, the position is the number.
+// check returns the id of the message why the card cannot be checked, or why it was not sealed at
+// its position. Its number and its instance, which are not sealed, are checked where they are
+// known. In a shoe that was not shuffled, the position is the number.
 func (s *sealing) check(c *handCard) (unknown string, wrong error) {
 	size, root := s.record.Statement.Size, s.record.Root
 	opens := func(text string) bool { return c.opening.Check(c.position, size, []byte(text), *root) == nil }

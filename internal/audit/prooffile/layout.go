@@ -40,7 +40,8 @@ func Split(text []byte) (files [][]byte) {
 // tlogProof begins a proof file in C2SP's format tlog-proof, before its other members in base64.
 const tlogProof = "c2sp.org/tlog-proof@v1\nextra "
 
-// fromTlogProof returns the JSON of a proof file in the format tlog-proof, and any other text unchanged.
+// fromTlogProof returns the JSON of a proof file in the format tlog-proof, and any other text
+// unchanged.
 func fromTlogProof(text []byte) []byte {
 	rest, isProof := bytes.CutPrefix(trim(text), []byte(tlogProof))
 	encoded, rest, _ := bytes.Cut(rest, []byte("\n"))

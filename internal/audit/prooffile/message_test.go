@@ -30,8 +30,8 @@ func TestMessageText(t *testing.T) {
 	}
 }
 
-// TestTableOfMessages checks that the sources name every message of the table and no other, and that
-// its languages have the same values.
+// TestTableOfMessages checks that the sources name every message of the table and no other, and
+// that its languages have the same values.
 func TestTableOfMessages(t *testing.T) {
 	var table map[string]map[string]string
 	require.NoError(t, json.Unmarshal(messagesText, &table))

@@ -38,8 +38,8 @@ type File struct {
 // Strings escape only what JSON requires, U+2028 and U+2029. [Parse] accepts any other layout.
 func (f *File) Text() []byte { return append(f.members(f.Inclusion.Text()), '\n') }
 
-// TlogProof returns the file in C2SP's format tlog-proof: its extra data is the other members. [Split]
-// makes it the file again.
+// TlogProof returns the file in C2SP's format tlog-proof: its extra data is the other members.
+// [Split] makes it the file again.
 func (f *File) TlogProof() []byte { return []byte(f.Inclusion.TextWith(f.members(""))) }
 
 func (f *File) members(tlogProof string) []byte {

@@ -89,8 +89,8 @@ func (r *Result) addWithheld() {
 	r.add(StepOrder, missing(!isProven), "held-back.order", nil)
 }
 
-// Explain says what each step of a replay has shown that holds. An order's digest is public as soon as
-// its seed is: until then the verification must not have it.
+// Explain says what each step of a replay has shown that holds. An order's digest is public as soon
+// as its seed is: until then the verification must not have it.
 func Explain(v *audit.Verification, seed rng.Seed) {
 	shown := whatIsShown(v, seed)
 	for i := range v.Steps {

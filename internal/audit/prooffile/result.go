@@ -141,8 +141,8 @@ func (s *Steps) report(name string, err error, id string, of values) {
 func (s *Steps) reject(name string, err error) { s.say(name, Wrong, plain(err)) }
 
 // A Result has the findings of a verifier: the steps of one file, or of several files together. Its
-// methods called check add steps of what they check; those called add, steps of the files or of what
-// they lack.
+// methods called check add steps of what they check; those called add, steps of the files or of
+// what they lack.
 type Result struct {
 	Steps
 	File   *File         // the first file, nil if it is unread

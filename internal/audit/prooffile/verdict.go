@@ -298,8 +298,8 @@ func (c *Conclusion) sayOfCommitment(r *Result) {
 	}
 }
 
-// describe summarizes a record. purpose says what one is for that has no order of its own; it has no
-// id for the others.
+// describe summarizes a record. purpose says what one is for that has no order of its own; it has
+// no id for the others.
 func describe(record *audit.Record) (text, purpose Message) {
 	of, kind := valuesOf(record), string(record.Kind)
 	change := "change." + kind

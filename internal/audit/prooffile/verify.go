@@ -54,7 +54,8 @@ func Verify(texts []Text, options Options) *Findings {
 	if !isAlone {
 		options.HandOf = ""
 	}
-	// What was not refused is false whatever is wrong with the others, and proves nothing without them.
+	// What was not refused is false whatever is wrong with the others, and proves nothing without
+	// them.
 	if rest := Verify(others, options); rest.Verdict == VerdictFalse {
 		rest.Messages = append(rest.Messages, refused.Messages[0])
 		rest.write()

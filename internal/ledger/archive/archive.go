@@ -221,7 +221,8 @@ func (r *Reader) fetch(ctx context.Context, url string) (text []byte, err error)
 	return text, nil
 }
 
-// Check checks the index, and the files that only monitors read. Bundles are checked with the records.
+// Check checks the index, and the files that only monitors read. Bundles are checked with the
+// records.
 func (r *Reader) Check(ctx context.Context) (findings []string, err error) {
 	compare := func(name string, want []byte) error {
 		if have, err := r.readFile(ctx, name); err != nil || !bytes.Equal(have, want) {
@@ -234,7 +235,8 @@ func (r *Reader) Check(ctx context.Context) (findings []string, err error) {
 	return findings, cmp.Or(err, errHead, compare(checkpointName, head.Checkpoint), r.eachTile(ctx, r.size, compare))
 }
 
-// eachTile calls each with every tile of the index, until it fails. A check of the records checks the hashes.
+// eachTile calls each with every tile of the index, until it fails. A check of the records checks
+// the hashes.
 func (r *Reader) eachTile(ctx context.Context, size uint64, each func(name string, tile []byte) error) (err error) {
 	for level := 0; err == nil && size>>(8*level) > 0; level++ {
 		for number, n := uint64(0), size>>(8*level); err == nil && number*bundleSize < n; number++ {

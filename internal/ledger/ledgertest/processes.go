@@ -21,8 +21,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// writer is the environment variable of a writer process. It has lines: the store's location, the log's
-// folder, the key file, a label, and the number of entries per caller.
+// writer is the environment variable of a writer process. It has lines: the store's location, the
+// log's folder, the key file, a label, and the number of entries per caller.
 const writer = "RIFFLE_LEDGERTEST_WRITER"
 
 // Main is the TestMain of a package that runs the suite. In a process that the suite has started,

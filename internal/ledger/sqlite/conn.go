@@ -26,7 +26,8 @@ func dsn(path string, pragmas ...string) string {
 	return dsnOf("rw", path, append(pragmas, fmt.Sprintf(`"page_size"(%d)`, pageSize), "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(0)"))
 }
 
-// dsnOf returns a data source name with a mode, rw, or ro for a program that does not write, and further parameters.
+// dsnOf returns a data source name with a mode, rw, or ro for a program that does not write, and
+// further parameters.
 func dsnOf(mode, path string, pragmas []string) string {
 	q := url.Values{"_pragma": append([]string{"busy_timeout(10000)", "trusted_schema(0)", "cell_size_check(1)"}, pragmas...)}
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode() + "&mode=" + mode}).String()

@@ -158,8 +158,8 @@ func Chown(path string) error {
 	return nil
 }
 
-// owner is who runs the servers of this process: root's the user postgres, for PostgreSQL does not run
-// as root; nil for this process's user.
+// owner is who runs the servers of this process: root's the user postgres, for PostgreSQL does not
+// run as root; nil for this process's user.
 func owner() *syscall.Credential {
 	found, err := user.Lookup("postgres")
 	if os.Getuid() != 0 || err != nil {
