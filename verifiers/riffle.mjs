@@ -212,7 +212,7 @@ const ALL = 'id time kind spec commitment', DRAWN = 'algorithm size draw repeat 
 const MADE = `${ALL} ${DRAWN} items_digest? parameters?`, CHANGE = `${ALL} audit_id version expires?`;
 const MOVE = `${CHANGE} from taken cards to put?`;
 const MEMBERS = {__proto__: null, reveal: `${ALL} audit_id`, void: `${ALL} commitment_id count?`,
-  commitment: `${MADE} hands? deadline beacon? count?`, shuffle: `${MADE} hands? client_seed? reveal? commitment_id? count?`,
+  commitment: `${MADE} hands? deadline beacon? opens_at? count?`, shuffle: `${MADE} hands? client_seed? reveal? commitment_id? count?`,
   shoe: `${MADE} audit_id? client_seed? commitment_id? cut? cut_range? expires? root?`, draw: MOVE,
   add: MOVE.replace(' cards', ' cards?'), return: MOVE,
   reshuffle: `${CHANGE} ${DRAWN} from client_seed? cut? cut_range? root`, close: CHANGE, expire: CHANGE,
@@ -220,6 +220,7 @@ const MEMBERS = {__proto__: null, reveal: `${ALL} audit_id`, void: `${ALL} commi
 const LOG_NAME = String.raw`[^\x00-\x20+]+`;
 const NEIGHBOUR = new RegExp(String.raw`^${LOG_NAME}\+[0-9a-f]{8}\+A[Q-Za-f][A-Za-z0-9+/]{42}$`, 'u');
 const CHECKPOINT = new RegExp(String.raw`^${LOG_NAME}\n(0|[1-9]\d{0,15})\n[A-Za-z0-9+/]{43}=\n\n(— ${LOG_NAME} [A-Za-z0-9+/]{4,}={0,2}\n)+$`, 'u');
+const BASE64 = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)$/;
 const BEACON = /^[a-z0-9-]+ [1-9]\d{0,15}$/, QUICKNET = { // a chain of drand
   hash: 'BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_',
   key: '83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451' +
@@ -262,6 +263,10 @@ function readRecord(text) {
     const round = like(BEACON)(text) && roundOf(text), time = round && timeOf(round);
     return round === undefined || (round && time > record.time && time < record.deadline); // of another beacon it is not known
   };
+  const isAfter = (text) => {
+    const round = like(BEACON)(text) && roundOf(text);
+    return round === undefined || (round && timeOf(round) > record.deadline);
+  };
   const rules = {
     id: like(UUID7), time: isTime, kind: like(/^[a-z0-9_-]+$/), spec: like(/^riffle\/1$/), audit_id: like(UUID7),
     version: between(2), from: isFrom, taken: like(kind === 'draw' ? /^(top|bottom|random|cards)$/ : /^cards$/),
@@ -273,7 +278,7 @@ function readRecord(text) {
     parameters: (map) => !Array.isArray(map) && Object.keys(map).length > 0 && Object.values(map).every(between(0)),
     cut: isCut, cut_range: isCutRange,
     client_seed: (seed) => like(/^[^\0]+$/)(seed) && utf8(seed).length <= 256, reveal: like(/^now$/),
-    deadline: isLater, beacon: isBeacon, expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
+    deadline: isLater, beacon: isBeacon, opens_at: isAfter, sealed_seed: like(BASE64), expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
     commitment_id: (id) => like(UUID7)(id) && (kind === 'void' || 'client_seed' in record),
     count: (n) => between(2)(n) && (kind !== 'shuffle' || 'commitment_id' in record), round: (n) => between(1, record.count)(n),
     path: (hashes) => hashes.length > 0 && hashes.every(like(DIGEST)),
@@ -282,6 +287,7 @@ function readRecord(text) {
   let members = (MEMBERS[kind] ?? 'id time kind spec').split(' ');
   if (kind === 'draw' && record.taken === 'random') members.push(...DRAWN.split(' '));
   if (members.includes('count?') && 'count' in record && kind !== 'commitment') members.push('round', ...(kind === 'shuffle' ? ['path'] : []));
+  if (members.includes('opens_at?') && 'opens_at' in record) members.push('sealed_seed');
   if (record.to !== 'dealt') members = members.map((name) => name === 'put?' ? 'put' : name);
   for (const [name, rule] of Object.entries(rules)) {
     if (!MEMBERS[kind] && !members.includes(name)) continue; // of an unknown kind
@@ -1579,8 +1585,8 @@ const MESSAGES = {
   "purpose.change": "It is a change of the shoe {audit_id}, and has no order of its own: give the proofs of the whole shoe to follow its cards.",
   "record": "{id}, of {time}: {what}",
   "record.changes": "{record}; {changes:change}",
-  "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
-  "stated.unshuffled": "{size}, in the order of the input[; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
+  "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; with the signature of {opens_at} everybody can open the seed]",
+  "stated.unshuffled": "{size}, in the order of the input[; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; with the signature of {opens_at} everybody can open the seed]",
   "record.shuffle": "{stated}",
   "record.shoe": "a shoe: {stated}[; a cut card behind {cut}][, drawn from {low} to {high}][; it replaces the shoe {audit_id}]",
   "record.commitment": "a commitment to {stated}, until {deadline}",

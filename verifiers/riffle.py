@@ -255,11 +255,12 @@ ALL, DRAWN = "id time kind spec commitment", "algorithm size draw repeat input r
 MADE, CHANGE = f"{ALL} {DRAWN} items_digest? parameters?", f"{ALL} audit_id version expires?"
 MOVE = f"{CHANGE} from taken cards to put?"
 MEMBERS = {"reveal": f"{ALL} audit_id", "void": f"{ALL} commitment_id count?",
-           "commitment": f"{MADE} hands? deadline beacon? count?", "shuffle": f"{MADE} hands? client_seed? reveal? commitment_id? count?",
+           "commitment": f"{MADE} hands? deadline beacon? opens_at? count?", "shuffle": f"{MADE} hands? client_seed? reveal? commitment_id? count?",
            "shoe": f"{MADE} audit_id? client_seed? commitment_id? cut? cut_range? expires? root?", "draw": MOVE,
            "add": MOVE.replace(" cards", " cards?"), "return": MOVE,
            "reshuffle": f"{CHANGE} {DRAWN} from client_seed? cut? cut_range? root", "close": CHANGE, "expire": CHANGE,
            "log-end": "id time kind spec successor?", "log-begin": "id time kind spec predecessor checkpoint"}
+BASE64 = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)"
 LOG_NAME = "[^\x00-\x20+]+"
 NEIGHBOUR = f"{LOG_NAME}\\+[0-9a-f]{{8}}\\+A[Q-Za-f][A-Za-z0-9+/]{{42}}"
 CHECKPOINT = f"{LOG_NAME}\n(0|[1-9][0-9]{{0,15}})\n[A-Za-z0-9+/]{{43}}=\n\n(— {LOG_NAME} [A-Za-z0-9+/]{{4,}}={{0,2}}\n)+"
@@ -356,6 +357,8 @@ def read_record(text):
               "path": lambda path: type(path) is list and path and all(re.fullmatch(DIGEST, hash) for hash in path)}
     rules |= {"beacon": lambda text: re.fullmatch("[a-z0-9-]+ [1-9][0-9]{0,15}", text) and (
         not text.startswith("quicknet ") or record["time"] < time_of(text) < record["deadline"])}
+    rules |= {"opens_at": lambda text: re.fullmatch("[a-z0-9-]+ [1-9][0-9]{0,15}", text) and (
+        not text.startswith("quicknet ") or time_of(text) > record["deadline"]), "sealed_seed": BASE64}
     rules |= {"successor": NEIGHBOUR, "predecessor": NEIGHBOUR, "checkpoint": lambda text: re.fullmatch(CHECKPOINT, text) and (
         text.split("\n")[0] == record["predecessor"].split("+")[0])}
     members = MEMBERS.get(kind, "id time kind spec").split()
@@ -363,6 +366,8 @@ def read_record(text):
         members += DRAWN.split()
     if "count?" in members and "count" in record and kind != "commitment":
         members += ["round", "path"] if kind == "shuffle" else ["round"]
+    if "opens_at?" in members and "opens_at" in record:
+        members += ["sealed_seed"]
     if record.get("to") != "dealt":
         members = ["put" if name == "put?" else name for name in members]
     for name in rules if kind in MEMBERS else members:
@@ -1855,8 +1860,8 @@ MESSAGES = {
     "purpose.change": "It is a change of the shoe {audit_id}, and has no order of its own: give the proofs of the whole shoe to follow its cards.",
     "record": "{id}, of {time}: {what}",
     "record.changes": "{record}; {changes:change}",
-    "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
-    "stated.unshuffled": "{size}, in the order of the input[; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}]",
+    "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; with the signature of {opens_at} everybody can open the seed]",
+    "stated.unshuffled": "{size}, in the order of the input[; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; with the signature of {opens_at} everybody can open the seed]",
     "record.shuffle": "{stated}",
     "record.shoe": "a shoe: {stated}[; a cut card behind {cut}][, drawn from {low} to {high}][; it replaces the shoe {audit_id}]",
     "record.commitment": "a commitment to {stated}, until {deadline}",

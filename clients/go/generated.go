@@ -1065,6 +1065,9 @@ type Commitment struct {
 	// LogIndex The index of the record in the log, from 0.
 	LogIndex LogIndex `json:"log_index"`
 
+	// OpensAt The round with which everybody can open the seed; omitted without one.
+	OpensAt *Beacon `json:"opens_at,omitempty"`
+
 	// Statement The lines of the statement except the last, which has the seed. So it can be shown to everyone, and the
 	// commitment is not its SHA-256: append `seed `, the revealed seed and a line feed to check.
 	Statement OpenStatement `json:"statement"`
@@ -1120,6 +1123,9 @@ type CommitmentRecord struct {
 	ItemsDigest *ItemsDigest         `json:"items_digest,omitempty"`
 	Kind        CommitmentRecordKind `json:"kind"`
 
+	// OpensAt The round of a beacon, such as `quicknet 1000`, with which everybody can open `sealed_seed`; omitted without one.
+	OpensAt *string `json:"opens_at,omitempty"`
+
 	// Parameters All parameters of the deck type with their values, if it has any.
 	Parameters map[string]int `json:"parameters,omitempty"`
 
@@ -1129,6 +1135,9 @@ type CommitmentRecord struct {
 
 	// Repeat The number of independent shuffles.
 	Repeat uint64 `json:"repeat"`
+
+	// SealedSeed The seed, encrypted to that round: a file of age with a stanza of tlock, in base64; omitted without one.
+	SealedSeed []byte `json:"sealed_seed,omitempty"`
 
 	// Size How many items will be shuffled.
 	Size Count `json:"size"`
@@ -1185,6 +1194,10 @@ type CommitmentRequest struct {
 	// store it: keep it beside the items, send both again to use a commitment, and give both to those who are to
 	// verify the items.
 	ItemsSalt *ItemsSalt `json:"items_salt,omitempty"`
+
+	// OpensAtRound The round of the public beacon quicknet with which everybody can open the seed. It is published after the deadline,
+	// and at most ten years later.
+	OpensAtRound *uint64 `json:"opens_at_round,omitempty"`
 
 	// Parameters Parameters of the deck type, integers by name. Only with `deck`.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
@@ -1249,6 +1262,9 @@ type CommitmentState struct {
 
 	// LogIndex The index of the record in the log, from 0.
 	LogIndex LogIndex `json:"log_index"`
+
+	// OpensAt The round with which everybody can open the seed; omitted without one.
+	OpensAt *Beacon `json:"opens_at,omitempty"`
 
 	// Statement The lines of the statement except the last, which has the seed. So it can be shown to everyone, and the
 	// commitment is not its SHA-256: append `seed `, the revealed seed and a line feed to check.
@@ -3955,6 +3971,9 @@ type ClientInterface interface {
 	// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 	// relay of drand, and send it as `beacon_signature`.
 	//
+	// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
+	// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
+	//
 	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 	// together wait for each other. Players may change the client seed between any two rounds.
 	//
@@ -3975,6 +3994,9 @@ type ClientInterface interface {
 	//
 	// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 	// relay of drand, and send it as `beacon_signature`.
+	//
+	// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
+	// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
 	//
 	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 	// together wait for each other. Players may change the client seed between any two rounds.
@@ -4599,6 +4621,9 @@ func (c *Client) ListCommitments(ctx context.Context, params *ListCommitmentsPar
 // With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 // relay of drand, and send it as `beacon_signature`.
 //
+// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
+// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
+//
 // With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 // together wait for each other. Players may change the client seed between any two rounds.
 //
@@ -4629,6 +4654,9 @@ func (c *Client) CreateCommitmentWithBody(ctx context.Context, params *CreateCom
 //
 // With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 // relay of drand, and send it as `beacon_signature`.
+//
+// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
+// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
 //
 // With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 // together wait for each other. Players may change the client seed between any two rounds.
@@ -7912,6 +7940,9 @@ type ClientWithResponsesInterface interface {
 	// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 	// relay of drand, and send it as `beacon_signature`.
 	//
+	// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
+	// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
+	//
 	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 	// together wait for each other. Players may change the client seed between any two rounds.
 	//
@@ -7932,6 +7963,9 @@ type ClientWithResponsesInterface interface {
 	//
 	// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 	// relay of drand, and send it as `beacon_signature`.
+	//
+	// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
+	// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
 	//
 	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 	// together wait for each other. Players may change the client seed between any two rounds.
@@ -12825,6 +12859,9 @@ func (c *ClientWithResponses) ListCommitmentsWithResponse(ctx context.Context, p
 // With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 // relay of drand, and send it as `beacon_signature`.
 //
+// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
+// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
+//
 // With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 // together wait for each other. Players may change the client seed between any two rounds.
 //
@@ -12851,6 +12888,9 @@ func (c *ClientWithResponses) CreateCommitmentWithBodyWithResponse(ctx context.C
 //
 // With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 // relay of drand, and send it as `beacon_signature`.
+//
+// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
+// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
 //
 // With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 // together wait for each other. Players may change the client seed between any two rounds.

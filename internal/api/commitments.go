@@ -94,8 +94,14 @@ func (o *object) made(c *dealer.Commitment) {
 	if c.Count > 0 {
 		o.number("count", c.Count)
 	}
-	if round, isKnown := beacon.Parse(c.Beacon); isKnown {
-		o.raw("beacon", fmt.Sprintf(`{"chain":%q,"round":%d,"time":%q}`, beacon.Chain, uint64(round), round.Time().Format(time.RFC3339)))
+	o.round("beacon", c.Beacon)
+	o.round("opens_at", c.OpensAt)
+}
+
+// round appends a member for the round of a beacon, if that is known.
+func (o *object) round(name, text string) {
+	if round, isKnown := beacon.Parse(text); isKnown {
+		o.raw(name, fmt.Sprintf(`{"chain":%q,"round":%d,"time":%q}`, beacon.Chain, uint64(round), round.Time().Format(time.RFC3339)))
 	}
 }
 

@@ -43,15 +43,16 @@ var scenario = []string{
 	"getAudit shoeRecord", "getAudit reshuffleRecord", "verifyAudit shoe", "closeShoe close", "getAudit drawRecord",
 	"getAudit addRecord", "getAudit returnRecord", "getAudit closeRecord", "drawCards closed", "createShoe names",
 	"drawCards item", "endShoe end", "getShoe expired", "getAudit expireRecord", "drawCards expired", "proveShoe names",
-	"createShoe cutCard", "createCommitment book", "shuffle round", "createCommitment beacon",
+	"createShoe cutCard", "createCommitment book", "shuffle round", "createCommitment beacon", "createCommitment timeLock",
 }
 
 // unusedSeeds are the seeds of the commitments in the examples that no shuffle used, and the seed
 // of the book. No answer shows them.
 var unusedSeeds = map[string]string{
-	"beacon": "81f0c6a2d94e7b35601fa8c3d27e5b94f6081c3a7d5e92b4c60f1e8a7b3d9c52",
-	"book":   "5ad1c07f3b9e42d68c10e7f4a2936b58d7ce01944f6ab328805e9dc12b7f36a4",
-	"roles":  "126dc3d23bd27d2632689f530b079d1045311203e44a3549b4b7417e0c0ba917",
+	"beacon":   "81f0c6a2d94e7b35601fa8c3d27e5b94f6081c3a7d5e92b4c60f1e8a7b3d9c52",
+	"book":     "5ad1c07f3b9e42d68c10e7f4a2936b58d7ce01944f6ab328805e9dc12b7f36a4",
+	"timeLock": "3c9a51e7d08b46f2a1c7e95d6f30b824c8417fe2a59d63b07e18f4c2d9063ba5",
+	"roles":    "126dc3d23bd27d2632689f530b079d1045311203e44a3549b4b7417e0c0ba917",
 }
 
 // shoeSeeds are the seeds of the orders of the shoes in the examples, by the request that drew

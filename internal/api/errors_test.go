@@ -71,7 +71,7 @@ func TestErrorsHelp(t *testing.T) {
 		{"GET", "/favicon.ico", none, ``, 404, "", `There is nothing at this path. GET /openapi.yaml lists what there is.`},
 		{"POST", "/shuffle", json, `{deck: standard52}`, 400, "", `The body is not JSON at byte 1: names and strings need double quotes, as in {"deck":"standard52"}.`},
 		{"POST", "/shuffle", json, `{'deck':'standard52'}`, 400, "", `The body is not JSON at byte 1: names and strings need double quotes, as in {"deck":"standard52"}.`},
-		{"POST", "/commitments", json, ``, 400, "", `The body is empty. Send a JSON object, or {} where nothing is required; it takes items, items_salt, deck, decks, parameters, size, algorithm, draw, hands, repeat, reference, unique_reference, expires_in, count, beacon.`},
+		{"POST", "/commitments", json, ``, 400, "", `The body is empty. Send a JSON object, or {} where nothing is required; it takes items, items_salt, deck, decks, parameters, size, algorithm, draw, hands, repeat, reference, unique_reference, expires_in, count, beacon, opens_at_round.`},
 		{"POST", shoe + "/draw", none, " \n", 400, "", `The body is empty. Send a JSON object, or {} where nothing is required; it takes count, from, to, put.`},
 		{"POST", shoe + "/close", none, ``, 400, "", `The body is empty. Send a JSON object, or {} where nothing is required; it takes none.`},
 		{"POST", shoe + "/return", json, `{}`, 422, "", `No cards are there to take. Draw cards or put some there first.`},

@@ -134,6 +134,14 @@ var shuffleMembers = []member[*shuffleRequest]{
 	value("cut", func(q *shuffleRequest) **shoe.Cut { return &q.cut }, readCut),
 	value("count", func(q *shuffleRequest) **uint64 { return &q.Count }, readCount),
 	{name: "beacon", read: readBeacon},
+	{name: "opens_at_round", read: func(d *httpjson.Reader, q *shuffleRequest) error {
+		n, err := d.Count()
+		if err == nil && n == 0 {
+			err = unprocessable("opens_at_round must be at least 1; got 0.").at("/opens_at_round")
+		}
+		q.OpensAt = beacon.Round(n)
+		return err
+	}},
 }
 
 // A sentBeacon is the beacon of a commitment in a request.
@@ -163,10 +171,10 @@ func readBeacon(d *httpjson.Reader, q *shuffleRequest) error {
 
 // The members of each kind of request.
 var (
-	shuffleForm    = form([]string{"expires_in", "cut", "count", "beacon"}, nil, "")
+	shuffleForm    = form([]string{"expires_in", "cut", "count", "beacon", "opens_at_round"}, nil, "")
 	commitmentForm = form([]string{"cut"}, []string{"client_seed", "commitment_id", "beacon_signature", "reveal"},
 		"belongs to the shuffle that uses the commitment, not to the commitment. Leave it out here.")
-	shoeForm = form([]string{"count", "beacon"}, []string{"draw", "hands", "repeat", "reveal"},
+	shoeForm = form([]string{"count", "beacon", "opens_at_round"}, []string{"draw", "hands", "repeat", "reveal"},
 		"is not for shoes: the whole deck is shuffled once, dealt later, and revealed when the shoe is closed. Leave it out.")
 )
 

@@ -49,6 +49,17 @@ func RoundSeed(seed rng.Seed, round uint64) rng.Seed {
 	return one
 }
 
+// CheckSeed checks that a seed is the one that a commitment, or a book by [RoundSeed], has fixed.
+func (r *Record) CheckSeed(seed rng.Seed) error {
+	s := r.Statement
+	s.Seed = seed
+	committed := s.Commitment()
+	if r.Count > 0 {
+		committed = Commitment(NewBook(&s, r.Count).Root())
+	}
+	return Rule(committed == r.Commitment, "it leads to %s, and %s was committed to", committed, r.Commitment)
+}
+
 // Path returns the siblings on the way from the commitment of a round, from 1, to the root.
 func (b *Book) Path(round uint64) []tlog.Hash { return b.path(round - 1) }
 

@@ -73,6 +73,11 @@ type Record struct {
 	Deadline   time.Time // of a commitment: it can be used before
 	Beacon     string    // of a commitment: the round whose signature is the client seed; or empty
 
+	// OpensAt is the round of a beacon with which everybody can open SealedSeed, the seed of a
+	// commitment: a file of age in base64 that only package timelock looks into. Both may be empty.
+	OpensAt    string
+	SealedSeed string
+
 	// CommitmentID is the record of the commitment that a void voids, or that a shuffle or a shoe
 	// used.
 	CommitmentID uuid.UUID
@@ -213,6 +218,8 @@ var members = []member{
 	{"reveal", func(r *Record) bool { return r.Kind == KindShuffle && r.RevealNow }, func(r *Record) any { return &r.RevealNow }, nil},
 	{"deadline", func(r *Record) bool { return r.Kind == KindCommitment }, func(r *Record) any { return &r.Deadline }, func(r *Record) bool { return r.Deadline.After(r.Time) }},
 	{"beacon", func(r *Record) bool { return r.Kind == KindCommitment && r.Beacon != "" }, func(r *Record) any { return &r.Beacon }, (*Record).isBetween},
+	{"opens_at", func(r *Record) bool { return r.Kind == KindCommitment && r.OpensAt != "" }, func(r *Record) any { return &r.OpensAt }, (*Record).opensLate},
+	{"sealed_seed", func(r *Record) bool { return r.OpensAt != "" }, func(r *Record) any { return &r.SealedSeed }, func(r *Record) bool { return isBase64(r.SealedSeed) }},
 	{"commitment_id", func(r *Record) bool { return r.Kind == KindVoid || r.UsesCommitment() }, func(r *Record) any { return &r.CommitmentID }, func(r *Record) bool {
 		return r.Kind == KindVoid || r.ClientSeed != ""
 	}},
@@ -256,6 +263,13 @@ func always(*Record) bool { return true }
 func (r *Record) isBetween() bool {
 	round, isKnown := beacon.Parse(r.Beacon)
 	return isBeacon(r.Beacon) && (!isKnown || round.Time().After(r.Time) && round.Time().Before(r.Deadline))
+}
+
+// opensLate reports whether the round that opens the seed, if its beacon is known, is published
+// after the deadline.
+func (r *Record) opensLate() bool {
+	round, isKnown := beacon.Parse(r.OpensAt)
+	return isBeacon(r.OpensAt) && (!isKnown || round.Time().After(r.Deadline))
 }
 
 // hasRoot reports whether the record has a root: of a reshuffle, or of a shoe that was shuffled.

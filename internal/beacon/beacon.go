@@ -27,17 +27,27 @@ const (
 	Chain = "quicknet"
 	Hash  = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"
 
+	// Domain is the one that messages are hashed to the group with, which tells this scheme from others.
+	Domain = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
+
 	genesis = 1692803367 // Unix time of round 1
 	period  = 3          // seconds between rounds
 )
 
-// publicKey is the chain's.
+// chainKey is the public key of the chain. Tests of whole programs link them with the key of a
+// chain of their own, since no published round is in the future.
+var chainKey = "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451" +
+	"0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"
+
+// Key returns the public key of the chain, a compressed point of G2.
+func Key() []byte {
+	point, _ := hex.DecodeString(chainKey) // no error
+	return point
+}
+
 var publicKey = sync.OnceValue(func() *bls.PublicKey[bls.KeyG2SigG1] {
 	key := &bls.PublicKey[bls.KeyG2SigG1]{}
-	point, _ := hex.DecodeString( // no error
-		"83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451" +
-			"0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a")
-	_ = key.UnmarshalBinary(point) // no error
+	_ = key.UnmarshalBinary(Key()) // no error
 	return key
 })
 
@@ -68,6 +78,12 @@ func (r Round) String() string { return Chain + " " + strconv.FormatUint(uint64(
 // of 53.
 func (r Round) Time() time.Time { return time.Unix(genesis+period*(int64(min(r, 1<<53))-1), 0).UTC() }
 
+// Message returns what the members of the chain sign in the round.
+func (r Round) Message() []byte {
+	number := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(r)))
+	return number[:]
+}
+
 // known are the signatures of the rounds that were checked last. A round has one, so that any other
 // is wrong. New ones are checked one at a time, which leaves the other processors to other
 // requests.
@@ -88,8 +104,7 @@ func (r Round) Check(signature string) error {
 	checking.Lock()
 	defer checking.Unlock()
 	if r.Known() == "" {
-		number := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(r)))
-		if point, _ := hex.DecodeString(signature); len(point) == 48 && hex.EncodeToString(point) == signature && bls.Verify(publicKey(), number[:], point) {
+		if point, _ := hex.DecodeString(signature); len(point) == 48 && hex.EncodeToString(point) == signature && bls.Verify(publicKey(), r.Message(), point) {
 			known.Add(r, signature)
 		}
 	}

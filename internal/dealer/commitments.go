@@ -3,6 +3,7 @@ package dealer
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"math"
@@ -17,6 +18,7 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/plan"
 	"riffle/internal/rng"
+	"riffle/internal/timelock"
 )
 
 // A Status says whether a commitment can be used.
@@ -99,6 +101,9 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if record.Beacon, err = beaconOf(&r.Request, record); err != nil {
 			return nil, err
 		}
+		if err = seal(r.OpensAt, record, draft.Seed); err != nil {
+			return nil, err
+		}
 		c := &committed{record: record, seed: draft.Seed}
 		c.index, err = d.Append(ctx, draft, &journal.Entry{
 			Record: record, Sidecar: journal.Sidecar{Key: r.Key},
@@ -127,6 +132,23 @@ func beaconOf(q *plan.Request, record *audit.Record) (string, error) {
 			record.Deadline.Format(time.RFC3339), round, at.Format(time.RFC3339))
 	}
 	return round.String(), nil
+}
+
+// lockYears is the number of years after its deadline in which a commitment may open.
+const lockYears = 10
+
+// seal seals the seed of a commitment to a round, so that everybody can read it then; 0 is none.
+func seal(round beacon.Round, record *audit.Record, seed rng.Seed) error {
+	if round == 0 {
+		return nil
+	}
+	if at := round.Time(); !at.After(record.Deadline) || at.After(record.Deadline.AddDate(lockYears, 0, 0)) {
+		return plan.Refuse("/opens_at_round", "opens_at_round must be published after the deadline, which is at %s, and at most %d years later: %s is at %s",
+			record.Deadline.Format(time.RFC3339), lockYears, round, at.Format(time.RFC3339))
+	}
+	sealed, err := timelock.Seal(round, seed)
+	record.OpensAt, record.SealedSeed = round.String(), base64.StdEncoding.EncodeToString(sealed)
+	return err
 }
 
 // Commitment returns the commitment with an id. The error is [ErrNoCommitment] or a ledger error.

@@ -138,6 +138,8 @@ func (e *Entry) encode() ledger.Entry {
 func needs(r *audit.Record) ledger.Version {
 	name, _ := r.To.Pile()
 	switch {
+	case r.OpensAt != "":
+		return ledger.TimeLocks
 	case r.Beacon != "":
 		return ledger.Beacons
 	case r.Count > 0:

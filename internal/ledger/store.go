@@ -322,7 +322,8 @@ const (
 	LogEnds      Version = 2026112301 // log-end, after which nothing follows, and log-begin
 	Books        Version = 2026112701 // count, round and path
 	Beacons      Version = 2026112702 // beacon
-	KnownVersion         = Beacons    // the newest that this program knows
+	TimeLocks    Version = 2026112801 // opens_at and sealed_seed
+	KnownVersion         = TimeLocks  // the newest that this program knows
 
 	Moved Version = 9999123199 // the log goes on in another store
 )

@@ -58,6 +58,9 @@ type Request struct {
 	Beacon          beacon.Round
 	BeaconAfter     time.Duration
 	BeaconSignature string
+
+	// OpensAt is the round with which everybody can read the seed of a commitment; 0 for none.
+	OpensAt beacon.Round
 }
 
 // Items describes the caller's items by count and digest. The API keeps the values.

@@ -64,6 +64,10 @@ class CommitmentRequest(TypedDict):
     chooses it: by its number, or as the first one that is published this time from now or later. It is
     published before the deadline.
     """
+    opens_at_round: NotRequired[int]
+    """The round of the public beacon quicknet with which everybody can open the seed. It is published after the deadline,
+    and at most ten years later.
+    """
     expires_in: NotRequired[int]
     """How many seconds the commitment can be used. At most a year and a day; by default as long as the
     service says by `--deadline`.
@@ -181,6 +185,8 @@ class Commitment(TypedDict):
     deadline: Deadline
     count: NotRequired[RoundCount]
     beacon: NotRequired[Beacon]
+    opens_at: NotRequired[Beacon]
+    """The round with which everybody can open the seed; omitted without one."""
 
 
 class CommitmentState(TypedDict):
@@ -194,6 +200,8 @@ class CommitmentState(TypedDict):
     deadline: Deadline
     count: NotRequired[RoundCount]
     beacon: NotRequired[Beacon]
+    opens_at: NotRequired[Beacon]
+    """The round with which everybody can open the seed; omitted without one."""
     status: CommitmentStatus
     used: NotRequired[int]
     """How many rounds of the book were used; omitted without a book."""
@@ -520,6 +528,10 @@ class CommitmentRecord(TypedDict):
     deadline: Deadline
     beacon: NotRequired[str]
     """The round of a beacon, such as `quicknet 1000`, whose signature is the client seed; omitted without one."""
+    opens_at: NotRequired[str]
+    """The round of a beacon, such as `quicknet 1000`, with which everybody can open `sealed_seed`; omitted without one."""
+    sealed_seed: NotRequired[str]
+    """The seed, encrypted to that round: a file of age with a stanza of tlock, in base64; omitted without one."""
     count: NotRequired[RoundCount]
     commitment: Digest
     """The SHA-256 of the statement, including its seed; of a book, the root over those of its rounds."""

@@ -115,6 +115,9 @@ export interface paths {
          *     With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
          *     relay of drand, and send it as `beacon_signature`.
          *
+         *     With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
+         *     then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
+         *
          *     With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
          *     together wait for each other. Players may change the client seed between any two rounds.
          */
@@ -1024,6 +1027,12 @@ export interface components {
             } & (unknown | unknown);
             /**
              * Format: uint64
+             * @description The round of the public beacon quicknet with which everybody can open the seed. It is published after the deadline,
+             *     and at most ten years later.
+             */
+            opens_at_round?: number;
+            /**
+             * Format: uint64
              * @description How many seconds the commitment can be used. At most a year and a day; by default as long as the
              *     service says by `--deadline`.
              */
@@ -1256,6 +1265,8 @@ export interface components {
             deadline: components["schemas"]["Deadline"];
             count?: components["schemas"]["RoundCount"];
             beacon?: components["schemas"]["Beacon"];
+            /** @description The round with which everybody can open the seed; omitted without one. */
+            opens_at?: components["schemas"]["Beacon"];
         };
         /** @description A commitment and its status. */
         CommitmentState: {
@@ -1270,6 +1281,8 @@ export interface components {
             deadline: components["schemas"]["Deadline"];
             count?: components["schemas"]["RoundCount"];
             beacon?: components["schemas"]["Beacon"];
+            /** @description The round with which everybody can open the seed; omitted without one. */
+            opens_at?: components["schemas"]["Beacon"];
             status: components["schemas"]["CommitmentStatus"];
             /**
              * Format: uint64
@@ -1815,6 +1828,13 @@ export interface components {
             deadline: components["schemas"]["Deadline"];
             /** @description The round of a beacon, such as `quicknet 1000`, whose signature is the client seed; omitted without one. */
             beacon?: string;
+            /** @description The round of a beacon, such as `quicknet 1000`, with which everybody can open `sealed_seed`; omitted without one. */
+            opens_at?: string;
+            /**
+             * Format: byte
+             * @description The seed, encrypted to that round: a file of age with a stanza of tlock, in base64; omitted without one.
+             */
+            sealed_seed?: string;
             count?: components["schemas"]["RoundCount"];
             /** @description The SHA-256 of the statement, including its seed; of a book, the root over those of its rounds. */
             commitment: components["schemas"]["Digest"];

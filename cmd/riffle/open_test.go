@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"riffle/internal/audit/prooffile"
+)
+
+// What quicknet published in its rounds 995, which a vector has as a beacon, and 1000.
+const signature = "b44679b9a59af2ec876b1a6b1ad52ea9b1615fc3982b19576350f93447cb1125e342b73a8dd2bacbe47e4b6b63ed5e39"
+
+// makeLocks writes the proofs of vectors with time locks, in a folder for each of these names.
+func makeLocks(t *testing.T, names map[string]string) (folder string) {
+	t.Helper()
+	text, err := os.ReadFile("../../testdata/riffle1/timelocks.json")
+	require.NoError(t, err)
+	var vectors struct {
+		Verdicts []struct {
+			Name  string
+			Texts []struct{ Name, Text string }
+			Key   string
+		}
+		Opened []struct{ Name, Record string }
+	}
+	require.NoError(t, json.Unmarshal(text, &vectors))
+	folder = t.TempDir()
+	for _, v := range vectors.Verdicts {
+		if short := names[v.Name]; short != "" {
+			for _, file := range v.Texts {
+				require.NoError(t, os.WriteFile(filepath.Join(folder, short+"-"+file.Name), []byte(file.Text), 0o600))
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(folder, "key"), []byte(v.Key), 0o600))
+		}
+	}
+	for _, v := range vectors.Opened {
+		if short := names[v.Name]; short != "" {
+			file := prooffile.File{Record: []byte(v.Record)}
+			good, err := prooffile.Parse(mustRead(t, filepath.Join(folder, "held-commitment.json")))
+			require.NoError(t, err)
+			file.Inclusion, file.LogKey = good.Inclusion, good.LogKey
+			require.NoError(t, os.WriteFile(filepath.Join(folder, short+".json"), file.Text(), 0o600))
+		}
+	}
+	return folder
+}
+
+func mustRead(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return text
+}
+
+func TestOpen(t *testing.T) {
+	folder := makeLocks(t, map[string]string{
+		"a shuffle that used it, with its seed":           "open",
+		"a shuffle that used it, whose seed is held back": "held",
+		"a void commitment with a time lock":              "void",
+		"a commitment with a beacon and a time lock":      "beacon",
+		"a book with a time lock":                         "book",
+		"another seed":                                    "other",
+		"not a file of age":                               "garbage",
+	})
+	t.Chdir(folder)
+	do := func(args ...string) (string, error) {
+		var out bytes.Buffer
+		err := run(t.Context(), append([]string{"open"}, args...), &out, &out)
+		return out.String(), err
+	}
+
+	// A proof whose seed is held back becomes the one with the seed.
+	text, err := do("--signature", signature, "held-commitment.json", "held-shuffle.json")
+	require.NoError(t, err)
+	assert.Equal(t, string(mustRead(t, "open-shuffle.json")), text)
+
+	// The order that a void commitment did not deal is the one that it would have.
+	text, err = do("--signature", signature, "--client-seed", "spring", "void-commitment.json")
+	require.NoError(t, err)
+	var found struct {
+		Seed     string
+		Shuffles [][]int
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &found))
+	assert.Contains(t, string(mustRead(t, "open-shuffle.json")), found.Seed)
+	require.NoError(t, os.WriteFile("order.json", []byte(strings.ReplaceAll(fmt.Sprint(found.Shuffles[0]), " ", ",")), 0o600))
+	require.NoError(t, run(t.Context(), []string{"verify", "--key", "key", "--order", "order.json", "open-shuffle.json", "open-commitment.json"}, new(bytes.Buffer), new(bytes.Buffer)))
+
+	// Relays have the signature of the beacon as well as the lock's.
+	asked := ""
+	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.Path
+		fmt.Fprintf(w, `{"signature":"%s"}`, signature)
+	}))
+	t.Cleanup(relay.Close)
+	_, err = do("--relays", relay.URL, "beacon-commitment.json")
+	require.ErrorContains(t, err, "no relay has the signature of quicknet 995")
+	assert.Contains(t, asked, "/public/995")
+	assert.Equal(t, exitUnchecked, exitCode(err))
+
+	// Each round of a book has a seed of its own.
+	_, err = do("--signature", signature, "book-commitment.json")
+	require.EqualError(t, err, "the commitment is a book: say with --round which of its 3 rounds to open")
+	first, err := do("--signature", signature, "--round", "1", "book-commitment.json")
+	require.NoError(t, err)
+	third, err := do("--signature", signature, "--round", "3", "book-commitment.json")
+	require.NoError(t, err)
+	assert.NotEqual(t, first, third)
+
+	for _, v := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{exitUnchecked, "give the signature of quicknet 1000 with --signature", []string{"held-commitment.json"}},
+		{exitUnchecked, "not the signature of quicknet 1000", []string{"--signature", signature[2:] + "00", "held-commitment.json"}},
+		{exitUnchecked, "is no proof of a commitment with a time lock", []string{"--signature", signature, "held-shuffle.json"}},
+		{exitUnchecked, "is no proof of a commitment with a time lock", []string{"--signature", signature, "void-void.json"}},
+		{exitUnchecked, "nothing.json: there is no such file", []string{"--signature", signature, "nothing.json"}},
+		{exitUnchecked, "key: ", []string{"--signature", signature, "key"}},
+		{exitUnchecked, "which of its 3 rounds", []string{"--signature", signature, "--round", "4", "book-commitment.json"}},
+		{exitFindings, "the operator sealed something other than the seed", []string{"--signature", signature, "other.json"}},
+		{exitFindings, "the operator sealed something other than the seed", []string{"--signature", signature, "garbage.json"}},
+	} {
+		out, err := do(v.args...)
+		require.ErrorContains(t, err, v.want, v.args)
+		assert.Equal(t, v.code, exitCode(err), v.args)
+		assert.Empty(t, out, v.args)
+	}
+}
