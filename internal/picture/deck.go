@@ -35,24 +35,19 @@ func Deck(kind *deck.Type) []byte {
 	lines := (len(shown) + columns - 1) / columns
 	w, h := 2*margin+columns*cellWidth, margin+headHeight+lines*cellHeight
 
-	s := &sheet{text: make([]byte, 0, len(shown)*6<<10)}
-	s.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="group"><title>%s</title>`,
-		w, h, escape(kind.Title.English))
-	s.add(`<rect width="%d" height="%d" fill="#f1f2f4"/>`, w, h)
 	title := legibleWithin(kind.Title.English, 2*mostOutline)
 	if more > 0 {
 		title += fmt.Sprintf(", and %d more cards", more)
 	}
-	s.write(float64(w)/2, 50, 44, float64(w-2*margin), ink, title)
+	text := fmt.Appendf(make([]byte, 0, len(shown)*6<<10), opening+`<rect width="%d" height="%d" fill="#f1f2f4"/>%s`,
+		w, h, "group", escape(kind.Title.English), w, h, write(float64(w)/2, 50, 44, float64(w-2*margin), ink, title))
 	for i := range shown {
 		x := margin + cellWidth*(i%columns) + (cellWidth-width)/2
 		y := headHeight + margin + cellHeight*(i/columns)
-		s.add(`<g role="img" transform="translate(%d %d)"><title>%s</title>`, x, y, escape(shown[i].Name.English))
-		s.face(kind.Family, &shown[i])
-		s.write(midX, height+18, 22, width, ink, legible(bare(shown[i].Name.English, " (")))
-		s.add("</g>")
+		text = fmt.Appendf(text, `<g role="img" transform="translate(%d %d)"><title>%s</title>%s%s</g>`, x, y, escape(shown[i].Name.English),
+			face(kind.Family, &shown[i]), write(midX, height+18, 22, width, ink, legible(bare(shown[i].Name.English, " ("))))
 	}
-	return s.close()
+	return append(text, "</svg>\n"...)
 }
 
 //go:embed page.html
@@ -62,18 +57,17 @@ var pageHead string
 // their codes, as text.
 func Page(kind *deck.Type) []byte {
 	shown, more := shownFaces(kind)
-	s := &sheet{text: append(make([]byte, 0, len(shown)*6<<10), pageHead...)}
 	title, chinese := escape(kind.Title.English), escape(kind.Title.Chinese)
-	s.add("<title>%s</title>\n<h1>%s <span lang=\"zh\">%s</span></h1>\n<ul>\n", title, title, chinese)
+	page := fmt.Appendf(make([]byte, 0, len(shown)*6<<10), "%s<title>%s</title>\n<h1>%s <span lang=\"zh\">%s</span></h1>\n<ul>\n", pageHead, title, title, chinese)
 	for _, c := range shown {
-		s.add("<li>%s<b>%s</b><span lang=\"zh\">%s</span><code>%s</code></li>\n",
+		page = fmt.Appendf(page, "<li>%s<b>%s</b><span lang=\"zh\">%s</span><code>%s</code></li>\n",
 			Card(kind.Family, &c), escape(c.Name.English), escape(c.Name.Chinese), escape(c.Code))
 	}
-	s.add("</ul>\n")
+	page = append(page, "</ul>\n"...)
 	if more > 0 {
-		s.add("<p>And %d more cards.</p>\n", more)
+		page = fmt.Appendf(page, "<p>And %d more cards.</p>\n", more)
 	}
-	return s.text
+	return page
 }
 
 // shownFaces returns the cards of a type that are drawn, each once, and how many more there are.

@@ -2,8 +2,11 @@ package picture
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+
+	"riffle/internal/deck"
 )
 
 // A glyph is the outline of a character. Letters are Liberation Sans Bold and Chinese characters
@@ -73,39 +76,41 @@ func ems(line string) float64 {
 
 // write centres a line on a point, in the given size or a smaller one that fits the room.
 // Characters without an outline are left out.
-func (s *sheet) write(x, y, size, room float64, fill, line string) {
-	s.letter(x, y, size, room, 0, fill, line)
+func write(x, y, size, room float64, fill, line string) string {
+	return letter(x, y, size, room, 0, fill, line)
 }
 
 // letter is write with strokes that are heavier by a part of the size.
-func (s *sheet) letter(x, y, size, room, heavier float64, fill, line string) {
+func letter(x, y, size, room, heavier float64, fill, line string) string {
 	if line == "" {
-		return
+		return ""
 	}
+	var b strings.Builder
 	width := ems(line)
 	size = min(size, room/width)
 	// The middle of capitals and of Chinese characters is a third of the size above the base line.
-	s.add(`<path transform="translate(%v %v)scale(%v)" fill="%s"`,
+	fmt.Fprintf(&b, `<path transform="translate(%v %v)scale(%v)" fill="%s"`,
 		tenth(x-width*size/2), tenth(y+0.36*size), thousandth(size/emUnits), fill)
 	if heavier > 0 {
-		s.add(` stroke="%s" stroke-width="%v"`, fill, tenth(heavier*emUnits))
+		fmt.Fprintf(&b, ` stroke="%s" stroke-width="%v"`, fill, tenth(heavier*emUnits))
 	}
-	s.add(` d="`)
+	b.WriteString(` d="`)
 	pen := 0
 	for _, char := range line {
 		g, _ := glyphOf(char)
 		if g.path != "" {
-			s.add("M%d 0%s", pen, g.path)
+			fmt.Fprintf(&b, "M%d 0%s", pen, g.path)
 		}
 		pen += g.advance
 	}
-	s.add(`"/>`)
+	b.WriteString(`"/>`)
+	return b.String()
 }
 
 // paragraph centres text on the card at the height y, in the one to three lines that make it
 // largest; a further line has to enlarge it by 15%. It is at most room wide and at most the size;
 // three lines are as high as two of that size.
-func (s *sheet) paragraph(y, size, room float64, fill, words string) {
+func paragraph(y, size, room float64, fill, words string) (text string) {
 	var best []string
 	var largest float64
 	for n := 1; n <= 3; n++ {
@@ -120,8 +125,24 @@ func (s *sheet) paragraph(y, size, room float64, fill, words string) {
 	}
 	const leading = 1.1
 	for i, line := range best {
-		s.write(midX, y+(float64(i)-float64(len(best)-1)/2)*leading*largest, largest, room, fill, line)
+		text += write(midX, y+(float64(i)-float64(len(best)-1)/2)*leading*largest, largest, room, fill, line)
 	}
+	return text
+}
+
+// names writes the names of a card below its middle, the Chinese one only if all of it can be
+// written.
+func names(c *deck.Card, chinese, english string) string {
+	if writable(c.Name.Chinese) {
+		return letter(midX, 224, 64, 200, 0.02, chinese, legible(c.Name.Chinese)) + paragraph(286, 38, 200, english, c.Name.English)
+	}
+	return paragraph(250, 52, 200, english, c.Name.English)
+}
+
+// bare returns a name without what it has in brackets: the catalogue adds suit and rank to names.
+func bare(name, bracket string) string {
+	name, _, _ = strings.Cut(name, bracket)
+	return name
 }
 
 // wrap breaks text at its spaces into at most n lines of about the same length.

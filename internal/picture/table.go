@@ -80,11 +80,9 @@ func (t *Table) PNG(wait func() error) ([]byte, error) {
 	}
 
 	canvas := image.NewRGBA(image.Rect(0, 0, tableWidth, tableHeight))
-	p, s := newPen(canvas, 0, 1), &sheet{}
-	s.add("<svg>")
-	s.box(tableWidth/2, tableHeight/2, tableWidth, tableHeight, 0, "#0c4532")
-	s.box(tableWidth/2, tableHeight/2, tableWidth-28, tableHeight-28, 30, "#11573f")
-	p.draw(s.close())
+	p := newPen(canvas, 0, 1)
+	p.draw([]byte("<svg>" + box(tableWidth/2, tableHeight/2, tableWidth, tableHeight, 0, "#0c4532") +
+		box(tableWidth/2, tableHeight/2, tableWidth-28, tableHeight-28, 30, "#11573f") + "</svg>"))
 	p.write(edge, 56, 36, "#f2f5f0", t.Title)
 	if left > 0 {
 		t.Note += fmt.Sprintf(" Not shown: %d.", left)
@@ -130,8 +128,6 @@ func fit(rows int, head, length float64) (columns int, scale, w, h float64) {
 // write writes a line that begins at x.
 func (p pen) write(x, y, size float64, fill, words string) {
 	words = legibleWithin(words, mostInTable)
-	s, room := &sheet{}, min(size*ems(words), tableWidth-x-edge)
-	s.add("<svg>")
-	s.write(x+room/2, y, size, room, fill, words)
-	p.draw(s.close())
+	room := min(size*ems(words), tableWidth-x-edge)
+	p.draw([]byte("<svg>" + write(x+room/2, y, size, room, fill, words) + "</svg>"))
 }
