@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -232,64 +231,6 @@ func TestRestoreIntoDatabaseIsKilled(t *testing.T) {
 	assert.Equal(t, -3, killed, "the number of kills, each with the exit code -1")
 }
 
-// TestCopiesForkNothing gives a moved store to commands that would make a second one that goes on.
-func TestCopiesForkNothing(t *testing.T) {
-	t.Parallel()
-	s := launch{}.start(t)
-	s.shuffle(smallShuffle)
-	s.shuffle(smallShuffle)
-	s.stop()
-	data, folder := s.data, filepath.Join(t.TempDir(), "moved")
-	wantRiffle(t, 0, "moved ", "log", "copy", "--data", data, "--to", folder)
-	refused := "was moved to " + filepath.Join(folder, "riffle.db") + ": a second copy would fork the log"
-	for _, args := range [][]string{
-		{"log", "copy", "--data", data, "--to"},
-		{"log", "copy", "--data", data, "--ahead", "--to"},
-		{"backup", "--data", data, "--to"},
-		{"restore", "--from", data, "--data"},
-		{"log", "fork", "--data", data, "--new-origin", "riffle/new", "--new-data"},
-	} {
-		wantRiffle(t, 2, refused, append(args, filepath.Join(t.TempDir(), "new"))...)
-	}
-	require.NoError(t, os.Rename(folder, folder+".away"))
-	wantRiffle(t, 2, "is not the store that it was moved to", "log", "copy", "--data", data, "--to", folder)
-	require.NoError(t, os.RemoveAll(folder))
-	require.NoError(t, os.Rename(folder+".away", folder))
-	wantRiffle(t, 0, "all 2 match", "log", "copy", "--data", data, "--to", folder)
-}
-
-// TestCheckedFileOfAnotherCopy puts files beside a copy that tell of other checks. All of it is checked.
-func TestCheckedFileOfAnotherCopy(t *testing.T) {
-	t.Parallel()
-	s := launch{}.start(t)
-	for range 3 {
-		s.shuffle(smallShuffle)
-	}
-	folder := filepath.Join(t.TempDir(), "backup")
-	back := []string{"backup", "--data", s.data, "--to", folder}
-	checked := filepath.Join(folder, "checked")
-	wantRiffle(t, 0, "all 3 match", back...)
-	wantRiffle(t, 0, "0 new ones match", back...)
-	text, err := os.ReadFile(checked)
-	require.NoError(t, err)
-	require.NoError(t, os.Remove(filepath.Join(folder, "riffle.db")))
-	wantRiffle(t, 0, "all 3 match", back...) // a new file
-	for _, damaged := range []string{
-		"", "{", string(text), strings.Replace(string(text), `"size":3`, `"size":2`, 1), strings.Replace(string(text), `"edge":"`, `"edge":"AAAA`, 1),
-		regexp.MustCompile(`"claims":\d+`).ReplaceAllString(string(text), `"claims":77`),
-	} {
-		require.NoError(t, os.WriteFile(checked, []byte(damaged), 0o600))
-		wantRiffle(t, 0, " match the signed root", back...)
-	}
-	// A copy whose checkpoint is there and empty, as a service leaves it that refuses to start.
-	restored := filepath.Join(t.TempDir(), "restored")
-	require.NoError(t, os.Mkdir(restored, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(restored, "checkpoint"), nil, 0o600))
-	wantRiffle(t, 0, "all 3 match", "restore", "--from", folder, "--data", restored)
-	again := launch{data: restored, args: []string{"-create=never"}}.start(t)
-	again.shuffle(smallShuffle)
-}
-
 // TestRestoreOfSeveralLogsIsKilled kills the restore of logs that follow each other. No service
 // begins one of them anew.
 func TestRestoreOfSeveralLogsIsKilled(t *testing.T) {
@@ -421,61 +362,4 @@ func moveLog(t *testing.T, shoe string, followed bool) {
 	l.goOn(last)
 	last.stop()
 	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", folder)
-}
-
-// TestBackupRefuses gives bad input to the commands that copy a log.
-func TestBackupRefuses(t *testing.T) {
-	t.Parallel()
-	s, other := launch{}.start(t), launch{}.start(t)
-	for range 3 {
-		s.shuffle(smallShuffle)
-		other.shuffle(smallShuffle)
-	}
-	other.stop()
-	folder := filepath.Join(t.TempDir(), "backup")
-	wantRiffle(t, 0, "all 3 match", "backup", "--data", s.data, "--to", folder)
-	s.shuffle(smallShuffle)
-	wantRiffle(t, 0, "1 new ones match the signed root, and are found by id, reference and claim; the 3 before were checked when they were copied", "backup", "--data", s.data, "--to", folder)
-	wantRiffle(t, 2, "is the key of another log", "backup", "--data", other.data, "--to", folder)
-	wantRiffle(t, 2, "is the data folder", "backup", "--data", s.data, "--to", s.data)
-	wantRiffle(t, 2, "there is no log in", "backup", "--data", t.TempDir(), "--to", folder)
-	wantRiffle(t, 2, "is of another log, or was changed", "backup", "--data", s.data, "--to", t.TempDir(),
-		"--key", filepath.Join(other.data, "log.key"), "--seed-key", filepath.Join(s.data, "seed.key"))
-	wantRiffle(t, 2, "use --seed-key to name the key of this store", "backup", "--data", s.data, "--to", t.TempDir(), "--seed-key", filepath.Join(other.data, "seed.key"))
-	wantRiffle(t, 2, "is the key of another log", "restore", "--from", folder, "--data", other.data)
-	require.NoError(t, os.Remove(filepath.Join(folder, "seed.key")))
-	wantRiffle(t, 2, "there is no seed key at", "restore", "--from", folder, "--data", t.TempDir())
-	wantRiffle(t, 0, "4 match", "restore", "--from", folder, "--data", t.TempDir(), "--seed-key", filepath.Join(s.data, "seed.key"))
-
-	// A backup that was changed, which shows when the record is read again, and when it is restored.
-	path := filepath.Join(folder, "riffle.db")
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	at := bytes.LastIndex(text, []byte(`"fault"`))
-	text[at+1] ^= 1
-	require.NoError(t, os.WriteFile(path, text, 0o600))
-	wantRiffle(t, 0, "0 new ones match", "backup", "--data", s.data, "--to", folder, "--seed-key", filepath.Join(s.data, "seed.key"))
-	wantRiffle(t, 1, "does not have its hash", "backup", "--data", s.data, "--to", folder, "--seed-key", filepath.Join(s.data, "seed.key"), "--verify")
-	wantRiffle(t, 1, "does not have its hash", "restore", "--from", folder, "--data", t.TempDir(), "--seed-key", filepath.Join(s.data, "seed.key"))
-	// An older backup beside a checkpoint of more records.
-	fresh := filepath.Join(t.TempDir(), "fresh")
-	wantRiffle(t, 0, "all 4 match", "backup", "--data", s.data, "--to", fresh)
-	s.shuffle(smallShuffle)
-	s.stop()
-	require.NoError(t, os.Remove(filepath.Join(s.data, "riffle.db")))
-	wantRiffle(t, 0, "4 match", "restore", "--from", fresh, "--data", s.data)
-	launch{data: s.data}.refused(t, "the store has 4 records", "is a signed checkpoint of 5")
-	// A backup, and a data folder, that lack records of a checkpoint beside the backup.
-	checkpoint, err := os.ReadFile(filepath.Join(s.data, "checkpoint"))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(fresh, "checkpoint"), checkpoint, 0o600))
-	for folder, args := range map[string][]string{
-		fresh: {"restore", "--from", fresh, "--data", filepath.Join(t.TempDir(), "none")}, s.data: {"log", "copy", "--data", s.data, "--to", t.TempDir()},
-	} {
-		wantRiffle(t, 1, "the store has 4 records, and "+filepath.Join(folder, "checkpoint")+" is a signed checkpoint of 5", args...)
-	}
-	wantRiffle(t, 1, "the store has 4 records", "backup", "--data", s.data, "--to", fresh)
-	kept, err := os.ReadFile(filepath.Join(fresh, "checkpoint"))
-	require.NoError(t, err)
-	assert.Equal(t, checkpoint, kept)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -205,44 +204,4 @@ func TestCallersWhoLeaveAreCharged(t *testing.T) {
 		!regexp.MustCompile(`"route":"/api/deck/new/draw/?","status":200,.*"audit_id":"[^"]*","records":2`).MatchString(log) {
 		t.Errorf("the records are not in the access log:\n%s", log)
 	}
-}
-
-// TestKeyCommand starts on a log whose keys only a command has.
-func TestKeyCommand(t *testing.T) {
-	t.Parallel()
-	s := launch{}.start(t)
-	s.shuffle(smallShuffle)
-	s.stop()
-	vault := filepath.Join(t.TempDir(), "vault")
-	require.NoError(t, os.Mkdir(vault, 0o700))
-	for _, name := range []string{"log.key", "seed.key"} {
-		require.NoError(t, os.Rename(filepath.Join(s.data, name), filepath.Join(vault, name)))
-	}
-	with := func(command string, more ...string) launch {
-		return launch{data: s.data, args: append([]string{"--key-command", command}, more...)}
-	}
-	s = with("cat " + vault + "/{}").start(t)
-	s.shuffle(smallShuffle)
-	assert.Equal(t, 2, s.checkLog("fault", nil))
-	s.stop()
-	assert.NoFileExists(t, filepath.Join(s.data, "log.key"))
-	assert.NoFileExists(t, filepath.Join(s.data, "seed.key"))
-
-	backup, command := filepath.Join(t.TempDir(), "backup"), "cat "+vault+"/{}"
-	wantRiffle(t, 0, "all 2 match the signed root", "backup", "--data", s.data, "--to", backup, "--key-command", command)
-	wantRiffle(t, 0, "every seed opens", "log", "check", "--data", backup, "--key-command", command)
-	wantRiffle(t, 0, "all 2 match the signed root", "restore", "--from", backup, "--data", t.TempDir(), "--key-command", command)
-	wantRiffle(t, 2, "riffle: key-command /none for log.key: ", "log", "check", "--data", backup, "--key-command", "/none {}")
-	wantRiffle(t, 2, "what --key-command printed has neither the verifier key nor the private key", "log", "check", "--data", backup, "--key-command", "echo {}")
-	with("cat "+vault+"/missing/{}").refused(t, "key-command cat for log.key: exit status 1: cat: ", "No such file")
-	with(vault+"/none {}").refused(t, "key-command "+vault+"/none for log.key: ", "no such file or directory")
-	with("echo secret {}").refused(t, "the key of the log: ")
-	with("cat "+vault).refused(t, "--key-command must have {} in it, which becomes log.key or seed.key")
-	with("cat "+vault+"/{}", "--key", vault+"/log.key").refused(t, "--key-command prints both keys; leave out key and seed-key")
-	require.NoError(t, os.Rename(filepath.Join(vault, "seed.key"), filepath.Join(vault, "log.key")))
-	text, err := os.ReadFile(filepath.Join(vault, "log.key"))
-	require.NoError(t, err)
-	swapped := with("cat " + vault + "/{}").startOrExit(t)
-	assert.Contains(t, swapped.log.String(), "the key of the log: ")
-	assert.NotContains(t, swapped.log.String(), strings.TrimSpace(string(text)))
 }

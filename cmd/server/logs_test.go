@@ -86,34 +86,6 @@ keys: [{name: k, sha256: %x, may: [shuffle, deal, read], logs: [poker]}]
 	}
 }
 
-// TestMistakesOfLogs are those that make two logs one, or that a flag would have as well.
-func TestMistakesOfLogs(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ name, text, want string }{
-		{"two logs in one database", "logs: [{name: a, store: 'postgres://x:1@DB/p'}, {name: b, store: 'postgres://y:2@db:5432/p'}]", ":1:66: the log a has this store already; each log needs its own"},
-		{"the database of the main log", "store: postgres://db/p\nlogs: [{name: a, store: postgres://db/p}]", ":2:25: the log main has this store already; each log needs its own"},
-		{"one key for two logs", "logs: [{name: a, key: k/log.key}, {name: b, key: ./k/log.key}]", ":1:50: the log a has this key already"},
-		{"the key of the main log", "logs: [{name: a, key: data/log.key}]", ":1:23: the log main has this key already"},
-		{"one origin for two logs", "origin: x.example/a\nlogs: [{name: a, origin: x.example/a}]", ":2:26: the log main has this origin already"},
-		{"when to begin", "logs: [{name: a, create: maybe}]", `:1:26: create must be auto or never, got "maybe"`},
-		{"a deadline", "logs: [{name: a, deadline: 1ms}]", ":1:28: deadline must be from 1s to 720h, got 1ms"},
-		{"no time", "logs: [{name: a, deadline: soon}]", ":1:28: deadline: invalid value \"soon\": parse error; the default is 10m0s"},
-		{"another database", "logs: [{name: a, store: mysql://db/p}]", ":1:25: store must be the URL of a PostgreSQL database"},
-		{"a setting of the process", "logs: [{name: a, queue: 5}]", `:1:18: unknown key "queue"; there are anchor, anchor-create, beacon-relays, create, deadline, decks, key, key-command, name, origin, retired, rotate, seed-key, store`},
-		{"a key for another log", "logs: [{name: poker}]\nkeys: [{name: k, sha256: " + strings.Repeat("ab", 32) + ", may: [read], logs: [pocker]}]", `unknown log "pocker"; did you mean poker?`},
-	} {
-		_, path := configured(t, c.text)
-		code, _, stderr := runToExit(t, nil, "--check-config", "--config", path, "--data", "data")
-		if code != 1 || !strings.Contains(stderr, "server: "+path+":") || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%s: exit code %d, %s; want %s", c.name, code, stderr, c.want)
-		}
-	}
-	_, path := configured(t, twoLogs+"  - {name: whist, anchor: [/mnt/a, /mnt/b]}\nkeys: [{name: k, sha256: "+strings.Repeat("ab", 32)+", may: [read], logs: [poker, main]}]")
-	if code, stdout, stderr := runToExit(t, nil, "--check-config", "--config", path); code != 0 || !strings.Contains(stdout, "is valid") {
-		t.Errorf("a valid file: exit code %d, %s%s", code, stdout, stderr)
-	}
-}
-
 // TestNoLogOpens starts with failing logs only, and then with one that opens.
 func TestNoLogOpens(t *testing.T) {
 	t.Parallel()

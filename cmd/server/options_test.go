@@ -1,13 +1,10 @@
 package main_test
 
 import (
-	"bytes"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,94 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-func TestVersionAndHelp(t *testing.T) {
-	t.Parallel()
-	code, stdout, stderr := runToExit(t, nil, "--version")
-	assert.Truef(t, code == 0 && strings.HasPrefix(stdout, "riffle "+version+", commit ") && stderr == "", "--version: %d, %q, %q", code, stdout, stderr)
-	for _, help := range []string{"--help", "-help"} {
-		code, _, stderr = runToExit(t, nil, help)
-		if code != 0 || !strings.Contains(stderr, "\n  --max-items") || !strings.Contains(stderr, "RIFFLE_MAX_ITEMS") || regexp.MustCompile(`\s-\w`).MatchString(stderr) {
-			t.Errorf("%s: %d, %q", help, code, stderr)
-		}
-	}
-}
-
-func TestRejectsBadSettings(t *testing.T) {
-	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = taken.Close() }()
-	file := filepath.Join(t.TempDir(), "file")
-	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	garbage := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(garbage, "riffle.db"), bytes.Repeat([]byte("garbage "), 1000), 0o600))
-	for _, c := range []struct {
-		args []string
-		env  []string
-		text string // part of the error
-	}{
-		{[]string{"--create", "maybe"}, nil, `--create must be auto or never, got "maybe"`},
-		{[]string{"--queue", "0"}, nil, "--queue must be at least 1, got"},
-		{[]string{"--queue", "-5"}, nil, "--queue must be at least 1, got"},
-		{[]string{"--queue", "many"}, nil, `invalid value "many" for flag --queue: parse error; see --help`},
-		{[]string{"--patience", "10ms"}, nil, "--patience must be at least 1s, such as the default 2m, got 10ms"},
-		{[]string{"--max-items", "0"}, nil, "--max-items must be from 1 to 2147483648, got"},
-		{[]string{"--max-items", "2147483649", "--max-results", "3000000000"}, nil, "--max-items must be from 1 to 2147483648, got"},
-		{[]string{"--max-results", "10"}, nil, "--max-results must be at least --max-items, 1000000, got 10: raise it, or set --max-items to 10 or less"},
-		{[]string{"--max-body", "0"}, nil, "--max-body must be from 1 byte to 1GiB, got 0"},
-		{[]string{"--max-body", "2GiB"}, nil, "--max-body must be from 1 byte to 1GiB, got 2GiB"},
-		{[]string{"--memory", "64 MiBit"}, nil, "it must be a number of bytes, such as 67108864, 64MiB or 64MB"},
-		{[]string{"--memory", "1"}, nil, "--memory must be at least 5645728 for --max-body 512KiB and --max-items 31250, got 1: raise it, or set those lower"},
-		{[]string{"--memory", "4EiB"}, nil, "--memory must be at most 1TiB, got 4294967296GiB"},
-		{[]string{"--max-connections", "1"}, nil, "--max-connections must be at least 2, got 1"},
-		{[]string{"--deadline", "0"}, nil, "--deadline must be from 1s to 720h, got 0s"},
-		{nil, []string{"RIFFLE_DEADLINE=721h"}, "--deadline must be from 1s to 720h, got 721h"},
-		{[]string{"--seed-key", filepath.Join(garbage, "nowhere", "seed.key"), "--data", t.TempDir()}, nil, "nowhere/seed.key"},
-		{[]string{"--idle-timeout", "0"}, nil, "--idle-timeout must be longer than 0, got 0s"},
-		{[]string{"--drain", "-1s"}, nil, "--drain must be 0 or longer, got -1s"},
-		{nil, []string{"RIFFLE_GRACE=-1s"}, "--grace must be 0 or longer, got -1s"},
-		{[]string{"--read-timeout", "5"}, nil, "--read-timeout"},
-		{[]string{"--log-level", "loud"}, nil, "--log-level"},
-		{[]string{"-no-such-flag"}, nil, "flag provided but not defined: --no-such-flag; see --help"},
-		{[]string{"serve"}, nil, `unknown argument "serve"`},
-		{nil, []string{"RIFFLE_QUEUE=none"}, "RIFFLE_QUEUE"},
-		{nil, []string{"RIFFLE_MAX_BODY=-1"}, "RIFFLE_MAX_BODY: it must be a number of bytes"},
-		{nil, []string{"RIFFLE_READ_TIMEOUT=soon"}, "RIFFLE_READ_TIMEOUT"},
-		{[]string{"--addr", "nowhere"}, nil, "--addr must be a host and a port, such as localhost:8080 or :8080, got nowhere"},
-		{[]string{"--admin-addr", ":99999"}, nil, "--admin-addr must be a host and a port"},
-		{[]string{"--addr", taken.Addr().String()}, nil, "address already in use"},
-		{[]string{"--data", file}, nil, "creating the data folder"},
-		{[]string{"--data", garbage}, nil, "file is not a database"},
-		{[]string{"--store", "mysql://db/riffle"}, nil, "--store must be the URL of a PostgreSQL database, such as postgres://"},
-		{nil, []string{"RIFFLE_STORE=postgres://riffle:hush@127.0.0.1:1/riffle"}, "opening the database riffle on 127.0.0.1:1"},
-		{[]string{"--key", filepath.Join(garbage, "riffle.db"), "--data", t.TempDir()}, nil, "riffle.db"},
-		{nil, []string{"RIFFLE_KEY_FILE=" + filepath.Join(garbage, "nowhere", "log.key")}, "nowhere/log.key"},
-		{[]string{"--origin", "a name", "--data", t.TempDir()}, nil, "origin"},
-		{[]string{"--decks", filepath.Join(garbage, "nowhere")}, nil, "reading deck types from"},
-		{[]string{"--hosts", "riffle.example:443"}, nil, `"riffle.example:443" is not a host name; accepted are names and IP addresses`},
-		{nil, []string{"RIFFLE_HOSTS=https://riffle.example"}, "RIFFLE_HOSTS"},
-		{[]string{"--healthcheck", "--addr", "nowhere"}, nil, "--addr must be a host and a port"},
-	} {
-		t.Run(strings.Join(slices.Concat(c.args, c.env), " "), func(t *testing.T) {
-			code, _, stderr := runToExit(t, append([]string{"RIFFLE_ADDR=127.0.0.1:0"}, c.env...), c.args...)
-			if c.args == nil || c.args[0] != "--healthcheck" {
-				stderr = fatal(stderr)
-			}
-			if code != 1 || !strings.HasPrefix(stderr, "server: ") || !strings.Contains(stderr, c.text) {
-				t.Errorf("exit code %d and errors %q, want 1 and %q", code, stderr, c.text)
-			}
-		})
-	}
-}
-
-// TestTerminal gets plain text where a person reads it.
-func TestTerminal(t *testing.T) {
-	t.Parallel()
-	out, err := exec.CommandContext(t.Context(), requireTool(t, "script"), "-qec", program+" --queue=0", os.DevNull).Output()
-	assert.Error(t, err)
-	assert.Equal(t, "server: --queue must be at least 1, got 0\r\n", string(out))
-}
 
 // TestEnvironment sets settings by variables, among them some that are flags only.
 func TestEnvironment(t *testing.T) {
@@ -195,38 +104,4 @@ func TestOperatorDeckTypes(t *testing.T) {
 
 	write("bad.json", strings.Replace(coinsDeck, `"T"`, `"H"`, 1)) // the tests of internal/deck try all mistakes
 	launch{args: []string{"--decks", folder}}.refused(t, folder, `bad.json:8: the code "H" is taken by line 7`)
-}
-
-// TestCreateNever starts the program with --create=never. Without its log it refuses to start and
-// creates nothing.
-func TestCreateNever(t *testing.T) {
-	t.Parallel()
-	never := []string{"--create=never"}
-	refuses := func(data, want string) {
-		t.Helper()
-		launch{data: data, args: never}.refused(t, want, "create=auto")
-	}
-	data := filepath.Join(t.TempDir(), "data")
-	refuses(data, "there is no log")
-	_, err := os.Stat(data)
-	assert.ErrorIs(t, err, os.ErrNotExist, "the data folder was created")
-
-	s := launch{data: data}.start(t)
-	before := s.shuffle(`{"size": 5}`)
-	s.stop()
-	s = launch{data: data, args: never}.start(t)
-	assert.Equal(t, before.LogIndex+1, s.shuffle(`{"size": 5}`).LogIndex, "the log goes on with record")
-	s.stop()
-
-	for _, name := range []string{"checkpoint", "riffle.db"} {
-		path := filepath.Join(data, name)
-		require.NoError(t, os.Rename(path, path+".moved"))
-		refuses(data, path+" is missing")
-		_, err := os.Stat(path)
-		assert.ErrorIsf(t, err, os.ErrNotExist, "%s was created", name)
-		require.NoError(t, os.WriteFile(path, nil, 0o600))
-		refuses(data, "there is no log")
-		require.NoError(t, os.Rename(path+".moved", path))
-	}
-	launch{data: data, args: never}.start(t).stop()
 }

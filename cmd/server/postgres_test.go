@@ -214,11 +214,15 @@ func TestCommitOutlastsTimeouts(t *testing.T) {
 	assert.NoError(t, hold.Close(t.Context()))
 }
 
-// TestRejectsReplicaWithoutKey starts a server without the key of its log.
+// TestRejectsReplicaWithoutKey starts a server without the key of its log, and one with another key
+// of seeds.
 func TestRejectsReplicaWithoutKey(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
 	first := db.replica().start(t)
 	launch{env: []string{"RIFFLE_STORE=" + db.url}}.refused(t, "put the key back from a backup")
+	other := db.replica()
+	other.env = append(other.env, "RIFFLE_SEED_KEY="+strings.Repeat("00", 32))
+	other.refused(t, "are encrypted under the key")
 	first.shuffle(smallShuffle) // the other replica still works
 }

@@ -283,37 +283,6 @@ func TestDiskIsFullWhenALogEnds(t *testing.T) {
 	}
 }
 
-// TestOlderCopyOfALogThatWasFollowed puts the first log's older store and checkpoint back beside the log that
-// follows it. Without that one's checkpoint nothing here shows that they are older.
-func TestOlderCopyOfALogThatWasFollowed(t *testing.T) {
-	t.Parallel()
-	l := launch{args: []string{"--rotate", "100"}, data: filepath.Join(t.TempDir(), "data")}
-	s := l.start(t)
-	s.shuffle(smallShuffle)
-	s.stop()
-	files := map[string][]byte{}
-	for _, name := range []string{"riffle.db", "checkpoint"} {
-		content, err := os.ReadFile(filepath.Join(l.data, name))
-		require.NoError(t, err)
-		files[name] = content
-	}
-	for range 2 { // a start does not begin to count anew
-		s = l.start(t)
-		s.load(1, 55, smallShuffle)
-		until(t, "the log has ended if it is due", func() bool { return lastLog(t, l.data) == 2 || s.shuffle(smallShuffle).LogIndex < 70 })
-		s.stop()
-	}
-	second := filepath.Join(l.data, "successors", "2", "checkpoint")
-	require.NoError(t, os.Rename(second, second+".away"))
-	launch{data: l.data, args: []string{"--create", "never"}}.refused(t, "successors/2/checkpoint is missing, and create=never requires one")
-	require.NoError(t, os.Rename(second+".away", second))
-	for name, content := range files {
-		require.NoError(t, os.WriteFile(filepath.Join(l.data, name), content, 0o600))
-	}
-	wantRiffle(t, 1, "a log follows it in ", "log", "check", "--data", l.data)
-	l.refused(t, "a log follows this one in ", "successors/2, and this one has not ended: its store comes from an older backup")
-}
-
 // TestRotationKilledAtAnyWrite kills a server at the writes to the log that ends and to the one
 // that follows it, or to PostgreSQL. The next start goes on.
 func TestRotationKilledAtAnyWrite(t *testing.T) {

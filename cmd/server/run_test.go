@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"strings"
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,11 +15,7 @@ import (
 // which the Go tool does not know about. This one makes the test depend on all packages of the
 // program, so that cached results expire.
 func TestRunInProcess(t *testing.T) {
-	t.Parallel()
-	var stdout, stderr bytes.Buffer
-	none := func(string) string { return "" }
-	require.NoError(t, run(t.Context(), []string{"-version"}, none, &stdout, &stderr), "-version")
-	assert.Equal(t, release.Current().String()+"\n", stdout.String(), "-version")
-	err := run(t.Context(), []string{"-queue", "0"}, none, &stdout, &stderr)
-	assert.Truef(t, err != nil && strings.Contains(err.Error(), "-queue"), "-queue 0: %v", err)
+	var stdout bytes.Buffer
+	require.NoError(t, run(t.Context(), []string{"-version"}, func(string) string { return "" }, &stdout, io.Discard))
+	assert.Equal(t, release.Current().String()+"\n", stdout.String())
 }

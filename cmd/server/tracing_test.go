@@ -232,25 +232,3 @@ func TestCollectorIsDown(t *testing.T) {
 		}
 	}
 }
-
-// TestTracingMistakes starts the service with variables that OpenTelemetry would ignore.
-func TestTracingMistakes(t *testing.T) {
-	t.Parallel()
-	for _, v := range []struct{ variable, want string }{
-		{"OTEL_EXPORTER_OTLP_ENDPOINT=localhost:4318", "such as http://localhost:4318"},
-		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=tcp://localhost", "such as http://localhost:4318"},
-		{"OTEL_EXPORTER_OTLP_PROTOCOL=grpc", `got "grpc"`},
-		{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/json", `got "http/json"`},
-		{"OTEL_EXPORTER_OTLP_TIMEOUT=10s", `milliseconds, got "10s"`},
-		{"OTEL_EXPORTER_OTLP_HEADERS=x-token", "name=value"},
-		{"OTEL_EXPORTER_OTLP_CERTIFICATE=/dev/null", "no certificates"},
-		{"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE=/dev/null", "OTEL_EXPORTER_OTLP_CLIENT_KEY"},
-		{"OTEL_TRACES_SAMPLER=sometimes", "always_on"},
-		{"OTEL_TRACES_SAMPLER_ARG=x", "from 0 to 1"},
-	} {
-		env := []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:1", "OTEL_TRACES_SAMPLER=traceidratio", v.variable}
-		code, _, log := runToExit(t, env, "-addr", "localhost:0", "-data", t.TempDir())
-		assert.Equalf(t, 1, code, "%s: the service exits", v.variable)
-		assert.Containsf(t, fatal(log), v.want, "%s: the service exits", v.variable)
-	}
-}
