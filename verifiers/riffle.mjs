@@ -225,8 +225,8 @@ const BEACON = /^[a-z0-9-]+ [1-9]\d{0,15}$/, QUICKNET = { // a chain of drand
   hash: 'BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_',
   key: '83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451' +
     '0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a'};
-const roundOf = (beacon) => /^quicknet \d+$/.test(beacon) ? BigInt(beacon.slice(9)) : undefined;
-function timeOf(round) { // of publication, as a record has it
+export const roundOf = (beacon) => /^quicknet \d+$/.test(beacon) ? BigInt(beacon.slice(9)) : undefined;
+export function timeOf(round) { // of publication, as a record has it
   const seconds = Number(1692803367n + 3n * (round - 1n));
   return seconds < 253402300800 ? new Date(seconds * 1000).toISOString().replace('.000Z', '.000000Z') : '~'; // after every time
 }
@@ -635,7 +635,7 @@ async function checkCommitment(steps, {file, record}, commitment, policy) {
   }
 }
 // Whether a text is the signature of a round of quicknet; undefined if that cannot be checked.
-async function isSignature(text, round) {
+export async function isSignature(text, round) {
   if (round === undefined) return undefined;
   if (!/^[0-9a-f]{96}$/.test(text)) return false;
   if (signatures.has(round)) return signatures.get(round) === text;
@@ -657,6 +657,10 @@ async function isRoundOf({commitment, count, round, path}, book) {
 
 // ---- Verifying: the seed, the order that follows from it, and the items
 
+export function statementOf(record, seed) {
+  const lines = STATEMENT.map((name) => name in record ? `${name} ${record[name]}\n` : ''); // hands with commas
+  return `riffle/1\n${lines.join('')}seed ${seed}\n`;
+}
 async function replay(entry, given, heldBack) {
   const {file, record, steps} = entry, {order} = given;
   if (!deals(record)) {
@@ -680,8 +684,7 @@ async function replay(entry, given, heldBack) {
   steps.add('seed', 'ok', message(got < asked ? 'seed.short' : 'seed', {blocks: got, wanted: asked,
     complete: draw > 1024 ? message('seed.complete') : undefined, source: answered && message('seed.answer')}));
 
-  const lines = STATEMENT.map((name) => name in record ? `${name} ${record[name]}\n` : ''); // hands with commas
-  entry.statement = `riffle/1\n${lines.join('')}seed ${file.seed}\n`;
+  entry.statement = statementOf(record, file.seed);
   const hash = await sha256(entry.statement);
   if (hex(hash) !== record.commitment) {
     steps.add('commitment', 'wrong', `the statement with its seed has the SHA-256 ${hex(hash)}, but the record commits to ` +

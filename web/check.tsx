@@ -128,6 +128,7 @@ export interface Shown {
   audit_id?: string;
   commitment_id?: string;
   count?: number;
+  round?: number;
   hands?: number[];
   input?: string;
 }
