@@ -202,6 +202,7 @@ var random = []struct {
 	placeholder string
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z`), "TIME"},
+	{regexp.MustCompile(`[23] of 3 witnesses cosigned the checkpoint: .*; that`), "ENOUGH witnesses cosigned the checkpoint; that"},
 	{regexp.MustCompile(`quicknet \d{8}`), "quicknet ROUND"},
 	{regexp.MustCompile(`(?m)^(— .*) [A-Za-z0-9+/]{90,}=*$`), "$1 SIGNATURE"},
 	{regexp.MustCompile(`(index [0-9]+\n)([A-Za-z0-9+/]{43}=\n)*`), "$1"},

@@ -2,18 +2,24 @@ package docs_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"riffle/clients/clientstest"
+	"riffle/internal/beacon/beacontest"
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
@@ -27,13 +33,15 @@ type session struct {
 	stopped bool                 // by the page
 
 	databases map[string]*postgrestest.Cluster // by their names on pages
+	others    []string                         // URLs on pages, each before the one here
 	in        io.Writer
 	out       *bufio.Reader
 }
 
 // newSession starts a shell, and PostgreSQL servers if the page has some.
-func newSession(t *testing.T, withDatabases bool) *session {
+func newSession(t *testing.T, text string) *session {
 	t.Helper()
+	withDatabases := strings.Contains(text, "db-a.example")
 	tools := []string{"bash", "curl", "openssl", "sqlite3", "node"}
 	if withDatabases {
 		tools = append(tools, "psql")
@@ -47,6 +55,9 @@ func newSession(t *testing.T, withDatabases bool) *session {
 	}
 	for _, name := range []string{"internal/deck/data", "verifiers"} {
 		require.NoError(t, os.CopyFS(filepath.Join(s.folder, name), os.DirFS(filepath.Join(repository, name))))
+	}
+	if strings.Contains(text, "https://north.example") {
+		s.startOthers()
 	}
 	shell := exec.Command("bash", "--norc", "--noprofile")
 	shell.Dir, shell.Env = s.folder, environment()
@@ -62,6 +73,63 @@ func newSession(t *testing.T, withDatabases bool) *session {
 	})
 	s.in, s.out = in, bufio.NewReader(out)
 	return s
+}
+
+// startOthers starts three witnesses, each a process, and a relay of the chain that the programs here take for quicknet.
+func (s *session) startOthers() {
+	s.t.Helper()
+	relay := httptest.NewServer(http.HandlerFunc(beacontest.Relay))
+	s.t.Cleanup(relay.Close)
+	s.others = []string{"https://api.drand.sh", relay.URL}
+	for _, name := range []string{"north", "south", "west"} {
+		witness := exec.Command(filepath.Join(binaries, "small"), name, "key.txt")
+		witness.Dir = s.folder
+		out, err := witness.StdoutPipe()
+		require.NoError(s.t, err)
+		require.NoError(s.t, witness.Start())
+		s.t.Cleanup(func() {
+			_ = witness.Process.Kill()
+			_ = witness.Wait()
+		})
+		url, err := bufio.NewReader(out).ReadString('\n')
+		require.NoError(s.t, err)
+		s.others = append(s.others, "https://"+name+".example/add", strings.TrimSpace(url))
+	}
+	// The packages of the pages have what riffle.mjs checks signatures with.
+	packages, err := filepath.Abs(filepath.Join(repository, "web"))
+	require.NoError(s.t, err)
+	if _, err := os.Stat(filepath.Join(packages, "node_modules")); err != nil && os.Getenv("CI") == "" {
+		s.t.Skip("skipped: npm ci --prefix web: ", err)
+	}
+	require.NoError(s.t, os.Symlink(packages, filepath.Join(s.folder, "web")))
+	verifier := filepath.Join(s.folder, "verifiers/riffle.mjs")
+	require.NoError(s.t, os.WriteFile(verifier, []byte(beacontest.Replace(readFile(s.t, verifier))), 0o600))
+}
+
+// seeOnThePage has a browser open the page of the record whose id is in a variable. It must say the
+// text and, once it has the policy, that the log was witnessed.
+func (s *session) seeOnThePage(variable, text string) {
+	s.t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(clientstest.Require(s.t, "chromium-headless-shell")), chromedp.UserDataDir(s.t.TempDir()), chromedp.NoSandbox)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
+	defer cancel()
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	defer cancel()
+	ctx, cancel = chromedp.NewContext(ctx)
+	defer cancel()
+	id := strings.TrimSpace(s.run(&step{command: "echo $" + variable}))
+	says := func(text string) chromedp.Action[bool] {
+		return chromedp.Poll[bool](fmt.Sprintf(`document.querySelector('.report .verdict.verified')?.closest('.report').textContent.includes(%q)`, text))
+	}
+	_, err := chromedp.Run(ctx, chromedp.Navigate("http://"+s.address+"/a/"+id))
+	require.NoError(s.t, err)
+	_, err = chromedp.Run(ctx, says(text))
+	require.NoError(s.t, err)
+	_, err = chromedp.Run(ctx, chromedp.SetUploadFiles("input[type=file]", []string{filepath.Join(s.folder, "policy.txt")}))
+	require.NoError(s.t, err)
+	_, err = chromedp.Run(ctx, says("Enough witnesses of the policy have cosigned this history"))
+	require.NoError(s.t, err)
 }
 
 // environment returns the test's environment without settings for the service.
@@ -97,7 +165,7 @@ func (s *session) control(command string) {
 			for name, cluster := range s.databases {
 				flags = strings.ReplaceAll(flags, name, cluster.Address())
 			}
-			s.start(strings.Fields(flags)...)
+			s.start(strings.Fields(strings.NewReplacer(s.others...).Replace(flags))...)
 		}
 	}
 	if err != nil {
@@ -121,6 +189,7 @@ func (s *session) run(step *step) string {
 		"make table", "mkdir ../table && cp " + binaries + "/* ../table",
 		"go build ./cmd/riffle", "cp " + filepath.Join(binaries, "riffle") + " .",
 	}
+	toReal = append(toReal, s.others...)
 	toShown := []string{s.address, "localhost:8080"}
 	for name, cluster := range s.databases {
 		toReal = append(toReal, name, cluster.Address())

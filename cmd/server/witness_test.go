@@ -1,146 +1,53 @@
 package main_test
 
 import (
-	"crypto/rand"
-	"encoding/base64"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	cosignature "github.com/transparency-dev/formats/note"
-	"golang.org/x/mod/sumdb/note"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger/proof"
+	"riffle/internal/witness/witnesstest"
 )
 
-// A smallWitness is a witness by https://c2sp.org/tlog-witness, for one log at a time.
-type smallWitness struct {
-	name, key string
-	signer    note.Signer
-	url       string
-
-	mu    sync.Mutex
-	log   note.Verifier
-	last  proof.Checkpoint
-	note  []byte
-	fault http.HandlerFunc // in place of the witness; nil for none
+// A witness is one that this test has started.
+type witness struct {
+	*witnesstest.Witness
+	url string
 }
 
 // newWitness starts a witness that knows no log yet.
-func newWitness(t *testing.T, name string) *smallWitness {
+func newWitness(t *testing.T, name string) *witness {
 	t.Helper()
-	secret, public, err := note.GenerateKey(rand.Reader, name+".example")
-	require.NoError(t, err)
-	w := &smallWitness{name: name}
-	w.signer, err = cosignature.NewSignerForCosignatureV1(secret)
-	require.NoError(t, err)
-	w.key, err = cosignature.VKeyToCosignatureV1(public)
+	w, err := witnesstest.New(name)
 	require.NoError(t, err)
 	web := httptest.NewServer(w)
 	t.Cleanup(web.Close)
-	w.url = web.URL
-	return w
-}
-
-// set changes the fault.
-func (w *smallWitness) set(fault http.HandlerFunc) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.fault = fault
+	return &witness{w, web.URL}
 }
 
 // knows has witnesses accept a log.
-func knows(t *testing.T, key string, witnesses ...*smallWitness) {
+func knows(t *testing.T, key string, witnesses ...*witness) {
 	t.Helper()
-	verifier, err := note.NewVerifier(strings.TrimSpace(key))
-	require.NoError(t, err)
 	for _, w := range witnesses {
-		w.mu.Lock()
-		w.log = verifier
-		w.mu.Unlock()
+		require.NoError(t, w.Know(key))
 	}
-}
-
-func (w *smallWitness) ServeHTTP(answer http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	w.mu.Lock()
-	fault := w.fault
-	w.mu.Unlock()
-	if fault != nil {
-		fault(answer, r)
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if r.Method == http.MethodGet {
-		_, _ = answer.Write(w.note)
-		return
-	}
-	status, text := w.add(string(body))
-	answer.WriteHeader(status)
-	_, _ = io.WriteString(answer, text)
-}
-
-// add answers POST /add-checkpoint.
-func (w *smallWitness) add(body string) (status int, text string) {
-	head, checkpoint, _ := strings.Cut(body, "\n\n")
-	lines := strings.Split(head, "\n")
-	var old uint64
-	if _, err := fmt.Sscanf(lines[0], "old %d", &old); err != nil || w.log == nil {
-		return http.StatusNotFound, "unknown log"
-	}
-	c, err := proof.OpenCheckpoint([]byte(checkpoint), w.log)
-	if err != nil {
-		return http.StatusForbidden, err.Error()
-	}
-	var hashes tlog.TreeProof
-	for _, line := range lines[1:] {
-		raw, err := base64.StdEncoding.DecodeString(line)
-		if err != nil || len(raw) != tlog.HashSize {
-			return http.StatusBadRequest, "not a hash"
-		}
-		hashes = append(hashes, tlog.Hash(raw))
-	}
-	switch {
-	case old > c.Size:
-		return http.StatusBadRequest, "the old size is larger"
-	case old != w.last.Size:
-		return http.StatusConflict, fmt.Sprintf("%d\n", w.last.Size)
-	case old == c.Size && old > 0 && c.Root != w.last.Root:
-		err = errors.New("the same size has another root")
-	case old > 0:
-		err = tlog.CheckTree(hashes, int64(c.Size), c.Root, int64(old), w.last.Root)
-	}
-	if err != nil {
-		return http.StatusUnprocessableEntity, err.Error()
-	}
-	signed, err := note.Sign(&note.Note{Text: c.Text()}, w.signer)
-	if err != nil {
-		return http.StatusInternalServerError, err.Error()
-	}
-	_, line, _ := strings.Cut(string(signed), "\n\n")
-	w.last, w.note = c, []byte(checkpoint+line)
-	return http.StatusOK, line
 }
 
 // writePolicy writes a policy in which two of the witnesses suffice.
-func writePolicy(t *testing.T, witnesses ...*smallWitness) (path string) {
+func writePolicy(t *testing.T, witnesses ...*witness) (path string) {
 	t.Helper()
 	text, names := "", ""
 	for _, w := range witnesses {
-		text += fmt.Sprintf("witness %s %s %s\n", w.name, w.key, w.url)
-		names += " " + w.name
+		text += fmt.Sprintf("witness %s %s %s\n", w.Name, w.Key, w.url)
+		names += " " + w.Name
 	}
 	text += "group most 2" + names + "\nquorum most\n"
 	path = filepath.Join(t.TempDir(), "policy")
@@ -184,20 +91,18 @@ func TestWitnesses(t *testing.T) {
 		assert.Equal(t, want, got)
 	}
 	witnessed("one", "two", "three")
-	two.set(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	two.Set(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	witnessed("one", "three")
-	three.set(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	two.set(nil)
+	three.Set(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	two.Set(nil)
 	until(t, "two is asked again", func() bool {
 		s.shuffle(smallShuffle)
 		return len(cosigners(t, policy, s.get("/log/checkpoint").body)) == 2
 	})
 	s.stop()
 	s = l.start(t)
-	three.set(nil)
-	one.mu.Lock()
-	one.last, one.note = proof.Checkpoint{}, nil
-	one.mu.Unlock()
+	three.Set(nil)
+	one.Forget()
 	witnessed("one", "two", "three")
 	s.stop()
 }

@@ -34,9 +34,9 @@ const (
 	period  = 3          // seconds between rounds
 )
 
-// chainKey is the public key of the chain. Tests of whole programs link them with the key of a
-// chain of their own, since no published round is in the future.
-var chainKey = "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451" +
+// chainKey is the public key of the chain. Tests build programs with another one in its place, whose
+// rounds they can sign when they are published: see package beacontest.
+const chainKey = "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451" +
 	"0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"
 
 // Key returns the public key of the chain, a compressed point of G2.
