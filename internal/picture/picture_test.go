@@ -217,8 +217,9 @@ func TestContentOfADrawing(t *testing.T) {
 // What pictures write can be read: letters on their ground, and suits on the card.
 func TestContrast(t *testing.T) {
 	type pair struct{ front, ground string }
+	hana := looks()["hanafuda colours"]
 	pairs := map[string]pair{
-		"number of a month": {"#f7eed8", "#1f1b1a"}, "poem": {"#1f1b1a", "#cf2a1e"}, "trump": {"#6b2fa0", "#fbf6ff"}, "name": {ink, "#f1f2f4"},
+		"number of a month": {hana["paper"].Fill, hana["black"].Fill}, "poem": {hana["black"].Fill, hana["red"].Fill}, "trump": {purple, "#fbf6ff"}, "name": {ink, "#f1f2f4"},
 	}
 	for what, grounds := range map[string][]string{"french": {paper, "#f6ecd6"}, "jokers": {paper}, "tarot": {paper}, "latin": {"#fffaf0"}, "sanguosha": {"#f6ecd6", paper}, "roles": {paper}, "families": {paper}} {
 		for name, l := range looks()[what] {

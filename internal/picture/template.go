@@ -16,18 +16,19 @@ import (
 
 // The colours that several families share.
 const (
-	ink   = "#1a1a1a"
-	paper = "#ffffff"
-	red   = "#c8102e"
-	green = "#12803c"
-	blue  = "#1b5fb4"
+	ink    = "#1a1a1a"
+	paper  = "#ffffff"
+	red    = "#c8102e"
+	green  = "#12803c"
+	blue   = "#1b5fb4"
+	purple = "#6b2fa0"
 )
 
 // functions are what templates call. Those that look something up fail if it does not exist: the
 // template does not know the card then.
 var functions = template.FuncMap{
 	"ink": constant(ink), "paper": constant(paper), "red": constant(red), "ivory": constant("#fffdf0"),
-	"gold": constant("#e0a100"), "purple": constant("#6b2fa0"), "navy": constant("#1f3a8a"), "cream": constant("#fdf8ea"),
+	"gold": constant("#e0a100"), "purple": constant(purple), "navy": constant("#1f3a8a"), "cream": constant("#fdf8ea"),
 
 	"drawing": drawingAt, "drawn": drawn, "look": lookOf, "colour": colourOf,
 	"write": write, "letter": letter, "paragraph": paragraph, "names": names, "legible": legible, "bare": bare, "written": written,
