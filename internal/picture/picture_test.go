@@ -358,7 +358,7 @@ func TestLongNames(t *testing.T) {
 // A deck of an operator may be of any family, and its cards may lack attributes that the family's
 // cards have.
 func TestCardsWithoutADrawingAreLabels(t *testing.T) {
-	families := append(slices.Collect(maps.Keys(looks()["families"])), "flags")
+	families := append(slices.Collect(maps.Keys(looks()["families"])), "flags", "parts")
 	for _, family := range families {
 		for _, attributes := range []map[string]string{
 			nil,

@@ -45,8 +45,9 @@ var familyFiles embed.FS
 
 var lineBreak = regexp.MustCompile(`\s*\n\s*`)
 
-// templates are the files in the folder families, by their names, and what they define. The line
-// breaks and the indentation are for those who read them.
+// templates are the files in the folder families, by their names, and what they define. No family can
+// have the name of the file with shared parts, which has a dot. The line breaks and the indentation
+// are for those who read them.
 var templates = sync.OnceValue(func() *template.Template {
 	all := template.New("").Funcs(functions).Option("missingkey=error")
 	files, _ := fs.Sub(familyFiles, "families")
