@@ -36,9 +36,7 @@ type certificates struct {
 	current sync.Map          // *tls.Certificate by host
 	used    atomic.Bool       // whether a certificate was valid
 
-	mu     sync.Mutex // is held while files are loaded, and guards the fields below
-	files  config.TLS
-	loaded [2]string // contents of the files when last loaded, with or without success
+	files atomic.Pointer[config.TLS] // nil with an authority
 }
 
 // Intervals of checks for new certificates.
@@ -55,9 +53,12 @@ func newCertificates(o *options, logger *slog.Logger, registry prometheus.Regist
 	}
 	c := &certificates{logger: logger, acme: o.tls.ACME, hosts: []string{""}}
 	if c.acme == nil {
-		if _, err := c.load(*o.tls); err != nil {
+		found, err := readPair(o.tls)
+		if err != nil {
 			return nil, err
 		}
+		c.files.Store(o.tls)
+		c.set("", found)
 	} else {
 		c.hosts = c.acme.Hosts
 		c.issuer = &autocert.Manager{
@@ -155,16 +156,19 @@ func (c *certificates) reload(settings *config.TLS) (changed, ok bool) {
 	case c.acme != nil || settings.ACME != nil:
 		return false, reflect.DeepEqual(c.acme, settings.ACME)
 	}
-	return c.loadAgain(*settings), true
+	c.files.Store(settings)
+	return c.load(), true
 }
 
-// loadAgain is load while a certificate is in use, which stays so after a failure.
-func (c *certificates) loadAgain(files config.TLS) (changed bool) {
-	changed, err := c.load(files)
+// load makes the certificate in the files current, and reports whether it changed. After a failure the
+// one before stays in use.
+func (c *certificates) load() (changed bool) {
+	found, err := readPair(c.files.Load())
 	if err != nil {
 		c.logger.Error("reading the certificate failed, and the one before is still in use", "error", err)
+		return false
 	}
-	return changed
+	return c.set("", found)
 }
 
 // watch keeps the certificates up to date until stop is called.
@@ -182,43 +186,34 @@ func (c *certificates) watch() (stop func()) {
 	return func() { close(done) }
 }
 
+// wait waits for a time. It returns false if done is closed earlier.
+func wait(done <-chan struct{}, pause time.Duration) bool {
+	select {
+	case <-done:
+		return false
+	case <-time.After(pause):
+		return true
+	}
+}
+
 // watchFiles loads the files after they change. It waits until they stay the same for an interval,
 // since the certificate and its key are not written together.
 func (c *certificates) watchFiles(done <-chan struct{}) {
-	var seen [2]string // contents of the files when last looked at
-	for {
-		select {
-		case <-done:
-			return
-		case <-time.After(filesInterval):
-		}
-		c.mu.Lock()
-		files, loaded := c.files, c.loaded
-		c.mu.Unlock()
+	var seen, loaded [2]string // contents when last looked at, and when last loaded, with or without success
+	for wait(done, filesInterval) {
 		before := seen
-		if seen = contents(files); seen == before && seen != loaded {
-			c.loadAgain(files)
+		if seen = contents(c.files.Load()); seen == before && seen != loaded {
+			c.load()
+			loaded = seen
 		}
 	}
 }
 
 // contents returns the files' text, or "" for a file that cannot be read.
-func contents(files config.TLS) [2]string {
+func contents(files *config.TLS) [2]string {
 	certificate, _ := os.ReadFile(files.Cert)
 	key, _ := os.ReadFile(files.Key)
 	return [2]string{string(certificate), string(key)}
-}
-
-// load makes the certificate in files current, and reports whether it changed.
-func (c *certificates) load(files config.TLS) (changed bool, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.files, c.loaded = files, contents(files)
-	found, err := readPair(&files)
-	if err != nil {
-		return false, err
-	}
-	return c.set("", found), nil
 }
 
 // watchIssuer gets a host's certificate and its renewals. The pause after a failure doubles, since
@@ -227,18 +222,16 @@ func (c *certificates) watchIssuer(host string, done <-chan struct{}) {
 	hello := &tls.ClientHelloInfo{ServerName: host, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}} // of a client that supports ECDSA
 	retry := issueInterval
 	for {
-		wait := issueInterval
+		pause := issueInterval
 		if found, err := c.issuer.GetCertificate(hello); err == nil {
 			c.set(host, found)
 			retry = issueInterval
 		} else {
-			wait, retry = retry, min(2*retry, maxIssueRetry)
-			c.logger.Warn("getting a certificate failed, and is tried again: the authority must reach this service at port 443 of the host", "host", host, "in", wait.String(), "error", err)
+			pause, retry = retry, min(2*retry, maxIssueRetry)
+			c.logger.Warn("getting a certificate failed, and is tried again: the authority must reach this service at port 443 of the host", "host", host, "in", pause.String(), "error", err)
 		}
-		select {
-		case <-done:
+		if !wait(done, pause) {
 			return
-		case <-time.After(wait):
 		}
 	}
 }
