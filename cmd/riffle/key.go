@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
+
+	cosignature "github.com/transparency-dev/formats/note"
 
 	"riffle/internal/access"
 	"riffle/internal/ledger"
@@ -13,8 +16,9 @@ import (
 
 // keyCommands are the commands for keys.
 type keyCommands struct {
-	New  newKey  `cmd:"" help:"Draw a token for a caller, and print what to put into riffle.yaml."`
-	Seed seedKey `cmd:"" help:"Put a new key before those in the file of the key that encrypts seeds."`
+	New    newKey    `cmd:"" help:"Draw a token for a caller, and print what to put into riffle.yaml."`
+	Cosign cosignKey `cmd:"" help:"Make a second key that signs a log, by ML-DSA-44, and print its line of a policy."`
+	Seed   seedKey   `cmd:"" help:"Put a new key before those in the file of the key that encrypts seeds."`
 }
 
 // A seedKey changes the key that encrypts seeds.
@@ -48,6 +52,29 @@ func (k *seedKey) Run(c *console) error {
 		return fmt.Errorf("writing the keys: %w", err)
 	}
 	_, err = fmt.Fprintf(c.out, "%s has %s now, and the first one encrypts\n", k.File, plural(len(keys), "key"))
+	return err
+}
+
+// A cosignKey makes a key by which a log cosigns its own checkpoints.
+type cosignKey struct {
+	Name string `arg:"" help:"The name in the key, such as riffle.example/log-2."`
+	File string `arg:"" help:"The new file with the private key."`
+}
+
+// Run writes the private key, and prints the line of a policy with the other.
+func (k *cosignKey) Run(c *console) error {
+	private, public, err := cosignature.GenerateMLDSAKey(k.Name)
+	if err != nil {
+		return fmt.Errorf("%q is not a name of a key, such as riffle.example/log-2: %w", k.Name, err)
+	}
+	path, err := filepath.Abs(k.File)
+	if err == nil {
+		err = writeNew(path, []byte(private+"\n"), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the key: %w", err)
+	}
+	_, err = fmt.Fprintf(c.out, "witness own %s file:%s\n", public, path)
 	return err
 }
 

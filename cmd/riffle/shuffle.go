@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -149,7 +150,7 @@ func (k *shuffleCmd) prove(c *console, record *audit.Record, seed rng.Seed) (err
 	file := prooffile.File{
 		Record: text, Seed: seed, ClientSeed: k.ClientSeed, Inclusion: &proof.Inclusion{Checkpoint: checkpoint}, LogKey: public,
 	}
-	if err := writeNew(k.Proof, file.Text()); err != nil {
+	if err := writeNew(k.Proof, file.Text(), 0o644); err != nil {
 		return fmt.Errorf("writing the proof: %w", err)
 	}
 	if _, err := fmt.Fprintln(c.messages, strings.TrimSpace(public)); err != nil {
@@ -158,10 +159,10 @@ func (k *shuffleCmd) prove(c *console, record *audit.Record, seed rng.Seed) (err
 	return nil
 }
 
-// writeNew writes a file that must not exist, so that no proof is overwritten. It leaves no
+// writeNew writes a file that must not exist, so that no proof or key is overwritten. It leaves no
 // incomplete file behind.
-func writeNew(path string, text []byte) (err error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // a proof is public
+func writeNew(path string, text []byte, mode fs.FileMode) (err error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}

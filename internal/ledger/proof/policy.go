@@ -30,6 +30,9 @@ type Witness struct {
 	Name string        // in the policy
 	URL  string        // submission prefix; empty if it is not known
 	Key  note.Verifier // of its cosignatures, by Ed25519 or ML-DSA-44 (https://c2sp.org/tlog-cosignature)
+
+	// Signer signs in place of a service, for a second key of the log itself; nil for a witness.
+	Signer note.Signer
 }
 
 // A group counts as one that cosigned if at least so many of its members do.
@@ -84,7 +87,7 @@ func (r *policyReader) read(keyword string, words []string) error {
 		return r.addKey(words[0], verifier, err, "\x01", "not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>")
 	case keyword == "witness" && (n == 2 || n == 3):
 		verifier, err := cosignature.NewVerifierForCosignatureV1(words[1])
-		r.Witnesses = append(r.Witnesses, Witness{words[0], strings.TrimSuffix(strings.Join(words[2:], ""), "/"), verifier})
+		r.Witnesses = append(r.Witnesses, Witness{Name: words[0], URL: strings.TrimSuffix(strings.Join(words[2:], ""), "/"), Key: verifier})
 		return cmp.Or(r.addKey(words[1], verifier, err, "\x04\x06", "not a witness with its verifier key, of type 04 or 06"), r.addName(words[0]))
 	case keyword == "group" && n >= 3:
 		return r.addGroup(words[0], words[1], words[2:])
