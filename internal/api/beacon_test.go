@@ -16,7 +16,7 @@ import (
 const signature = "b44679b9a59af2ec876b1a6b1ad52ea9b1615fc3982b19576350f93447cb1125e342b73a8dd2bacbe47e4b6b63ed5e39"
 
 // startBefore starts a service whose clock is ten seconds before round 1000.
-func startBefore(t *testing.T) (*service, *clock) {
+func startBefore(t testing.TB) (*service, *clock) {
 	t.Helper()
 	c := &clock{now: beacon.Round(1000).Time().Add(-10 * time.Second)}
 	return start(t, setup{now: c.Now}), c
@@ -61,43 +61,5 @@ func TestBeaconIsTheClientSeed(t *testing.T) {
 		given.Commitments = [][]byte{readBody(t, s.do(get(t, "/audits/"+made.CommitmentID+"/proof")))}
 		v := prooffile.VerifyRecord(readBody(t, s.do(get(t, "/audits/"+id+"/proof"))), &given)
 		assert.True(t, v.Has(prooffile.StepCommitted, prooffile.OK), "%s: %+v", name, v.Steps)
-	}
-}
-
-// A beacon that nobody can wait for, or that is known already, is refused.
-func TestBeaconsAreInTheFuture(t *testing.T) {
-	const must = "beacon must have the chain quicknet, and either a round from 1 or the time after which it comes: a round such as "
-	s, _ := startBefore(t)
-	for request, detail := range map[string]string{
-		`{"size":9,"beacon":{"chain":"quicknet","round":996}}`:                 "beacon must be published after now, and before the deadline, which is at 2023-08-23T16:09:14Z: quicknet 996 is at 2023-08-23T15:59:12Z.",
-		`{"size":9,"beacon":{"chain":"quicknet","round":1}}`:                   "quicknet 1 is at 2023-08-23T15:09:27Z.",
-		`{"size":9,"beacon":{"chain":"quicknet","round":9007199254740991}}`:    "beacon must be published after now",
-		`{"size":9,"beacon":{"chain":"quicknet","round":6148914691236518205}}`: "beacon must be published after now",
-		`{"size":9,"beacon":{"chain":"quicknet","after":"10m"}}`:               "quicknet 1197 is at 2023-08-23T16:09:15Z.",
-		`{"size":9,"expires_in":5,"beacon":{"chain":"quicknet","round":1000}}`: "which is at 2023-08-23T15:59:19Z: quicknet 1000",
-		`{"size":9,"beacon":{"chain":"quicknet","after":"2562047h47m16s"}}`:    "beacon must be published after now",
-		`{"size":9,"beacon":{"chain":"quicknet","after":"-1s"}}`:               must,
-		`{"size":9,"beacon":{"chain":"quicknet","after":"soon"}}`:              must,
-		`{"size":9,"beacon":{"chain":"quicknet","round":0}}`:                   must,
-		`{"size":9,"beacon":{"chain":"evmnet","round":5}}`:                     must,
-		`{"size":9,"beacon":{"chain":"quicknet"}}`:                             must,
-		`{"size":9,"beacon":{"round":1000}}`:                                   must,
-		`{"size":9,"beacon":{"chain":"quicknet","round":1000,"after":"9s"}}`:   must,
-	} {
-		got := s.send(t, post(t, "/commitments", request))
-		assert.Equal(t, http.StatusUnprocessableEntity, got.status, "%s: %s", request, got.body)
-		assert.Contains(t, got.body, detail, request)
-	}
-	for request, detail := range map[string]string{
-		`{"size":9,"beacon_signature":"` + signature + `"}`: "beacon_signature requires the commitment_id of a commitment with a beacon.",
-		`{"commitment_id":"` + mustCommit(t, s, `{"size":9}`).CommitmentID + `","client_seed":"seven","beacon_signature":"` + signature + `"}`: "beacon_signature must be omitted: the commitment names no beacon.",
-	} {
-		got := s.send(t, post(t, "/shuffle", request))
-		assert.Equal(t, http.StatusUnprocessableEntity, got.status, "%s: %s", request, got.body)
-		assert.Contains(t, got.body, detail, request)
-	}
-	for _, request := range []string{`{"size":9,"beacon":"quicknet 1000"}`, `{"size":9,"beacon":{"chain":"quicknet","round":1.5}}`, `{"size":9,"beacon":{"chain":"quicknet","rounds":1000}}`, `{"size":9,"beacon":{"chain":"quicknet","round":18446744073709551616}}`} {
-		got := s.send(t, post(t, "/commitments", request))
-		assert.Contains(t, []int{http.StatusBadRequest, http.StatusUnprocessableEntity}, got.status, "%s: %s", request, got.body)
 	}
 }

@@ -56,25 +56,6 @@ func TestCommittedShuffleHasTheCommittedForm(t *testing.T) {
 	}
 }
 
-// A body may name a commitment only by its exact id; paths are tested by
-// TestUnknownIDsAreIndistinguishable.
-func TestUnknownCommitmentIDsAreRejected(t *testing.T) {
-	s := start(t, setup{})
-	made := mustCommit(t, s, `{"size":3}`).CommitmentID
-	foreign := mustCommit(t, start(t, setup{}), `{"size":3}`).CommitmentID
-	shuffle := mustShuffle(t, s, `{"size":3}`).AuditID
-	size := s.logSize()
-	for id, status := range map[string]int{
-		`"` + foreign + `"`: 404, `"` + shuffle + `"`: 404, `""`: 404, `"00000000-0000-0000-0000-000000000000"`: 404, `" ` + made + `"`: 404,
-		`"` + made[:35] + `"`: 404, `"\u0000"`: 404, `"` + strings.Repeat("a", 4000) + `"`: 404, `null`: 400,
-	} {
-		got := s.send(t, post(t, "/shuffle", `{"size":3,"client_seed":"x","commitment_id":`+id+`}`))
-		pointer, _ := got.problem(t)
-		assert.Truef(t, got.status == status && pointer == "/commitment_id", "%.100s: %d %s, want %d", id, got.status, got.body, status)
-	}
-	assert.Equalf(t, size, s.logSize(), "rejected requests made %d records", s.logSize()-size)
-}
-
 // Pages have limit commitments and name the one that the next begins after.
 func TestCommitmentsArePaged(t *testing.T) {
 	c := &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}

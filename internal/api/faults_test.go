@@ -290,9 +290,6 @@ func retried(t testing.TB) map[string]*http.Request {
 // slow makes the body of a request time out.
 func slow(r *http.Request) { r.Body = io.NopCloser(brokenReader{os.ErrDeadlineExceeded}) }
 
-// compressed marks the body of a request as compressed.
-func compressed(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") }
-
 // mediaType returns a function that sets the media type of a request.
 func mediaType(media string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set("Content-Type", media) }
