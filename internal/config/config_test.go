@@ -1,11 +1,13 @@
 package config
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -88,72 +90,34 @@ func TestReadSets(t *testing.T) {
 	}
 }
 
+//go:embed testdata/mistakes.txt
+var mistakesFile string
+
+// times is a text repeated, such as (k)*80.
+var times = regexp.MustCompile(`\((.)\)\*(\d+)`)
+
 func TestReadMistakes(t *testing.T) {
-	for _, v := range []struct{ name, text, want string }{
-		{"unknown key", "max-item: 5", `riffle.yaml:1:1: unknown key "max-item"; did you mean max-items?`},
-		{"unknown key like a variable", "\n  MAX_ITEMS: 5", `riffle.yaml:2:3: unknown key "MAX_ITEMS"; did you mean max-items?`},
-		{"unknown key like none", "fish: {a: 1}", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, logs, max-items, tls`},
-		{"long unknown key", strings.Repeat("k", 200) + ": 5", `riffle.yaml:1:1: unknown key "` + strings.Repeat("k", 80) + `"; there are anonymous, data, hosts, keys, logs, max-items, tls`},
-		{"merge key", "<<: {data: a}", `riffle.yaml:1:1: unknown key "<<"; there are anonymous, data, hosts, keys, logs, max-items, tls`},
-		{"duplicate key", "data: a\nmax-items: 1\n\"data\": b", `riffle.yaml:3:1: duplicate key "data"; it is set in line 1 already`},
-		{"duplicate unknown key", "fish: a\nfish: b", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, logs, max-items, tls` + "\n" + `riffle.yaml:2:1: duplicate key "fish"; it is set in line 1 already`},
-		{"mapping as key", "? {data: b}\n: a", "riffle.yaml:1:3: a key must be a name"},
-		{"list as key", "[data]: a", "riffle.yaml:1:1: a key must be a name"},
-		{"null key", ": a", `riffle.yaml:1:1: unknown key ""; there are anonymous, data, hosts, keys, logs, max-items, tls`},
-
-		{"refused value", "max-items: many", `riffle.yaml:1:12: "many" is not a number`},
-		{"no value", "max-items:\ndata: a", `riffle.yaml:1:11: max-items has no value; leave the key out, or write "" for an empty text`},
-		{"null", "max-items: ~", `riffle.yaml:1:12: max-items has no value; leave the key out, or write "" for an empty text`},
-		{"list for one value", "data: [a]", "riffle.yaml:1:7: data must be a single value, not a list"},
-		{"mapping for one value", "data:\n  a: 1", "riffle.yaml:2:3: data must be a single value, not keys and values"},
-		{"mapping for a list", "hosts: {a: 1}", "riffle.yaml:1:8: hosts must be a single value, not keys and values"},
-		{"list in a list", "hosts: [a, [b]]", "riffle.yaml:1:12: each of hosts must be a single value, not a list"},
-		{"nothing in a list", "hosts:\n- a\n-\n", `riffle.yaml:3:2: each of hosts has no value; leave the key out, or write "" for an empty text`},
-		{"comma in a list", "hosts: ['a,b', c]", `riffle.yaml:1:9: "a,b" has a comma; each of hosts must be an item of its own`},
-		{"line break in a value", "data: |\n  a\n", "riffle.yaml:1:7: data has a line break or a control character"},
-		{"escape in a value", `data: "a\e"`, "riffle.yaml:1:7: data has a line break or a control character"},
-		{"text for the file", "data", "riffle.yaml:1:1: the file must have keys and values, such as anonymous: ..."},
-		{"list for the file", "- data: a", "riffle.yaml:1:1: the file must have keys and values, such as anonymous: ..."},
-		{"null for the file", "null", "riffle.yaml:1:1: the file must have keys and values, such as anonymous: ..."},
-
-		{"anchor and alias", "data: &a x\nhosts: [*a]", "riffle.yaml:1:7: anchors (&) and aliases (*) are not accepted; quote a text that begins so\n" +
-			"riffle.yaml:2:9: anchors (&) and aliases (*) are not accepted; quote a text that begins so"},
-		{"anchor of the file", "&a\ndata: *a", "riffle.yaml:1:1: anchors (&) and aliases (*) are not accepted; quote a text that begins so"},
-		{"anchor of a list", "hosts: &a [x]", "riffle.yaml:1:8: anchors (&) and aliases (*) are not accepted; quote a text that begins so"},
-		{"alias as key", "data: &a x\n*a : y", "riffle.yaml:1:7: anchors (&) and aliases (*) are not accepted; quote a text that begins so\n" +
-			"riffle.yaml:2:1: anchors (&) and aliases (*) are not accepted; quote a text that begins so"},
-		{"unknown alias", "data: *x", "riffle.yaml:1:7: unknown anchor 'x' referenced"},
-		{"tag", "data: !!str 5", "riffle.yaml:1:7: tags (!) are not accepted; quote a text that begins so"},
-		{"own tag", "!riffle\ndata: a", "riffle.yaml:1:1: tags (!) are not accepted; quote a text that begins so"},
-
-		{"tab before a key", "data: a\n\tmax-items: 5", "riffle.yaml:2:1: a tab; indent with spaces"},
-		{"tab at the start", "\tdata: a", "riffle.yaml:1:1: a tab; indent with spaces"},
-		{"several documents", "data: a\n---\nfish: b", "riffle.yaml:2:1: a second document begins here; a file has one"},
-		{"several mistakes and documents", "fish: b\n---\n", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, logs, max-items, tls` + "\n" +
-			"riffle.yaml:2:1: a second document begins here; a file has one"},
-		{"broken second document", "data: a\n---\n]", "riffle.yaml:3:1: did not find expected node content"},
-		{"open list", "hosts: [a,\n", "riffle.yaml:2:1: did not find expected node content"},
-		{"open text", "data: 'a\n", "riffle.yaml:2:1: found unexpected end of stream while scanning a quoted scalar from 1:7"},
-		{"no colon", "data ./data\nmax-items: 5", "riffle.yaml:2:10: mapping values are not allowed in this context"},
-		{"reserved character", "data: @a", "riffle.yaml:1:7: found character that cannot start any token"},
-		{"other version of YAML", "%YAML 3.0\n---\ndata: a", "riffle.yaml:1:1: found incompatible YAML document"},
-		{"deep flow", strings.Repeat("[", 50_000), "riffle.yaml:1:10001: exceeded max depth of 10000"},
-
-		{"not UTF-8", "data: a\n# \xff", "riffle.yaml:2:3: byte 0xff is not UTF-8; save the file as UTF-8"},
-		{"UTF-16", "\xff\xfed\x00", "riffle.yaml:1:1: byte 0xff is not UTF-8; save the file as UTF-8"},
-		{"byte order mark", "\ufeffdata: a", "riffle.yaml:1:1: a byte order mark; save the file as UTF-8 without one"},
-		{"zero byte", "data: 数\x00", "riffle.yaml:1:8: control character U+0000"},
-		{"too large", strings.Repeat("#", MaxSize+1), "riffle.yaml: the file has more than 1048576 bytes"},
-
-		{"all at once", "hosts: [a, [b]]\nmax-items: x\nhost: c\ndata:\n", "riffle.yaml:1:12: each of hosts must be a single value, not a list\n" +
-			`riffle.yaml:2:12: "x" is not a number` + "\n" +
-			`riffle.yaml:3:1: unknown key "host"; did you mean hosts?` + "\n" +
-			`riffle.yaml:4:6: data has no value; leave the key out, or write "" for an empty text`},
-	} {
-		f, _ := readText(t, v.text)
+	whole := strings.ReplaceAll(mistakesFile, "HASH", aHash)
+	whole = times.ReplaceAllStringFunc(whole, func(s string) string {
+		parts := times.FindStringSubmatch(s)
+		n, err := strconv.Atoi(parts[2])
+		require.NoError(t, err)
+		return strings.Repeat(parts[1], n)
+	})
+	cases := strings.Split(whole, "\n== ")[1:]
+	require.Len(t, cases, 112)
+	for _, c := range cases {
+		name, c, _ := strings.Cut(strings.TrimSuffix(c, "\n"), "\n")
+		text, want, found := strings.Cut(c, "\nriffle.yaml:")
+		require.True(t, found, name)
+		if unquoted, err := strconv.Unquote(text); err == nil {
+			text = unquoted
+		}
+		f, _ := readText(t, text)
 		err := f.Err()
 		_, ok := errors.AsType[Mistakes](err)
-		assert.Truef(t, ok && err.Error() == v.want, "%s: %v\nwant %s", v.name, err, v.want)
+		assert.Truef(t, ok && err.Error() == "riffle.yaml:"+want, "%s: %v\nwant riffle.yaml:%s", name, err, want)
+		assert.Equalf(t, strings.HasPrefix(text, "tls:"), f.TLS != nil, "%s: the file has tls", name)
 	}
 }
 
