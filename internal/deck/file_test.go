@@ -1,6 +1,7 @@
 package deck
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -117,132 +118,47 @@ func TestLoadFolder(t *testing.T) {
 	}
 }
 
-// Each test replaces a piece of coin or party. The operator reads the message.
+//go:embed testdata/rejected.txt
+var rejectedFile string
+
+// The operator reads what is wrong with a file: a text that is no type, or coin or party with a
+// change of testdata/rejected.txt.
 func TestLoadErrors(t *testing.T) {
-	tests := []struct{ base, from, to, want string }{
-		{coin, coin, "", `x.json:1: the file is empty`},
-		{coin, coin, " \n\n ", `x.json:1: the file is empty`},
-		{coin, coin, "\n\n[]", `x.json:3: a type must be an object; got []`},
-		{coin, coin, "null", `x.json:1: a type must be an object; got null`},
-		{coin, coin, "{}", `x.json:1: a type has no "type"`},
-		{coin, coin, "{", `x.json:1: the file ends in the middle`},
-		{coin, coin, coin[:strings.Index(coin, `"T"`)], `x.json:8: the file ends in the middle`},
-		{coin, coin, coin + "\n{}", `x.json:17: this is not JSON: invalid character '{' after top-level value`},
-		{coin, coin, coin + "\n\n,", `x.json:18: this is not JSON: invalid character ',' after top-level value`},
-		{coin, coin, "\ufeff" + coin, `x.json:1: this is not JSON: invalid character '\ufeff' at start of value`},
-		{coin, `"family": "coin",`, `"family": "coin"`, `x.json:5: this is not JSON: invalid character '"' after object value (expecting ',' or '}')`},
-		{coin, `"size": 3`, `'size': 3`, `x.json:5: this is not JSON: invalid character '\'' at start of value`},
-		{coin, `"Coin"`, "\"C\xffin\"", `x.json:3: this is not JSON: invalid UTF-8`},
-		{coin, `"Coin"`, `"\ud800"`, `x.json:3: this is not JSON: invalid surrogate pair "\\ud800\", \"zh" in string`},
-		{coin, `"size": 3`, `"size": 3, "type": "coin"`, `x.json:5: the field "type" appears twice`},
-		{coin, `"glyph": "T"`, `"glyph": "T", "glyph": "T"`, `x.json:8: the field "glyph" appears twice`},
-		{coin, `"side": "heads"`, `"side": "heads", "side": "tails"`, `x.json:7: the field "side" appears twice`},
-		{coin, `"size": 3`, `"size": 3, "colour": 1`, `x.json:5: a type cannot have the field "colour"`},
-		{coin, `"type"`, `"Type"`, `x.json:1: a type has no "type"`},
-		{coin, `"glyph": "T"`, `"glyph": "T", "number": 2`, `x.json:8: a card cannot have the field "number"`},
-		{coin, `"sizes": [1, 1]`, `"sizes": [1, 1], "x": 1`, `x.json:11: a preset cannot have the field "x"`},
-		{coin, `"zh": "硬币"`, `"de": "Münze"`, `x.json:3: a name cannot have the field "de"`},
-		{coin, `, "zh": "硬币"`, ``, `x.json:3: a name has no "zh"`},
-		{coin, `"glyph": "T", `, ``, `x.json:8: a card has no "glyph"`},
-		{coin, `"code": "T", `, ``, `x.json:8: a card has no "code"`},
-		{coin, `  "size": 3,` + "\n", ``, `x.json:1: a type has no "size"`},
-
-		{coin, `"type": "coin"`, `"type": "Coin"`, `x.json:2: "type" must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen; got "Coin"`},
-		{coin, `"type": "coin"`, `"type": "coin\n"`, `x.json:2: "type" must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen; got "coin\n"`},
-		{coin, `"type": "coin"`, `"type": "1coin"`, `x.json:2: "type" must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen; got "1coin"`},
-		{coin, `"type": "coin"`, `"type": "../coin"`, `x.json:2: "type" must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen; got "../coin"`},
-		{coin, `"type": "coin"`, `"type": "` + strings.Repeat("c", 65) + `"`, `x.json:2: "type" must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen; got "cccccccccccccccccccccccccccccccccccccccc"...`},
-		{coin, `"type": "coin"`, `"type": 7`, `x.json:2: "type" must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen; got 7`},
-		{coin, `"type": "coin"`, `"type": {"a": 1}`, `x.json:2: "type" must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen; got {"a":1}`},
-		{coin, `"type": "coin"`, `"type": "standard52"`, `x.json:2: the type "standard52" is already defined by Riffle itself`},
-		{coin, `"Coin"`, `""`, `x.json:3: "en" must be a text of 1 to 200 characters without control characters; got ""`},
-		{coin, `"硬币"`, `" "`, `x.json:3: "zh" must be a text of 1 to 200 characters without control characters; got " "`},
-		{coin, `"Coin"`, `"` + strings.Repeat("c", 201) + `"`, `x.json:3: "en" must be a text of 1 to 200 characters without control characters; got "cccccccccccccccccccccccccccccccccccccccc"...`},
-		{coin, `"Coin"`, `"Co\u0000in"`, `x.json:3: "en" must be a text of 1 to 200 characters without control characters; got "Co\x00in"`},
-		{coin, `"Coin"`, `"Co\u202ein"`, `x.json:3: "en" must be a text of 1 to 200 characters without control characters; got "Co\u202ein"`},
-		{coin, `"glyph": "T"`, `"glyph": ""`, `x.json:8: "glyph" must be a text of 1 to 200 characters without control characters; got ""`},
-		{coin, `"glyph": "T"`, `"glyph": "` + strings.Repeat("T", 33) + `"`, `x.json:8: "glyph" must be a text of 1 to 32 characters; got "TTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTT"`},
-		{coin, `"family": "coin"`, `"family": ""`, `x.json:4: "family" must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen; got ""`},
-
-		{coin, `"code": "T"`, `"code": "H"`, `x.json:8: the code "H" is taken by line 7`},
-		{coin, `"code": "T"`, `"code": "heads"`, `x.json:8: the code "heads" is taken by line 7`},
-		{coin, `"code": "T"`, `"code": "T", "aliases": ["H"]`, `x.json:8: the code "H" is taken by line 7`},
-		{coin, `"code": "T"`, `"code": "T", "aliases": ["T"]`, `x.json:8: the code "T" is taken by line 8`},
-		{coin, `"code": "T"`, `"code": "Ü"`, `x.json:8: "code" must be 1 to 16 of A-Z, a-z, 0-9 and hyphen; got "Ü"`},
-		// The code is a Cyrillic letter.
-		{coin, `"code": "T"`, `"code": "Т"`, `x.json:8: "code" must be 1 to 16 of A-Z, a-z, 0-9 and hyphen; got "Т"`},
-		{coin, `"code": "T"`, `"code": "T T"`, `x.json:8: "code" must be 1 to 16 of A-Z, a-z, 0-9 and hyphen; got "T T"`},
-		{coin, `"code": "T"`, `"code": "` + strings.Repeat("T", 17) + `"`, `x.json:8: "code" must be 1 to 16 of A-Z, a-z, 0-9 and hyphen; got "TTTTTTTTTTTTTTTTT"`},
-		{coin, `"heads"]`, `"he,ds"]`, `x.json:7: "aliases" must be 1 to 16 of A-Z, a-z, 0-9 and hyphen; got "he,ds"`},
-		{coin, `["heads"]`, `"heads"`, `x.json:7: "aliases" must be a list of at most 100 codes; got "heads"`},
-		{coin, `"side": "heads"`, `"Side": "heads"`, `x.json:7: "attributes" cannot have the field "Side"`},
-		{coin, `"side": "heads"`, `"side": 1`, `x.json:7: "side" must be a text of 1 to 200 characters without control characters; got 1`},
-		{coin, `"side": "heads"`, `"side": ""`, `x.json:7: "side" must be a text of 1 to 200 characters without control characters; got ""`},
-
-		{coin, `"count": 2`, `"count": 0`, `x.json:8: "count" must be a whole number from 1 to 10000, {"parameter": ...} or "rest"; got 0`},
-		{coin, `"count": 2`, `"count": -1`, `x.json:8: "count" must be a whole number from 1 to 10000, {"parameter": ...} or "rest"; got -1`},
-		{coin, `"count": 2`, `"count": 2.0`, `x.json:8: "count" must be a whole number, without fraction or exponent`},
-		{coin, `"count": 2`, `"count": 1e400`, `x.json:8: "count" must be a whole number, without fraction or exponent`},
-		{coin, `"count": 2`, `"count": 99999999999999999999`, `x.json:8: "count" must be a whole number from 1 to 10000, {"parameter": ...} or "rest"; got 100000000000000000000`},
-		{coin, `"count": 2`, `"count": true`, `x.json:8: "count" must be a whole number from 1 to 10000, {"parameter": ...} or "rest"; got true`},
-		{coin, `"count": 2`, `"count": null`, `x.json:8: "count" must be a whole number from 1 to 10000, {"parameter": ...} or "rest"; got null`},
-		{coin, `"count": 2`, `"count": "2"`, `x.json:8: "count" must be a whole number from 1 to 10000, {"parameter": ...} or "rest"; got "2"`},
-		{coin, `"count": 2`, `"count": 2, "majority": true`, `x.json:8: "majority" is for the card whose count is "rest"`},
-		{coin, `"count": 2`, `"count": "rest", "majority": 1`, `x.json:8: "majority" must be true or false; got 1`},
-		{coin, `"count": 2`, `"count": 10000`, `x.json:5: "size" does not fit: the counts add up to 10001 cards and the size is 3`},
-		{coin, `"count": 2`, `"count": 1`, `x.json:5: "size" does not fit: the counts add up to 2 cards and the size is 3`},
-		{coin, `"count": 2`, `"count": {"parameter": "n"}`, `x.json:8: there is no parameter "n"`},
-		{coin, `"count": 2`, `"count": {}`, `x.json:8: "count" must be a whole number from 1 to 10000, {"parameter": ...} or "rest"; got {}`},
-		{coin, `"size": 3`, `"size": 0`, `x.json:5: "size" must be a whole number from 1 to 10000, or {"parameter": ...}; got 0`},
-		{coin, `"size": 3`, `"size": 10001`, `x.json:5: "size" must be a whole number from 1 to 10000, or {"parameter": ...}; got 10001`},
-		{coin, `"size": 3`, `"size": "rest"`, `x.json:5: "size" must be a whole number from 1 to 10000, or {"parameter": ...}; got "rest"`},
-		{coin, `"size": 3`, `"size": {"parameter": "n"}`, `x.json:5: there is no parameter "n"`},
-		{coin, `"dead_wall": 1`, `"dead_wall": 4`, `x.json:2: a dead wall of 4 cards is more than the 3 of the deck`},
-
-		{coin, `"sizes": [1, 1]`, `"sizes": [1, 2]`, `x.json:11: hands "toss": the preset deals 3 cards and the deck covers 2`},
-		{coin, `"sizes": [1, 1]`, `"sizes": [1, 0]`, `x.json:11: "sizes" must be a whole number from 1 to 10000; got 0`},
-		{coin, `"sizes": [1, 1]`, `"sizes": []`, `x.json:11: the preset "toss" needs either "sizes", "each" or "each_by"`},
-		{coin, `"sizes": [1, 1]`, `"sizes": [1], "then": [{"name": "stock", "size": 3}]`, `x.json:11: hands "toss": the preset deals 4 cards and the deck covers 3`},
-		{coin, `"sizes": [1, 1]`, `"each_by": [{"up_to": 1, "value": 0}]`, `x.json:11: hands "toss:1": the preset is not for 1 hands; write toss:4, for example`},
-		{coin, `"sizes": [1, 1]`, `"sizes": [1], "each": 1`, `x.json:11: the preset "toss" needs either "sizes", "each" or "each_by"`},
-		{coin, `"sizes": [1, 1]`, `"sizes": [1], "players": 1`, `x.json:11: the preset "toss" has "players", which is for "each"`},
-		{coin, `"players": 2`, `"players": 3`, `x.json:12: hands "each": the deck covers 2 hands of 1`},
-		{coin, `"players": 2`, `"players": {"parameter": "n"}`, `x.json:12: there is no parameter "n"`},
-		{coin, `"each": 1, "players": 2`, `"each": 3`, `x.json:12: hands "each:1": the deck covers 0 hands of 3`},
-		{coin, `"name": "each"`, `"name": "toss"`, `x.json:12: there are two presets "toss"`},
-		{coin, `"name": "each"`, `"name": "a:b"`, `x.json:12: "name" must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen; got "a:b"`},
-
-		{party, `"count": "rest", "majority": true`, `"count": 1`, `x.json:5: "size" does not fit: the counts add up to 2 cards and the size is 4`},
-		{party, `"count": {"parameter": "spies"}`, `"count": "rest"`, `x.json:12: the rest is already given to line 11`},
-		{party, `"default": 4`, `"default": 3`, `x.json:7: a default of 3 for the parameter "players" is not within 4 to 8`},
-		{party, `, "default": 4`, ``, `x.json:7: a parameter must be an object with either "default" or "default_by"; got {"max":8,"min":4,"name":"players"}`},
-		{party, `"min": 1`, `"min": 1, "default": 1`, `x.json:8: a parameter must be an object with either "default" or "default_by"; got {"default":1,"default_by":{"parameter":"...`},
-		{party, `"min": 4`, `"min": 9`, `x.json:7: the parameter "players" has a min of 9 and a max of 8`},
-		{party, `"min": 4`, `"min": 0`, `x.json:5: the parameter "players" is the size and has a min of 0`},
-		{party, `"max": 8`, `"max": 20000`, `x.json:7: "max" must be a whole number from 0 to 10000; got 20000`},
-		{party, `"max": 8`, `"max": 9`, `x.json:8: the steps of the parameter "spies" do not reach players 9`},
-		{party, `{"name": "spies",`, `{"name": "players", "min": 1, "max": 3, "default": 1}, {"name": "spies",`, `x.json:8: there are two parameters "players"`},
-		{party, `{"parameter": "players", "steps"`, `{"parameter": "spies", "steps"`, `x.json:8: the parameter "spies" depends on "spies", which no earlier one is called`},
-		{party, `"up_to": 8`, `"up_to": 6`, `x.json:8: the steps of the parameter "spies" do not ascend`},
-		{party, `"value": 2`, `"value": 4`, `x.json:8: a default of 4 for the parameter "spies" is not within 1 to 3`},
-		{party, `[{"up_to": 6, "value": 1}, {"up_to": 8, "value": 2}]`, `[]`, `x.json:8: the steps of the parameter "spies" do not reach players 8`},
-		{party, `"up_to": 6, "value": 1`, `"up_to": 6, "value": 2`, `x.json:5: "size" leaves 2 of 4 cards for guest, which must be more than half`},
+	tests := []struct{ text, want string }{
+		{"", `x.json:1: the file is empty`},
+		{" \n\n ", `x.json:1: the file is empty`},
+		{"\n\n[]", `x.json:3: a type must be an object; got []`},
+		{"null", `x.json:1: a type must be an object; got null`},
+		{"{}", `x.json:1: a type has no "type"`},
+		{"{", `x.json:1: the file ends in the middle`},
+		{coin[:strings.Index(coin, `"T"`)], `x.json:8: the file ends in the middle`},
+		{coin + "\n{}", `x.json:17: this is not JSON: invalid character '{' after top-level value`},
+		{coin + "\n\n,", `x.json:18: this is not JSON: invalid character ',' after top-level value`},
+		{"\ufeff" + coin, `x.json:1: this is not JSON: invalid character '\ufeff' at start of value`},
+		{strings.Replace(coin, "Coin", "C\xffin", 1), `x.json:3: this is not JSON: invalid UTF-8`},
 	}
-	for _, test := range tests {
-		if strings.Count(test.base, test.from) != 1 {
-			t.Errorf("%q is not there exactly once", test.from)
-			continue
+	base := ""
+	for line := range strings.Lines(rejectedFile) {
+		line = strings.TrimSuffix(line, "\n")
+		if name, found := strings.CutPrefix(line, "== "); found {
+			base = map[string]string{"coin": coin, "party": party}[name]
+		} else if parts := strings.Split(line, " => "); len(parts) == 3 {
+			require.Equal(t, 1, strings.Count(base, parts[0]), line)
+			tests = append(tests, struct{ text, want string }{strings.Replace(base, parts[0], parts[1], 1), "x.json:" + parts[2]})
 		}
+	}
+	require.Len(t, tests, 101)
+	for _, test := range tests {
 		c, err := Builtin()
 		require.NoError(t, err)
 		// A good file before and after: none of the folder is taken.
 		good := func(name string) string { return strings.ReplaceAll(coin, "coin", name) }
-		err = c.Load(folder("a.json", good("alpha"), "x.json", strings.Replace(test.base, test.from, test.to, 1), "z.json", good("zeta")))
-		require.Errorf(t, err, "%s for %s", test.to, test.from)
-		assert.Equalf(t, test.want, err.Error(), "%s for %s", test.to, test.from)
-		assert.Lenf(t, c.Types(), len(order), "%s for %s: something was loaded", test.to, test.from)
+		err = c.Load(folder("a.json", good("alpha"), "x.json", test.text, "z.json", good("zeta")))
+		require.Errorf(t, err, "%s", test.text)
+		assert.Equalf(t, test.want, err.Error(), "%s", test.text)
+		assert.Lenf(t, c.Types(), len(order), "%s: something was loaded", test.text)
 		_, ok := c.Type("alpha")
-		assert.Falsef(t, ok, "%s for %s: alpha was loaded", test.to, test.from)
+		assert.Falsef(t, ok, "%s: alpha was loaded", test.text)
 	}
 }
 

@@ -1,6 +1,7 @@
 package deckofcards
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -136,162 +138,36 @@ var (
 	idOfRecord = regexp.MustCompile(`, "audit_id": "([0-9a-f-]{36})"}$`)
 )
 
-// TestAnswers tests every route, parameter and error text. Each row is a request and its whole
-// answer. D is the id of the latest deck; at the end of an answer, + means any audit_id and - none.
-// The body of a POST follows its path.
+//go:embed testdata/answers.txt
+var answersFile string
+
+// times is a text repeated, such as (AS,)*205.
+var times = regexp.MustCompile(`\((\S+?)\)\*(\d+)`)
+
+// TestAnswers tests every route, parameter and error text by testdata/answers.txt.
 func TestAnswers(t *testing.T) {
 	s := newSite(t)
-	id := ""
+	id, request, answers := "", "", 0
 	seen := map[string]bool{}
-	for _, row := range []struct {
-		request string
-		status  int
-		want    string
-	}{
-		// New decks.
-		{"GET /api/deck/new/", 200, `{"success": true, "deck_id": "D", "remaining": 52, "shuffled": false+`},
-		{"GET /api/deck/D/", 200, `{"success": true, "deck_id": "D", "remaining": 52, "shuffled": false+`},
-		{"GET /api/deck/D", 200, `{"success": true, "deck_id": "D", "remaining": 52, "shuffled": false+`},
-		{"GET /api/deck/D/draw/?count=2", 200, `{"success": true, "deck_id": "D", "cards": [` +
-			`{"code": "AS", "image": "https://deckofcardsapi.com/static/img/AS.png", "images": {"svg": "https://deckofcardsapi.com/static/img/AS.svg", "png": "https://deckofcardsapi.com/static/img/AS.png"}, "value": "ACE", "suit": "SPADES"}, ` +
-			`{"code": "2S", "image": "https://deckofcardsapi.com/static/img/2S.png", "images": {"svg": "https://deckofcardsapi.com/static/img/2S.svg", "png": "https://deckofcardsapi.com/static/img/2S.png"}, "value": "2", "suit": "SPADES"}], "remaining": 50+`},
-		{"GET /api/draw/D/", 200, `{"success": true, "deck_id": "D", "cards": <3S>, "remaining": 49+`},
-		{"GET /api/draw/D?count=9", 200, `{"success": true, "deck_id": "D", "cards": <4S 5S 6S 7S 8S 9S 0S JS QS>, "remaining": 40+`},
-		{"POST /api/deck/D/draw/ count=2", 200, `{"success": true, "deck_id": "D", "cards": <KS AD>, "remaining": 38+`},
-		{"POST /api/deck/D/draw?count=2", 200, `{"success": true, "deck_id": "D", "cards": <2D 3D>, "remaining": 36+`},
-		{"PUT /api/deck/D/draw/?count=%201_0", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
-		{"PUT /api/deck/D/draw/?count=%20%2B1%20", 200, `{"success": true, "deck_id": "D", "cards": <4D>, "remaining": 35+`},
-		{"DELETE /api/deck/D/draw/", 200, `{"success": true, "deck_id": "D", "cards": <5D>, "remaining": 34+`},
-		{"PATCH /api/deck/D/draw/?count=3&count=1", 200, `{"success": true, "deck_id": "D", "cards": <6D>, "remaining": 33+`},
-		{"GET /api/deck/D/draw/?count=0", 200, `{"success": true, "deck_id": "D", "cards": [], "remaining": 33+`},
-		{"GET /api/deck/D/draw/?count=-1", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
-		{"GET /api/deck/D/draw/?count=undefined", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
-		{"GET /api/deck/D/draw/?count=", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
-		{"GET /api/deck/nope/draw/?count=x", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
-		{"GET /api/deck/D/draw/bottom/?count=2", 200, `{"success": true, "deck_id": "D", "cards": <KH QH>, "remaining": 31+`},
-		{"GET /api/deck/D/draw/top?count=1", 200, `{"success": true, "deck_id": "D", "cards": <7D>, "remaining": 30+`},
-		{"GET /api/deck/D/draw/?count=30", 200, `{"success": true, "deck_id": "D", "cards": <8D 9D 0D JD QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C 0C JC QC KC AH 2H 3H 4H 5H 6H 7H 8H 9H 0H JH>, "remaining": 0+`},
-		{"GET /api/deck/D/draw/", 200, `{"success": false, "deck_id": "D", "cards": [], "remaining": 0, "error": "Not enough cards remaining to draw 1 additional"+`},
-		{"GET /api/deck/D/return/", 200, `{"success": true, "deck_id": "D", "remaining": 52+`},
-		{"GET /api/deck/D/draw/?count=60", 200, `{"success": false, "deck_id": "D", "cards": <AS 2S 3S 4S 5S 6S 7S 8S 9S 0S JS QS KS AD 2D 3D 4D 5D 6D 7D 8D 9D 0D JD QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C 0C JC QC KC AH 2H 3H 4H 5H 6H 7H 8H 9H 0H JH QH KH>, "remaining": 0, "error": "Not enough cards remaining to draw 60 additional"+`},
-		{"GET /api/deck/new?jokers_enabled=TRUE&deck_count=2", 200, `{"success": true, "deck_id": "D", "remaining": 108, "shuffled": false+`},
-		{"GET /api/deck/D/draw/?count=54", 200, `{"success": true, "deck_id": "D", "cards": <AS 2S 3S 4S 5S 6S 7S 8S 9S 0S JS QS KS AD 2D 3D 4D 5D 6D 7D 8D 9D 0D JD QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C 0C JC QC KC AH 2H 3H 4H 5H 6H 7H 8H 9H 0H JH QH KH X1 X2>, "remaining": 54+`},
-		{"GET /api/deck/D/draw/", 200, `{"success": true, "deck_id": "D", "cards": <AS>, "remaining": 53+`},
-		{"POST /api/deck/new/ jokers_enabled=true", 200, `{"success": true, "deck_id": "D", "remaining": 54, "shuffled": false+`},
-		{"GET /api/deck/new/?jokers_enabled=1", 200, `{"success": true, "deck_id": "D", "remaining": 52, "shuffled": false+`},
-		{"GET /api/new/", 200, `{"success": true, "deck_id": "D", "remaining": 52, "shuffled": false+`},
-		{"GET /api/shuffle/?deck_count=6", 200, `{"success": true, "deck_id": "D", "remaining": 312, "shuffled": true+`},
-		{"GET /api/deck/new/shuffle/?deck_count=20", 200, `{"success": true, "deck_id": "D", "remaining": 1040, "shuffled": true+`},
-		{"GET /api/deck/new/shuffle/?deck_count=21", 200, `{"success": false, "error": "The max number of Decks is 20."-`},
-		{"GET /api/deck/new/?deck_count=0", 200, `{"success": false, "error": "The min number of Decks is 1."-`},
-		{"GET /api/deck/new/?deck_count=-99999999999999999999", 200, `{"success": false, "error": "The min number of Decks is 1."-`},
-		{"GET /api/deck/new/?deck_count=1.5", 400, `{"success": false, "error": "deck_count must be a whole number, such as deck_count=2."-`},
-		{"GET /api/deck/nope/shuffle/?deck_count=21", 200, `{"success": false, "error": "The max number of Decks is 20."-`},
-		{"GET /api/deck/nope/shuffle/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
-		{"GET /api/deck/new/draw/?count=0", 200, `{"success": true, "deck_id": "D", "cards": [], "remaining": 52+`},
-		{"GET /api/deck/new/draw/?count=0&jokers_enabled=true&deck_count=30", 200, `{"success": true, "deck_id": "D", "cards": [], "remaining": 1620+`},
-		{"GET /api/deck/new/draw/?deck_count=79", 200, `{"success": false, "error": "The max number of Decks is 78."-`},
-		{"GET /api/deck/new/draw/?deck_count=0", 200, `{"success": false, "error": "The min number of Decks is 1."-`},
-		{"GET /api/deck/new/draw/?count=x", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
-		// Unknown decks, and paths that are no routes.
-		{"GET /api/deck/0123456789ab/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
-		{"GET /api/deck/shuffle/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
-		{"GET /api/deck/new/return/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
-		{"GET /api/deck/new/pile/x/add/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
-		{"GET /api/deck/00000000000000000000000000000000/pile/x/list/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
-		{"GET /api/deck/7d444840-9dc0-4ed1-b245-5ffdce74fad2/draw/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
-		{"GET /api/draw/", 404, `{"success": false, "error": "There is nothing at this path. A deck begins at /api/deck/new/shuffle/."-`},
-		// Partial decks.
-		{"GET /api/deck/new/?cards=as,2s,%203S,0h,10D,tC,X1,,ZZ,AD,KH", 200, `{"success": true, "deck_id": "D", "remaining": 7, "shuffled": false+`},
-		{"GET /api/deck/D/draw/?count=4", 200, `{"success": true, "deck_id": "D", "cards": <AS 2S 0H 0D>, "remaining": 3+`},
-		{"GET /api/deck/D/return/?cards=0D,KH,AS,AS,ZZ", 200, `{"success": true, "deck_id": "D", "remaining": 5+`},
-		{"GET /api/deck/D/draw/?count=5", 200, `{"success": true, "deck_id": "D", "cards": <0C AD KH 0D AS>, "remaining": 0+`},
-		{"GET /api/deck/D/return/?cards=", 200, `{"success": true, "deck_id": "D", "remaining": 0+`},
-		{"GET /api/deck/D/return/", 200, `{"success": true, "deck_id": "D", "remaining": 7+`},
-		{"GET /api/deck/D/draw/?count=7", 200, `{"success": true, "deck_id": "D", "cards": <AS 2S 0H 0D 0C AD KH>, "remaining": 0+`},
-		{"GET /api/deck/D/shuffle/?jokers_enabled=true&deck_count=3", 200, `{"success": true, "deck_id": "D", "remaining": 7, "shuffled": true+`},
-		{"GET /api/deck/new/?cards=AS,AS,X2&jokers_enabled=true&deck_count=2", 200, `{"success": true, "deck_id": "D", "remaining": 6, "shuffled": false+`},
-		{"GET /api/deck/D/draw/?count=6", 200, `{"success": true, "deck_id": "D", "cards": <AS AS X2 AS AS X2>, "remaining": 0+`},
-		{"POST /api/deck/new/shuffle/ cards=AS,KS", 200, `{"success": true, "deck_id": "D", "remaining": 2, "shuffled": true+`},
-		{"GET /api/deck/new/shuffle/?cards=", 400, `{"success": false, "error": "A deck has at least one card. Name its cards as in cards=AS,0S,KH; jokers, X1 and X2, need jokers_enabled=true."-`},
-		{"GET /api/deck/new/?cards=X1", 400, `{"success": false, "error": "A deck has at least one card. Name its cards as in cards=AS,0S,KH; jokers, X1 and X2, need jokers_enabled=true."-`},
-		{"POST /api/deck/new/ deck_count=20&cards=" + strings.Repeat("AS,", 205), 400, `{"success": false, "error": "A deck has at most 4096 cards, and this would have 4100. Name fewer, or lower deck_count."-`},
-		{"POST /api/deck/new/ cards=" + strings.Repeat("AS,", 4097), 400, `{"success": false, "error": "cards names more than 4096 cards, which no deck has. Name fewer."-`},
-		{"POST /api/deck/new/ cards=" + strings.Repeat("AS,", 30000), 413, `{"success": false, "error": "The body is longer than 65536 bytes. Send fewer cards at once."-`},
-		// Shuffling a deck again.
-		{"GET /api/deck/new/?deck_count=2", 200, `{"success": true, "deck_id": "D", "remaining": 104, "shuffled": false+`},
-		{"GET /api/deck/D/draw/?count=4", 200, `{"success": true, "deck_id": "D", "cards": <AS 2S 3S 4S>, "remaining": 100+`},
-		{"GET /api/deck/D/pile/p/add/?cards=AS", 200, `{"success": true, "deck_id": "D", "remaining": 100, "piles": {"p": {"remaining": 1}}+`},
-		{"GET /api/deck/D/shuffle/?remaining=True&deck_count=99", 200, `{"success": true, "deck_id": "D", "remaining": 100, "shuffled": true+`},
-		{"GET /api/deck/D/pile/p/list", 200, `{"success": true, "deck_id": "D", "remaining": 100, "piles": {"p": {"remaining": 1, "cards": <AS>}}+`},
-		{"GET /api/shuffle/D/?deck_count=5", 200, `{"success": true, "deck_id": "D", "remaining": 104, "shuffled": true+`},
-		{"GET /api/deck/D/pile/p/list/", 200, `{"success": true, "deck_id": "D", "remaining": 104, "piles": {}+`},
-		{"GET /api/deck/D/shuffle/?jokers_enabled=true", 200, `{"success": true, "deck_id": "D", "remaining": 108, "shuffled": true+`},
-		{"GET /api/deck/D/shuffle/", 200, `{"success": true, "deck_id": "D", "remaining": 108, "shuffled": true+`},
-		{"GET /api/deck/D/shuffle/?jokers_enabled=false", 200, `{"success": true, "deck_id": "D", "remaining": 104, "shuffled": true+`},
-		{"POST /api/deck/D/shuffle/ cards=AS,X1,ZZ", 200, `{"success": true, "deck_id": "D", "remaining": 2, "shuffled": true+`},
-		{"GET /api/deck/D/draw/?count=2", 200, `{"success": true, "deck_id": "D", "cards": <AS AS>, "remaining": 0+`},
-		{"GET /api/deck/D/shuffle/?cards=ZZ", 400, `{"success": false, "error": "A deck has at least one card. Name its cards as in cards=AS,0S,KH; jokers, X1 and X2, need jokers_enabled=true."-`},
-		// Piles.
-		{"GET /api/deck/new/?jokers_enabled=true&cards=3S,4S,5S,6S,7S,8S,9S,0S,JS,QS,KS,X1,X2", 200, `{"success": true, "deck_id": "D", "remaining": 13, "shuffled": false+`},
-		{"GET /api/deck/D/pile/a/list/", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {}+`},
-		{"GET /api/deck/D/pile/a/add/", 404, `{"success": false, "error": "You must specify cards to add to the pile."+`},
-		{"POST /api/deck/D/pile/a/add/ count=1", 404, `{"success": false, "error": "You must specify cards to add to the pile."+`},
-		{"GET /api/deck/nope/pile/a/add/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
-		{"GET /api/deck/D/pile/a/add/?cards=", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {"a": {"remaining": 0}}+`},
-		{"GET /api/deck/D/pile/a/add/?cards=3S,AH,ZZ", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {"a": {"remaining": 0}}+`},
-		{"GET /api/deck/D/pile/a/list/", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {"a": {"remaining": 0, "cards": []}}+`},
-		{"GET /api/deck/D/pile/a/shuffle/", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {"a": {"remaining": 0}}+`},
-		{"GET /api/deck/D/pile/a/return/", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {"a": {"remaining": 0}}+`},
-		{"GET /api/deck/D/pile/a/draw/", 404, `{"success": false, "error": "Not enough cards remaining to draw 1 additional"+`},
-		{"GET /api/deck/D/pile/a/draw/?cards=3S", 404, `{"success": false, "error": "The pile, a does not contain the requested cards."+`},
-		{"GET /api/deck/D/pile/a/draw/top/?count=99999999999999999999999", 404, `{"success": false, "error": "Not enough cards remaining to draw 99999999999999999999999 additional"+`},
-		{"GET /api/deck/D/draw/?count=12", 200, `{"success": true, "deck_id": "D", "cards": <3S 4S 5S 6S 7S 8S 9S 0S JS QS KS X1>, "remaining": 1+`},
-		{"POST /api/deck/D/pile/a/add/ cards=3s,4s,5s,6s,7s,8s,9s,10s,js,qs,ks,x1,x2,3s", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 12}}+`},
-		{"GET /api/deck/D/pile/a/draw/bottom/?count=5", 200, `{"success": true, "deck_id": "D", "cards": <3S 4S 5S 6S 7S>, "piles": {"a": {"remaining": 7}}+`},
-		{"GET /api/deck/D/pile/a/draw/?count=5", 200, `{"success": true, "deck_id": "D", "cards": <0S JS QS KS X1>, "piles": {"a": {"remaining": 2}}+`},
-		{"GET /api/deck/D/pile/b/add/?cards=JS,QS,9S", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 3}}+`},
-		{"GET /api/deck/D/pile/b/add?cards=JS", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 3}}+`},
-		{"GET /api/deck/D/pile/b/list/", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 3, "cards": <QS 9S JS>}}+`},
-		{"GET /api/deck/D/pile/b/draw/?cards=TS", 200, `{"success": true, "deck_id": "D", "cards": [], "piles": {"a": {"remaining": 1}, "b": {"remaining": 3}}+`},
-		{"GET /api/deck/D/pile/b/draw/?cards=0S", 404, `{"success": false, "error": "The pile, b does not contain the requested cards."+`},
-		{"GET /api/deck/D/pile/b/draw/?cards=9S,9s", 404, `{"success": false, "error": "The pile, b does not contain the requested cards."+`},
-		{"GET /api/deck/D/pile/c/list/", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 3}}+`},
-		{"GET /api/deck/D/pile/b/draw/?cards=AS,9S", 404, `{"success": false, "error": "The pile, b does not contain the requested cards."+`},
-		{"GET /api/deck/D/pile/b/draw/?count=4", 404, `{"success": false, "error": "Not enough cards remaining to draw 4 additional"+`},
-		{"GET /api/deck/D/pile/b/draw/bottom/?count=4", 404, `{"success": false, "error": "Not enough cards remaining to draw 4 additional"+`},
-		{"GET /api/deck/D/pile/b/draw/random/?count=4", 404, `{"success": false, "error": "Not enough cards remaining to draw 4 additional"+`},
-		{"GET /api/deck/D/pile/b/draw/?count=0", 400, `{"success": false, "error": "count must be a whole number of 1 or more, such as count=2."-`},
-		{"GET /api/deck/D/pile/b/draw/?count=x", 400, `{"success": false, "error": "count must be a whole number of 1 or more, such as count=2."-`},
-		{"GET /api/deck/D/pile/c/draw/?count=x", 404, `{"success": false, "error": "The pile, c does not exist."+`},
-		{"GET /api/deck/D/pile/c/shuffle/", 404, `{"success": false, "error": "The pile, c does not exist."+`},
-		{"GET /api/deck/D/pile/c/return/", 404, `{"success": false, "error": "The pile, c does not exist."+`},
-		{"GET /api/deck/nope/pile/c/return/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
-		{"GET /api/deck/D/pile/c.d/add/?cards=3S", 404, `{"success": false, "error": "A pile is named by 1 to 255 letters, digits, hyphens and underscores."-`},
-		{"GET /api/deck/D/pile/b/draw/?cards=ZZ", 200, `{"success": true, "deck_id": "D", "cards": [], "piles": {"a": {"remaining": 1}, "b": {"remaining": 3}}+`},
-		{"GET /api/deck/D/pile/b/draw/?cards=js,qs&count=1", 200, `{"success": true, "deck_id": "D", "cards": <JS QS>, "piles": {"a": {"remaining": 1}, "b": {"remaining": 1}}+`},
-		{"GET /api/deck/D/pile/b/draw/?cards=", 200, `{"success": true, "deck_id": "D", "cards": <9S>, "piles": {"a": {"remaining": 1}, "b": {"remaining": 0}}+`},
-		{"GET /api/deck/D/pile/b/draw/", 404, `{"success": false, "error": "Not enough cards remaining to draw 1 additional"+`},
-		{"GET /api/deck/D/pile/b/shuffle/", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 0}}+`},
-		{"GET /api/deck/D/pile/b/return/", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 0}}+`},
-		{"GET /api/deck/D/pile/a/return/?cards=3S", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 0}}+`},
-		{"GET /api/deck/D/pile/a/return/", 200, `{"success": true, "deck_id": "D", "remaining": 2, "piles": {"a": {"remaining": 0}, "b": {"remaining": 0}}+`},
-		{"GET /api/deck/D/pile/b/add/?cards=5S,4S,3S", 200, `{"success": true, "deck_id": "D", "remaining": 2, "piles": {"a": {"remaining": 0}, "b": {"remaining": 3}}+`},
-		{"GET /api/deck/D/return/?cards=5S,6S", 200, `{"success": true, "deck_id": "D", "remaining": 3+`},
-		{"GET /api/deck/D/pile/b/return/?cards=3S,6S,5S", 200, `{"success": true, "deck_id": "D", "remaining": 5, "piles": {"a": {"remaining": 0}, "b": {"remaining": 1}}+`},
-		{"GET /api/deck/D/draw/?count=5", 200, `{"success": true, "deck_id": "D", "cards": <X2 8S 6S 3S 5S>, "remaining": 0+`},
-		{"GET /api/deck/D/draw/?count=%2B018446744073709551617", 200, `{"success": false, "deck_id": "D", "cards": [], "remaining": 0, "error": "Not enough cards remaining to draw 18446744073709551617 additional"+`},
-		{"GET /api/deck/D/draw/?count=" + strings.Repeat("9", 4300), 200, `{"success": false, "deck_id": "D", "cards": [], "remaining": 0, "error": "Not enough cards remaining to draw ` + strings.Repeat("9", 4300) + ` additional"+`},
-		{"GET /api/deck/D/draw/?count=" + strings.Repeat("9", 4301), 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
-		{"GET /api/deck/D/draw/?count=18446744073709551617x", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
-		{"GET /api/deck/D/draw/?count=-18446744073709551617", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
-		{"GET /api/deck/D/pile/b/draw/Random/", 200, `{"success": true, "deck_id": "D", "cards": <4S>, "piles": {"a": {"remaining": 0}, "b": {"remaining": 0}}+`},
-		{"GET /api/deck/D/pile/b/add/?cards=3S,4S,5S", 200, `{"success": true, "deck_id": "D", "remaining": 0, "piles": {"a": {"remaining": 0}, "b": {"remaining": 3}}+`},
-		{"GET /api/deck/D/pile/b/draw/top/?count=2", 200, `{"success": true, "deck_id": "D", "cards": <4S 5S>, "piles": {"a": {"remaining": 0}, "b": {"remaining": 1}}+`},
-		{"GET /api/deck/D/pile/" + strings.Repeat("x", 255) + "/add/?cards=", 200, `{"success": true, "deck_id": "D", "remaining": 0, "piles": {"a": {"remaining": 0}, "b": {"remaining": 1}, "` + strings.Repeat("x", 255) + `": {"remaining": 0}}+`},
-		{"GET /api/deck/D/pile/" + strings.Repeat("x", 256) + "/add/?cards=", 404, `{"success": false, "error": "A pile is named by 1 to 255 letters, digits, hyphens and underscores."-`},
-	} {
-		method, path, _ := strings.Cut(row.request, " ")
+	for line := range strings.Lines(answersFile) {
+		line = times.ReplaceAllStringFunc(strings.TrimSpace(line), func(s string) string {
+			parts := times.FindStringSubmatch(s)
+			n, err := strconv.Atoi(parts[2])
+			require.NoError(t, err)
+			return strings.Repeat(parts[1], n)
+		})
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if request == "" {
+			request = line
+			continue
+		}
+		number, want, _ := strings.Cut(line, " ")
+		status, err := strconv.Atoi(number)
+		require.NoError(t, err, line)
+		answers++
+		method, path, _ := strings.Cut(request, " ")
 		path, body, _ := strings.Cut(path, " ")
 		contentType := ""
 		if body != "" {
@@ -302,27 +178,29 @@ func TestAnswers(t *testing.T) {
 		w := s.send(t, method, path, contentType, body)
 		got := w.Body.String()
 		if found := idOfDeck.FindStringSubmatch(got); found != nil {
-			assert.Truef(t, !strings.Contains(row.request, "/D") || found[1] == id, "%s: the deck has another id", row.request)
+			assert.Truef(t, !strings.Contains(request, "/D") || found[1] == id, "%s: the deck has another id", request)
 			id = found[1]
 			got = strings.Replace(got, id, "D", 1)
 		}
 		if found := idOfRecord.FindStringSubmatch(got); found != nil {
 			got = strings.Replace(got, found[0], "+", 1)
 			_, err := ledger.FirstOrNotFound(s.store.Select(t.Context(), ledger.ByID(uuid.MustParse(found[1]))))
-			assert.NoErrorf(t, err, "%s: the audit_id %s", row.request, found[1])
+			assert.NoErrorf(t, err, "%s: the audit_id %s", request, found[1])
 			assert.NotEqualf(t, seen[found[1]], s.store.Size(t) > before,
-				"%s: %d records were made, and the audit_id was seen before", row.request, s.store.Size(t)-before)
+				"%s: %d records were made, and the audit_id was seen before", request, s.store.Size(t)-before)
 			seen[found[1]] = true
 		} else if s.store.Size(t) > before {
-			t.Errorf("%s: there is a record that is not answered", row.request)
+			t.Errorf("%s: there is a record that is not answered", request)
 		} else {
 			got = strings.TrimSuffix(got, "}") + "-"
 		}
-		assert.Equal(t, row.status, w.Code, row.request)
-		assert.Equal(t, cardsIn(row.want), got, row.request)
+		assert.Equal(t, status, w.Code, request)
+		assert.Equal(t, cardsIn(want), got, request)
 		h := w.Header()
-		assert.Truef(t, h.Get("Content-Type") == "application/json" && h.Get("Access-Control-Allow-Origin") == "*", "%s: %v", row.request, h)
+		assert.Truef(t, h.Get("Content-Type") == "application/json" && h.Get("Access-Control-Allow-Origin") == "*", "%s: %v", request, h)
+		request = ""
 	}
+	assert.Equal(t, 135, answers)
 }
 
 // Parameters may be in the query, in a form of either media type, or in a JSON object.
