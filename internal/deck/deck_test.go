@@ -1,7 +1,8 @@
 package deck
 
 import (
-	"errors"
+	_ "embed"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -54,32 +55,25 @@ func TestInstances(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	tests := []struct{ deck, code, want string }{
-		{"standard52", "AS", "AS"},
-		{"standard52", "TD", "TD"},
-		{"standard52", "0S", "TS"},
-		{"standard52", "10S", "TS"},
-		{"tarot78", "10C", "TC"},
-		{"euchre24", "0H", "TH"},
-		{"pinochle48", "10D", "TD"},
-		{"sanguosha108", "sha-S10", "sha-ST"},
-		{"sanguosha160", "tiesuo-C10", "tiesuo-CT"},
-		{"sanguosha160", "tiesuo-S10", ""},
-		{"dominoes28", "5-2", "2-5"},
-		{"paigow32", "6-5", "5-6"},
-		{"riichi136", "0p", "0p"},
-		{"mahjong136", "0p", ""},
-		{"standard52", "as", ""},
-		{"standard52", "X1", ""},
-		{"standard52", "", ""},
-		{"undercover", "blank", ""}, // the default deck has none
-	}
-	for _, test := range tests {
-		card, ok := builtinDeck(t, test.deck, nil).Find(test.code)
-		assert.Equalf(t, (test.want != ""), ok, "%s: Find(%q) = ", test.deck, test.code)
-		assert.Equalf(t, test.want, card.Code, "%s: Find(%q) = ", test.deck, test.code)
-		if ok && card.Instance != 1 {
-			t.Errorf("%s: Find(%q) is instance %d", test.deck, test.code, card.Instance)
+	for name, codes := range map[string]string{ // a code and what the card has, if there is one
+		"standard52":   "AS=AS TD=TD 0S=TS 10S=TS as= X1= =",
+		"tarot78":      "10C=TC",
+		"euchre24":     "0H=TH",
+		"pinochle48":   "10D=TD",
+		"sanguosha108": "sha-S10=sha-ST",
+		"sanguosha160": "tiesuo-C10=tiesuo-CT tiesuo-S10=",
+		"dominoes28":   "5-2=2-5",
+		"paigow32":     "6-5=5-6",
+		"riichi136":    "0p=0p",
+		"mahjong136":   "0p=",
+		"undercover":   "blank=", // the default deck has none
+	} {
+		for pair := range strings.FieldsSeq(codes) {
+			code, want, _ := strings.Cut(pair, "=")
+			card, ok := builtinDeck(t, name, nil).Find(code)
+			assert.Equalf(t, want != "", ok, "%s: Find(%q)", name, code)
+			assert.Equalf(t, want, card.Code, "%s: Find(%q)", name, code)
+			assert.Truef(t, !ok || card.Instance == 1, "%s: Find(%q) is instance %d", name, code, card.Instance)
 		}
 	}
 }
@@ -175,151 +169,72 @@ func TestWerewolfRoles(t *testing.T) {
 }
 
 func TestParameterErrors(t *testing.T) {
-	tests := []struct {
-		deck    string
-		given   map[string]int
-		name    string
-		message string
+	for _, test := range []struct {
+		deck  string
+		given map[string]int
+		want  string // the name of the parameter, and the rest of the message
 	}{
-		{"standard52", map[string]int{"players": 4}, "players", "parameter players is not one that standard52 takes; it takes none"},
-		{"undercover", map[string]int{"z": 1, "spies": 1, "players": 99}, "spies", "parameter spies is not one that undercover takes; there are players, undercover, blank"},
-		{"undercover", map[string]int{"players": 3}, "players", "parameter players is 3; it can be 4 to 16"},
-		{"undercover", map[string]int{"players": 17}, "players", "parameter players is 17; it can be 4 to 16"},
-		{"undercover", map[string]int{"players": math.MinInt}, "players", "parameter players is -9223372036854775808; it can be 4 to 16"},
-		{"undercover", map[string]int{"undercover": 0}, "undercover", "parameter undercover is 0; it can be 1 to 7"},
-		{"undercover", map[string]int{"blank": -1}, "blank", "parameter blank is -1; it can be 0 to 6"},
+		{"standard52", map[string]int{"players": 4}, "players is not one that standard52 takes; it takes none"},
+		{
+			"undercover",
+			map[string]int{"z": 1, "spies": 1, "players": 99},
+			"spies is not one that undercover takes; there are players, undercover, blank",
+		},
+		{"undercover", map[string]int{"players": 3}, "players is 3; it can be 4 to 16"},
+		{"undercover", map[string]int{"players": 17}, "players is 17; it can be 4 to 16"},
+		{"undercover", map[string]int{"players": math.MinInt}, "players is -9223372036854775808; it can be 4 to 16"},
+		{"undercover", map[string]int{"undercover": 0}, "undercover is 0; it can be 1 to 7"},
+		{"undercover", map[string]int{"blank": -1}, "blank is -1; it can be 0 to 6"},
 		{
 			"undercover",
 			map[string]int{"players": 4, "undercover": 2},
-			"undercover",
-			"parameter undercover leaves 2 of 4 cards for civilian, which must be more than half",
+			"undercover leaves 2 of 4 cards for civilian, which must be more than half",
 		},
-		{
-			"undercover",
-			map[string]int{"players": 4, "blank": 1},
-			"blank",
-			"parameter blank leaves 2 of 4 cards for civilian, which must be more than half",
-		},
-		{
-			"undercover",
-			map[string]int{"players": 4, "undercover": 7},
-			"undercover",
-			"parameter undercover does not fit: the counts add up to 7 cards and the size is 4",
-		},
-	}
-	for _, test := range tests {
+		{"undercover", map[string]int{"blank": 1, "players": 4}, "blank leaves 2 of 4 cards for civilian, which must be more than half"},
+		{"undercover", map[string]int{"players": 4, "undercover": 7}, "undercover does not fit: the counts add up to 7 cards and the size is 4"},
+	} {
 		d, err := builtinDeck(t, test.deck, nil).Type().Deck(test.given)
 		var wrong *ParameterError
-		if !errors.As(err, &wrong) || d != nil {
-			t.Errorf("%s %v: %v, %v", test.deck, test.given, d, err)
-			continue
-		}
-		if wrong.Name != test.name || err.Error() != test.message {
-			t.Errorf("%s %v: %s: %q, want %s: %q", test.deck, test.given, wrong.Name, err, test.name, test.message)
-		}
+		require.ErrorAsf(t, err, &wrong, "%s %v", test.deck, test.given)
+		assert.Nilf(t, d, "%s %v", test.deck, test.given)
+		assert.Equal(t, "parameter "+test.want, err.Error())
+		name, _, _ := strings.Cut(test.want, " ")
+		assert.Equal(t, name, wrong.Name)
 	}
 }
 
-func TestHands(t *testing.T) {
-	times := func(n, each int) []int { return slices.Repeat([]int{each}, n) }
-	tests := []struct {
-		deck, preset string
-		want         []int
-	}{
-		{"standard52", "bridge", times(4, 13)},
-		{"standard52", "hearts", times(4, 13)},
-		{"standard52", "hearts:3", times(3, 17)},
-		{"standard52", "holdem:6", append(times(6, 2), 1, 3, 1, 1, 1, 1)},
-		{"standard52", "omaha:2", append(times(2, 4), 1, 3, 1, 1, 1, 1)},
-		{"standard52", "stud:7", times(7, 7)},
-		{"standard52", "blackjack:3", times(4, 2)},
-		{"standard52", "rummy:2", []int{10, 10, 1}},
-		{"standard52", "rummy:6", append(times(6, 6), 1)},
-		{"standard52", "gin", []int{10, 10, 1}},
-		{"standard54", "doudizhu", times(3, 17)},
-		{"euchre24", "euchre", times(4, 5)},
-		{"piquet32", "skat", times(3, 10)},
-		{"pinochle48", "pinochle", times(4, 12)},
-		{"uno108", "uno:4", times(4, 7)},
-		{"uno108", "uno:15", times(15, 7)},
-		{"uno112", "uno:16", times(16, 7)},
-		{"mahjong136", "mahjong", []int{14, 13, 13, 13}},
-		{"mahjong144", "mahjong", []int{14, 13, 13, 13}},
-		{"mahjong136", "mahjong-wall", []int{14, 13, 13, 13, 69, 14}},
-		{"mahjong144", "mahjong-wall", []int{14, 13, 13, 13, 77, 14}},
-		{"riichi136", "riichi-wall", []int{14, 13, 13, 13, 69, 14}},
-		{"werewolf", "werewolf", times(12, 1)},
-		{"sichuan108", "sichuan", []int{14, 13, 13, 13}},
-		{"riichi136", "riichi", []int{14, 13, 13, 13}},
-		{"sanguosha108", "sanguosha:8", times(8, 4)},
-		{"sanguosha160", "sanguosha:40", times(40, 4)},
-		{"werewolf12", "werewolf", times(12, 1)},
-		{"werewolf12", "werewolf:12", times(12, 1)},
-		{"undercover", "undercover", times(6, 1)},
-		{"undercover", "undercover:6", times(6, 1)},
-		{"dominoes28", "dominoes:4", times(4, 7)},
-		{"paigow32", "paigow:8", times(8, 4)},
-		{"set81", "set", []int{12}},
-	}
-	for _, test := range tests {
-		got, err := builtinDeck(t, test.deck, nil).Hands(1, test.preset)
-		require.NoErrorf(t, err, "%s %s", test.deck, test.preset)
-		assert.Equalf(t, test.want, got, "%s %s", test.deck, test.preset)
-	}
+//go:embed testdata/hands.txt
+var handsFile string
 
-	// Every preset of the data is tested above.
+// TestHands deals by every preset of the data, and by those that are invalid.
+func TestHands(t *testing.T) {
+	tested, rows := map[string]bool{}, 0
+	for line := range strings.Lines(handsFile) {
+		request, want, found := strings.Cut(strings.TrimSuffix(line, "\n"), " => ")
+		if !found {
+			continue
+		}
+		rows++
+		name, preset, _ := strings.Cut(request, " ")
+		hands, err := builtinDeck(t, name, nil).Hands(1, preset)
+		if strings.HasPrefix(want, "hands ") {
+			var wrong *PresetError
+			require.ErrorAsf(t, err, &wrong, "%s: %v", request, hands)
+			assert.Nil(t, hands, request)
+			assert.Equal(t, want, err.Error(), request)
+			assert.Equal(t, preset, wrong.Preset, request)
+			continue
+		}
+		require.NoError(t, err, request)
+		assert.Equal(t, want, strings.Trim(fmt.Sprint(hands), "[]"), request)
+		preset, _, _ = strings.Cut(preset, ":")
+		tested[name+" "+preset] = true
+	}
+	assert.Equal(t, 62, rows)
 	for _, name := range order {
 		for _, p := range builtinDeck(t, name, nil).Type().Presets {
-			if !slices.ContainsFunc(tests, func(test struct {
-				deck, preset string
-				want         []int
-			},
-			) bool {
-				preset, _, _ := strings.Cut(test.preset, ":")
-				return test.deck == name && preset == p.Name
-			}) {
-				t.Errorf("%s has a preset %s", name, p.Name)
-			}
+			assert.Truef(t, tested[name+" "+p.Name], "%s has a preset %s", name, p.Name)
 		}
-	}
-}
-
-func TestInvalidHandsAreRejected(t *testing.T) {
-	tests := []struct{ deck, preset, want string }{
-		{"standard52", "canasta", `hands "canasta": deck standard52 has no preset "canasta"; give the sizes of the hands, as in [5,5], or a preset: bridge, hearts, holdem, omaha, stud, blackjack, rummy, gin`},
-		{"standard52", "texas:6", `hands "texas:6": deck standard52 has no preset "texas:6"; did you mean holdem:6?`},
-		{"uno108", "poker", `hands "poker": deck uno108 has no preset "poker"; give the sizes of the hands, as in [5,5], or a preset: uno`},
-		{"standard52", "", `hands "": deck standard52 has no preset ""; give the sizes of the hands, as in [5,5], or a preset: bridge, hearts, holdem, omaha, stud, blackjack, rummy, gin`},
-		{"standard52", "bridge:4", `hands "bridge:4": the preset always deals 4 hands; write bridge`},
-		{"standard52", "bridge:", `hands "bridge:": the preset always deals 4 hands; write bridge`},
-		{"standard52", "Bridge:4", `hands "Bridge:4": deck standard52 has no preset "Bridge:4"; did you mean bridge?`},
-		{"spanish40", "tute", `hands "tute": deck spanish40 has no preset "tute"; give the sizes of the hands, as in [5,5]`},
-		{"uno108", "uno", `hands "uno": say how many hands; write uno:4 for four hands of 7`},
-		{"uno108", "uno:16", `hands "uno:16": the deck covers 15 hands of 7`},
-		{"werewolf12", "werewolf:13", `hands "werewolf:13": the deck covers 12 hands of 1`},
-		{"werewolf12", "werewolf:8", `hands "werewolf:8": roles would be left over, for the deck has 12: write werewolf, and set the parameter players to 8, with the deck werewolf or another that has it`},
-		{"standard52", "gin:3", `hands "gin:3": the preset is not for 3 hands; write gin:2, for example`},
-		{"standard52", "hearts:2", `hands "hearts:2": the preset is not for 2 hands; write hearts:4, for example`},
-		{"standard52", "rummy:7", `hands "rummy:7": the preset is not for 7 hands; write rummy:4, for example`},
-		{"standard52", "holdem:23", `hands "holdem:23": the deck covers 22 hands of 2`},
-		{"uno108", "uno:9223372036854775807", `hands "uno:9223372036854775807": the deck covers 15 hands of 7`},
-	}
-	for _, number := range []string{"", "0", "-1", "+4", "04", "4.0", "4 ", "four", "4:4", "9223372036854775808", "٤"} {
-		preset := "uno:" + number
-		tests = append(tests, struct{ deck, preset, want string }{
-			"uno108", preset,
-			`hands "` + preset + `": the number of hands is a whole number from 1; write uno:4 for four hands of 7`,
-		})
-	}
-	for _, test := range tests {
-		hands, err := builtinDeck(t, test.deck, nil).Hands(1, test.preset)
-		var wrong *PresetError
-		if !errors.As(err, &wrong) || hands != nil {
-			t.Errorf("%s %s: %v, %v", test.deck, test.preset, hands, err)
-			continue
-		}
-		assert.Equalf(t, test.want, err.Error(), "%s %s: %q, want %q", test.deck, test.preset, err, test.want)
-		assert.Equalf(t, test.preset, wrong.Preset, "%s %s: %q, want %q", test.deck, test.preset, err, test.want)
 	}
 }
 
