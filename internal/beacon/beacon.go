@@ -61,8 +61,11 @@ var ErrUnknown = errors.New("a beacon that is not known here")
 // the beacon is known here.
 func Parse(text string) (Round, bool) {
 	number, isOurs := strings.CutPrefix(text, Chain+" ")
+	if !isOurs {
+		return 0, false
+	}
 	n, err := strconv.ParseUint(number, 10, 54) // 16 digits
-	return Round(n), isOurs && err == nil
+	return Round(n), err == nil
 }
 
 // From returns the first round that is published at a time or later.
