@@ -1880,6 +1880,13 @@ function split(text) {
     return parseAll(fromTlogProof(text)).flatMap((node) => isList(node) && node.value.length > 0 ? [...node.value] : [node]);
   } catch { return [{problem: 'it is not JSON'}]; }
 }
+export async function filesOf(text) { // the proof files of a text, each with its record; unchecked, and undefined if it cannot be read
+  const files = split(trim(text)).map(async (node) => {
+    const file = await readFile(node);
+    return {file: Object.fromEntries(FILE.map((name) => [name, file[name]])), record: readRecord(file.record)};
+  });
+  return (await Promise.allSettled(files)).map(({value}) => value);
+}
 async function proofOf(node, from) { // its record is unchecked; undefined if it cannot be parsed
   try {
     const file = await readFile(node), proof = {node, from, hasSeed: file.seed !== null}, record = readRecord(file.record);

@@ -1,93 +1,125 @@
-// Opens the seed of a commitment with a time lock on /verify, with the signature that a reader brings: the page asks
+// Opens the seeds of commitments with time locks on /verify, with the signatures that a reader brings: the page asks
 // no other server. With it, what used the commitment can be checked, or the order that was not dealt is shown.
-import {useState} from 'preact/hooks';
-import {isSignature, roundOf, statementOf, timeOf, traceText} from '../verifiers/riffle.mjs';
-import {recordsOf} from './check';
+import {useEffect, useState} from 'preact/hooks';
+import {filesOf, isSignature, roundOf, statementOf, timeOf, traceText} from '../verifiers/riffle.mjs';
+import type {Shown} from './check';
 import type {Sealed} from './open';
 import {shortTime, text} from './page';
 import {roleOf, type Given} from './verify-given';
 
-/** lockOf returns the record of a commitment among texts whose seed can be opened, if its round is known. */
-function lockOf(texts: Given[]): Sealed | undefined {
-  const records = texts.filter((given) => roleOf(given) === 'proof').flatMap(recordsOf) as Partial<Sealed>[];
-  const found = records.find(({opens_at: round, sealed_seed: sealed}) => sealed && round && roundOf(round));
-  return found as Sealed | undefined;
+/** A Proof is a proof file, unchecked. */
+interface Proof {
+  file: {record: string; seed: string | null; client_seed: string};
+  record: Shown & {beacon?: string};
 }
 
-/** User is the proof of what used a commitment: its text, the first proof of it, and what follows that. */
-interface User {
-  given: Given;
-  first: {seed: string | null};
-  rest: string;
+/** A Locked is the proof of a commitment with a time lock, and the proofs of what used it whose seeds are held back. */
+interface Locked {
+  proof: Proof & {record: Sealed};
+  users: Proof[];
 }
 
-/** userOf returns the proof among texts of what used a commitment, if its seed is held back. */
-function userOf(texts: Given[], {id}: Sealed): User | undefined {
-  for (const given of texts.filter((given) => roleOf(given) === 'proof')) {
-    const [record] = recordsOf(given);
-    if (record?.commitment_id !== id || record?.kind === 'void') continue;
-    const end = isJSON(given.text) ? given.text.length : given.text.indexOf('\n'), // of a shoe there are many
-      first = JSON.parse(given.text.slice(0, end)) as User['first'];
-    if (first.seed === null) return {given, first, rest: given.text.slice(end)};
-  }
-  return undefined;
+const proofsIn = async (given: Given) =>
+  roleOf(given) === 'proof' ? ((await filesOf(given.text)) as (Proof | undefined)[]) : [];
+
+/** lockedIn returns the commitments among texts whose seeds can be opened, if their rounds are known. */
+async function lockedIn(texts: Given[]): Promise<Locked[]> {
+  const proofs = (await Promise.all(texts.map(proofsIn))).flat().filter((proof) => proof !== undefined),
+    isLock = ({record}: Proof) => roundOf((record as Sealed).opens_at ?? '') !== undefined,
+    isFirst = ({record}: Proof, i: number) => proofs.findIndex((other) => other.record.id === record.id) === i;
+  return proofs
+    .filter((proof, i) => isLock(proof) && isFirst(proof, i))
+    .map((proof) => ({proof: proof as Locked['proof'], users: proofs.filter((user) => isUser(user, proof.record.id))}));
 }
 
-function isJSON(text: string): boolean {
-  try {
-    return JSON.parse(text) !== undefined;
-  } catch {
-    return false;
-  }
+const isUser = ({file, record}: Proof, id: string) =>
+  record.commitment_id === id && record.kind !== 'void' && file.seed === null;
+
+/** withSeed returns a text with the seed of a commitment in the proofs of what used that. */
+async function withSeed(given: Given, id: string, seedOf: (round?: number) => string): Promise<Given> {
+  const proofs = await proofsIn(given);
+  if (!proofs.some((proof) => proof && isUser(proof, id))) return given;
+  const files = proofs.map(
+    (proof) => proof && (isUser(proof, id) ? {...proof.file, seed: seedOf(proof.record.round)} : proof.file),
+  );
+  if (files.includes(undefined)) return given; // the verdict says what is wrong with it
+  return {...given, text: files.map((file) => `${JSON.stringify(file)}\n`).join('')};
 }
 
-/** orderOf returns the order that a seed and a client seed lead to. */
-async function orderOf(texts: Given[], made: Sealed, seed: string, clientSeed: string): Promise<string[]> {
-  const proof = texts.find((given) => recordsOf(given)[0]?.id === made.id)!,
-    digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(statementOf(made, seed)));
-  const {deadline, opens_at, sealed_seed, beacon, count, ...statement} = made as Sealed & Record<string, unknown>;
-  const record = {
-    ...statement,
-    kind: 'shuffle',
-    client_seed: clientSeed,
-    commitment: Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join(''),
-  };
-  const file = {...(JSON.parse(proof.text) as object), record: JSON.stringify(record), seed, client_seed: clientSeed};
-  const {orders, cards} = (await traceText(JSON.stringify(file))) as {
+/** orderOf returns the order that a seed and a client seed lead to, or nothing if it takes too long. */
+async function orderOf({file, record: made}: Locked['proof'], seed: string, clientSeed: string) {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(statementOf(made, seed))),
+    commitment = Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const record: Record<string, unknown> = {...made, kind: 'shuffle', client_seed: clientSeed, commitment};
+  for (const name of ['deadline', 'opens_at', 'sealed_seed', 'beacon', 'count']) delete record[name];
+  const shuffle = {...file, record: JSON.stringify(record), seed, client_seed: clientSeed};
+  const {orders, cards} = (await traceText(JSON.stringify(shuffle))) as {
     orders?: number[][];
     cards?: {text: (number: number) => string};
   };
-  return (orders?.[0] ?? []).map((number) => cards?.text(number) ?? String(number));
+  return orders?.[0]?.map((number) => cards?.text(number) ?? String(number));
 }
 
-/** Lock offers to open the seed of a commitment among texts once its round is published. */
-export function Lock({texts, onOpened}: {texts: Given[]; onOpened: (proof: Given, opened: string) => void}) {
-  const record = lockOf(texts),
-    [said, setSaid] = useState<{verdict: string; text: string; seed?: string; order?: string[]}>();
-  if (!record) return null;
-  const round = roundOf(record.opens_at)!,
+/** signatureIn returns the signature in what was pasted: the digits alone, or the answer of a relay. */
+const signatureIn = (pasted: FormDataEntryValue | null) =>
+  /(?<![0-9a-f])[0-9a-f]{96}(?![0-9a-f])/.exec(String(pasted).toLowerCase().replace(/\s|0x/g, ''))?.[0] ?? '';
+
+/** Locks offers to open the seeds of commitments among texts once their rounds are published. */
+export function Locks({texts, onOpened}: {texts: Given[]; onOpened: (texts: Given[]) => void}) {
+  const [found, setFound] = useState<Locked[]>([]);
+  useEffect(() => {
+    let isCurrent = true;
+    void lockedIn(texts).then((found) => isCurrent && setFound(found));
+    return () => {
+      isCurrent = false;
+    };
+  }, [texts]);
+  return found.map((locked) => (
+    <Lock
+      key={locked.proof.record.id}
+      locked={locked}
+      onSeed={async (seedOf) => {
+        const {id} = locked.proof.record;
+        onOpened(await Promise.all(texts.map((given) => withSeed(given, id, seedOf))));
+      }}
+    />
+  ));
+}
+
+function Lock({
+  locked: {proof, users},
+  onSeed,
+}: {
+  locked: Locked;
+  onSeed: (seedOf: (round?: number) => string) => Promise<void>;
+}) {
+  const [said, setSaid] = useState<{verdict: string; text: string; seed?: string; order?: string}>();
+  const {record} = proof,
+    round = roundOf(record.opens_at)!,
     time = timeOf(round),
-    user = userOf(texts, record);
-  const opens = text('lock.opens', record.opens_at, shortTime(time));
+    last = proof.record.beacon;
+  if (time === '~') return null; // after the year 9999
+  const opens = text('lock.opens', record.opens_at, shortTime(time), record.id);
   if (time > new Date().toISOString()) return <p class="lock">{opens}</p>;
   const submit = async (event: Event) => {
     event.preventDefault();
     const form = new FormData(event.target as HTMLFormElement),
-      signature = /\b[0-9a-f]{96}\b/.exec(String(form.get('signature')))?.[0] ?? '',
-      clientSeed = String(form.get('client_seed') ?? ''),
-      number = Number(form.get('round') ?? 1);
+      signature = signatureIn(form.get('signature')),
+      number = record.count && Number(form.get('round'));
     if (!(await isSignature(signature, round)))
       return setSaid({verdict: 'unchecked', text: text('lock.signature', record.opens_at)});
     const {open, roundSeed} = await import('./open'),
       seed = await open(record, signature);
     if (seed === undefined) return setSaid({verdict: 'false', text: text('lock.false')});
-    if (user) {
-      const used = recordsOf(user.given)[0]!.round,
-        first = {...user.first, seed: used ? roundSeed(seed, used) : seed};
-      return onOpened(user.given, JSON.stringify(first) + user.rest);
-    }
-    const own = record.count ? roundSeed(seed, number) : seed;
-    const order = clientSeed ? await orderOf(texts, record, own, clientSeed) : undefined;
+    const seedOf = (round?: number) => (round ? roundSeed(seed, round) : seed);
+    if (users.length > 0) return onSeed(seedOf);
+    const own = seedOf(number),
+      given = form.get('client_seed'),
+      clientSeed = last ? signatureIn(given) : String(given);
+    let order: string | undefined;
+    if (last && given && !(await isSignature(clientSeed, roundOf(last)))) order = text('lock.signature', last);
+    else if (clientSeed)
+      order = [text('lock.order'), ...((await orderOf(proof, own, clientSeed)) ?? [text('lock.long')])].join(' ');
     setSaid({verdict: 'verified', text: text('lock.seed'), seed: own, order});
   };
   return (
@@ -103,15 +135,15 @@ export function Lock({texts, onOpened}: {texts: Given[]; onOpened: (proof: Given
           https://api.drand.sh/{chain}/public/{String(round)}
         </code>
       </p>
-      {!user && record.count && (
+      {users.length === 0 && record.count && (
         <label>
           {text('lock.round', record.count)}
           <input name="round" type="number" min={1} max={record.count} defaultValue="1" required />
         </label>
       )}
-      {!user && (
+      {users.length === 0 && (
         <label>
-          {text('lock.client')}
+          {last ? text('lock.beacon', last) : text('lock.client')}
           <input name="client_seed" autocomplete="off" />
         </label>
       )}
@@ -125,11 +157,7 @@ export function Lock({texts, onOpened}: {texts: Given[]; onOpened: (proof: Given
             <code>{said.seed}</code>
           </p>
         )}
-        {said?.order && (
-          <p>
-            {text('lock.order')} <code>{said.order.join(' ')}</code>
-          </p>
-        )}
+        {said?.order && <p class="order">{said.order}</p>}
       </div>
     </form>
   );

@@ -1195,8 +1195,8 @@ type CommitmentRequest struct {
 	// verify the items.
 	ItemsSalt *ItemsSalt `json:"items_salt,omitempty"`
 
-	// OpensAtRound The round of the public beacon quicknet with which everybody can open the seed. It is published after the deadline,
-	// and at most ten years later.
+	// OpensAtRound The round of the public beacon quicknet with which everybody can open the seed. It is published from ten seconds
+	// to ten years after the deadline.
 	OpensAtRound *uint64 `json:"opens_at_round,omitempty"`
 
 	// Parameters Parameters of the deck type, integers by name. Only with `deck`.

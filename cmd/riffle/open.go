@@ -1,13 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,7 +28,7 @@ type open struct {
 	Round      uint64       `placeholder:"N" help:"Of a book: which round, from 1."`
 	From       string       `placeholder:"URL" help:"The service that has the proofs. A file can then be an audit id."`
 	Log        logName      `placeholder:"NAME" help:"Which log of the service --from fetches from: the one below /logs/NAME."`
-	Files      []string     `arg:"" name:"file" help:"The proof of the commitment; then, to get it with its seed, the proof of what used it."`
+	Files      []string     `arg:"" name:"file" help:"The proof of the commitment and, to get it with its seed, of what used it, as riffle verify reads them."`
 }
 
 // An opened has what a time lock shows.
@@ -41,8 +41,8 @@ type opened struct {
 	Shuffles   [][]uint64 `json:"shuffles,omitempty"`
 }
 
-// Run prints the seed, and the order that follows if the client seed is known; or the proof with its
-// seed of the record that used the commitment.
+// Run prints the seed, and the order that follows if the client seed is known; or the proofs, with
+// their seeds, of what used the commitment.
 func (k *open) Run(ctx context.Context, c *console) error {
 	made, used, err := k.read(ctx)
 	if err != nil {
@@ -67,51 +67,86 @@ func (k *open) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return fmt.Errorf("the operator sealed something other than the seed of the commitment %s: %w: %w", made.ID, err, errFindings)
 	}
-	if used != nil {
-		used.Seed = seed
-		if record, _ := audit.ParseRecord(used.Record); record.Round > 0 {
-			used.Seed = audit.RoundSeed(seed, record.Round)
+	if len(used) > 0 {
+		for _, p := range used {
+			if p.record.CommitmentID == made.ID {
+				p.file.Seed = made.SeedOf(seed, p.record.Round)
+			}
+			if _, err := c.out.Write(p.file.Text()); err != nil {
+				return err
+			}
 		}
-		_, err = c.out.Write(used.Text())
-		return err
+		return nil
 	}
 	found := &opened{ID: made.ID, OpensAt: made.OpensAt, Round: k.Round, ClientSeed: k.ClientSeed}
-	if round, isKnown := beacon.Parse(made.Beacon); isKnown && len(k.Relays) > 0 {
-		if found.ClientSeed, err = k.signature(ctx, round, k.ClientSeed); err != nil {
-			return err
+	seed = made.SeedOf(seed, k.Round)
+	found.Seed = hex.EncodeToString(seed)
+	if round, isKnown := beacon.Parse(made.Beacon); isKnown && (k.ClientSeed != "" || len(k.Relays) > 0) {
+		if found.ClientSeed, err = k.signature(ctx, round, k.ClientSeed); err == nil {
+			err = round.Check(found.ClientSeed)
 		}
 	}
-	return cmp.Or(found.follow(made, seed), c.print(true, found, nil))
+	if err == nil {
+		err = found.follow(made, seed)
+	}
+	if err != nil { // the seed is right nevertheless
+		found.ClientSeed = ""
+		_, _ = fmt.Fprintln(c.messages, "riffle: warning: without the order:", err)
+	}
+	return c.print(true, found, nil)
 }
 
-// read returns the record of the commitment and, if its proof is given, what used it.
-func (k *open) read(ctx context.Context) (made *audit.Record, used *prooffile.File, err error) {
+// A usedProof is the proof of what used a commitment, or that belongs to it.
+type usedProof struct {
+	file   *prooffile.File
+	record *audit.Record
+}
+
+// read returns the record of the commitment and, if one of them used it, the other proofs.
+func (k *open) read(ctx context.Context) (made *audit.Record, used []usedProof, err error) {
 	service, err := (&verify{From: k.From, Log: k.Log}).service()
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, name := range k.Files {
 		text := service.readText(ctx, name, prooffile.RoleProof)
-		f, err := prooffile.Parse(text.Content)
-		if err != nil {
-			err = fmt.Errorf("%s: %w", name, err)
+		if text.Err != nil {
+			return nil, nil, text.Err
 		}
-		if err = cmp.Or(text.Err, err); err != nil {
-			return nil, nil, err
-		}
-		switch record, err := audit.ParseRecord(f.Record); {
-		case err != nil:
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
-		case record.OpensAt != "":
-			made = record
-		case made != nil && record.UsesCommitment() && record.CommitmentID == made.ID:
-			used = f
-		default:
-			return nil, nil, fmt.Errorf("%s is no proof of a commitment with a time lock, nor of what used the one before it", name)
+		for _, proof := range prooffile.Split(text.Content) {
+			p := usedProof{}
+			if p.file, err = prooffile.Parse(proof); err == nil {
+				p.record, err = audit.ParseRecord(p.file.Record)
+			}
+			switch {
+			case err != nil:
+				return nil, nil, fmt.Errorf("%s: %w", name, err)
+			case p.record.OpensAt == "":
+				used = append(used, p)
+			case made != nil && made.ID != p.record.ID:
+				return nil, nil, errors.New("these are two commitments with a time lock: open one after the other")
+			default:
+				made = p.record
+			}
 		}
 	}
-	if made.Count > 0 && used == nil && (k.Round < 1 || k.Round > made.Count) {
+	if made == nil {
+		return nil, nil, errors.New("there is no proof of a commitment with a time lock among them")
+	}
+	uses := func(p usedProof) bool { return p.record.UsesCommitment() && p.record.CommitmentID == made.ID }
+	isVoid := func(p usedProof) bool { return p.record.Kind == audit.KindVoid && p.record.CommitmentID == made.ID }
+	isUsed := slices.ContainsFunc(used, uses)
+	if used = slices.DeleteFunc(used, isVoid); !isUsed && len(used) > 0 {
+		return nil, nil, fmt.Errorf("the record %s has not used the commitment %s", used[0].record.ID, made.ID)
+	}
+	isBook := made.Count > 0 && !isUsed
+	switch {
+	case made.Count > audit.MaxRounds:
+		return nil, nil, fmt.Errorf("a book of %d rounds is not opened: a service makes books of at most %d", made.Count, audit.MaxRounds)
+	case isBook && (k.Round < 1 || k.Round > made.Count):
 		return nil, nil, fmt.Errorf("the commitment is a book: say with --round which of its %d rounds to open", made.Count)
+	case !isBook && k.Round > 0:
+		return nil, nil, errors.New("--round is for a book, without the proof of what used it")
 	}
 	return made, used, nil
 }
@@ -129,18 +164,15 @@ func (k *open) signature(ctx context.Context, round beacon.Round, given string) 
 	return k.Relays.Signature(ctx, round)
 }
 
-// follow sets the seed and, if the client seed is known, the orders that follow from both.
+// follow sets the orders that follow from the seed and the client seed, if that is known.
 func (o *opened) follow(made *audit.Record, seed rng.Seed) error {
-	r := &audit.Record{Kind: audit.KindShuffle, ID: made.ID, Time: made.Time, Statement: made.Statement, Parameters: made.Parameters, ClientSeed: o.ClientSeed}
-	if o.Round > 0 {
-		seed = audit.RoundSeed(seed, o.Round)
-	}
-	o.Seed, r.Statement.Seed = hex.EncodeToString(seed), seed
 	if o.ClientSeed == "" {
 		return nil
 	}
+	r := &audit.Record{Kind: audit.KindShuffle, ID: made.ID, Time: made.Time, Statement: made.Statement, Parameters: made.Parameters, ItemsDigest: made.ItemsDigest, ClientSeed: o.ClientSeed}
+	r.Statement.Seed = seed
 	r.Commitment = r.Statement.Commitment()
 	v, _ := audit.Verify(r.Append(nil), seed, math.MaxUint64, nil) // no error, since nothing interrupts it
 	o.Shuffles = v.Orders
-	return audit.Rule(v.OK, "the order was not calculated: %s", v.Steps[len(v.Steps)-1].Detail)
+	return audit.Rule(v.OK, "%s", v.Steps[len(v.Steps)-1].Detail)
 }

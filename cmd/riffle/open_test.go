@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +72,8 @@ func TestOpen(t *testing.T) {
 		"a book with a time lock":                         "book",
 		"another seed":                                    "other",
 		"not a file of age":                               "garbage",
+		"a book of too many rounds":                       "huge",
+		"two equal blocks":                                "blocks",
 	})
 	t.Chdir(folder)
 	do := func(args ...string) (string, error) {
@@ -96,17 +99,38 @@ func TestOpen(t *testing.T) {
 	require.NoError(t, os.WriteFile("order.json", []byte(strings.ReplaceAll(fmt.Sprint(found.Shuffles[0]), " ", ",")), 0o600))
 	require.NoError(t, run(t.Context(), []string{"verify", "--key", "key", "--order", "order.json", "open-shuffle.json", "open-commitment.json"}, new(bytes.Buffer), new(bytes.Buffer)))
 
-	// Relays have the signature of the beacon as well as the lock's.
+	// Proofs are read in any order, one after the other, as an array and as tlog-proofs.
+	whole := slices.Concat(mustRead(t, "held-shuffle.json"), mustRead(t, "held-commitment.json"))
+	require.NoError(t, os.WriteFile("both.jsonl", whole, 0o600))
+	require.NoError(t, os.WriteFile("both.json", []byte("["+strings.Replace(string(whole), "}\n{", "},{", 1)+"]"), 0o600))
+	for _, files := range [][]string{{"held-shuffle.json", "held-commitment.json"}, {"both.jsonl"}, {"both.json"}} {
+		text, err = do(append([]string{"--signature", signature}, files...)...)
+		require.NoError(t, err, files)
+		assert.Equal(t, string(mustRead(t, "open-shuffle.json")), text, files)
+	}
+	text, err = do("--signature", signature, "void-void.json", "void-commitment.json")
+	require.NoError(t, err)
+	assert.Contains(t, text, found.Seed)
+
+	// Relays have the signature of the beacon as well as the lock's. Without it the seed is there, and
+	// no order: no other client seed counts.
 	asked := ""
 	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = r.URL.Path
 		fmt.Fprintf(w, `{"signature":"%s"}`, signature)
 	}))
 	t.Cleanup(relay.Close)
-	_, err = do("--relays", relay.URL, "beacon-commitment.json")
-	require.ErrorContains(t, err, "no relay has the signature of quicknet 995")
+	for args, want := range map[[2]string]string{
+		{"--relays", relay.URL}:   "no relay has the signature of quicknet 995",
+		{"--client-seed", "mine"}: "not the signature of quicknet 995",
+	} {
+		text, err = do("--signature", signature, args[0], args[1], "beacon-commitment.json")
+		require.NoError(t, err, args)
+		assert.Contains(t, text, "riffle: warning: without the order: "+want)
+		assert.Contains(t, text, `"seed":"`)
+		assert.NotContains(t, text, "shuffles")
+	}
 	assert.Contains(t, asked, "/public/995")
-	assert.Equal(t, exitUnchecked, exitCode(err))
 
 	// Each round of a book has a seed of its own.
 	_, err = do("--signature", signature, "book-commitment.json")
@@ -124,13 +148,17 @@ func TestOpen(t *testing.T) {
 	}{
 		{exitUnchecked, "give the signature of quicknet 1000 with --signature", []string{"held-commitment.json"}},
 		{exitUnchecked, "not the signature of quicknet 1000", []string{"--signature", signature[2:] + "00", "held-commitment.json"}},
-		{exitUnchecked, "is no proof of a commitment with a time lock", []string{"--signature", signature, "held-shuffle.json"}},
-		{exitUnchecked, "is no proof of a commitment with a time lock", []string{"--signature", signature, "void-void.json"}},
+		{exitUnchecked, "there is no proof of a commitment with a time lock", []string{"--signature", signature, "held-shuffle.json"}},
+		{exitUnchecked, "has not used the commitment", []string{"--signature", signature, "held-shuffle.json", "book-commitment.json"}},
+		{exitUnchecked, "these are two commitments", []string{"--signature", signature, "held-commitment.json", "held-shuffle.json", "book-commitment.json"}},
+		{exitUnchecked, "--round is for a book", []string{"--signature", signature, "--round", "1", "held-commitment.json"}},
+		{exitUnchecked, "a book of 9007199254740991 rounds is not opened", []string{"--signature", signature, "--round", "1", "huge.json"}},
 		{exitUnchecked, "nothing.json: there is no such file", []string{"--signature", signature, "nothing.json"}},
 		{exitUnchecked, "key: ", []string{"--signature", signature, "key"}},
 		{exitUnchecked, "which of its 3 rounds", []string{"--signature", signature, "--round", "4", "book-commitment.json"}},
 		{exitFindings, "the operator sealed something other than the seed", []string{"--signature", signature, "other.json"}},
 		{exitFindings, "the operator sealed something other than the seed", []string{"--signature", signature, "garbage.json"}},
+		{exitFindings, "the operator sealed something other than the seed", []string{"--signature", signature, "blocks.json"}},
 	} {
 		out, err := do(v.args...)
 		require.ErrorContains(t, err, v.want, v.args)

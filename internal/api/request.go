@@ -134,14 +134,7 @@ var shuffleMembers = []member[*shuffleRequest]{
 	value("cut", func(q *shuffleRequest) **shoe.Cut { return &q.cut }, readCut),
 	value("count", func(q *shuffleRequest) **uint64 { return &q.Count }, readCount),
 	{name: "beacon", read: readBeacon},
-	{name: "opens_at_round", read: func(d *httpjson.Reader, q *shuffleRequest) error {
-		n, err := d.Count()
-		if err == nil && n == 0 {
-			err = unprocessable("opens_at_round must be at least 1; got 0.").at("/opens_at_round")
-		}
-		q.OpensAt = beacon.Round(n)
-		return err
-	}},
+	value("opens_at_round", func(q *shuffleRequest) **uint64 { return &q.OpensAt }, readCount),
 }
 
 // A sentBeacon is the beacon of a commitment in a request.

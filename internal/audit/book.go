@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
@@ -49,10 +50,23 @@ func RoundSeed(seed rng.Seed, round uint64) rng.Seed {
 	return one
 }
 
-// CheckSeed checks that a seed is the one that a commitment, or a book by [RoundSeed], has fixed.
+// SeedOf returns the seed of a round of a book with a seed, and of any other commitment the seed.
+func (r *Record) SeedOf(seed rng.Seed, round uint64) rng.Seed {
+	if r.Count > 0 {
+		return RoundSeed(seed, round)
+	}
+	return seed
+}
+
+// CheckSeed checks that a seed is valid, and that a commitment, or a book of at most [MaxRounds] by
+// [RoundSeed], has fixed it.
 func (r *Record) CheckSeed(seed rng.Seed) error {
 	s := r.Statement
 	s.Seed = seed
+	_, err := rng.Keys(seed, r.Commitment, "")
+	if err = cmp.Or(err, Rule(r.Count <= MaxRounds, "a book of %d rounds, and not of at most %d", r.Count, MaxRounds)); err != nil {
+		return err
+	}
 	committed := s.Commitment()
 	if r.Count > 0 {
 		committed = Commitment(NewBook(&s, r.Count).Root())

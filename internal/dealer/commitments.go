@@ -101,7 +101,7 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if record.Beacon, err = beaconOf(&r.Request, record); err != nil {
 			return nil, err
 		}
-		if err = seal(r.OpensAt, record, draft.Seed); err != nil {
+		if err = d.seal(ctx, r.OpensAt, record, draft.Seed); err != nil {
 			return nil, err
 		}
 		c := &committed{record: record, seed: draft.Seed}
@@ -134,18 +134,27 @@ func beaconOf(q *plan.Request, record *audit.Record) (string, error) {
 	return round.String(), nil
 }
 
-// lockYears is the number of years after its deadline in which a commitment may open.
-const lockYears = 10
+// A seed opens at least so long after the deadline, since clocks differ, and at most so many years.
+const (
+	lockMargin = 10 * time.Second
+	lockYears  = 10
+)
 
-// seal seals the seed of a commitment to a round, so that everybody can read it then; 0 is none.
-func seal(round beacon.Round, record *audit.Record, seed rng.Seed) error {
-	if round == 0 {
+// seal seals the seed of a commitment to a round, if that is not nil, so that everybody can read it
+// then. It seals one at a time, which leaves the other processors to other requests.
+func (d *Dealer) seal(ctx context.Context, number *uint64, record *audit.Record, seed rng.Seed) error {
+	if number == nil {
 		return nil
 	}
-	if at := round.Time(); !at.After(record.Deadline) || at.After(record.Deadline.AddDate(lockYears, 0, 0)) {
-		return plan.Refuse("/opens_at_round", "opens_at_round must be published after the deadline, which is at %s, and at most %d years later: %s is at %s",
-			record.Deadline.Format(time.RFC3339), lockYears, round, at.Format(time.RFC3339))
+	round := beacon.Round(*number)
+	if at := round.Time(); at.Before(record.Deadline.Add(lockMargin)) || at.After(record.Deadline.AddDate(lockYears, 0, 0)) {
+		return plan.Refuse("/opens_at_round", "opens_at_round must be published from %s to %d years after the deadline, which is at %s: %s is at %s",
+			lockMargin, lockYears, record.Deadline.Format(time.RFC3339), round, at.Format(time.RFC3339))
 	}
+	if err := d.sealing.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer d.sealing.Release(1)
 	sealed, err := timelock.Seal(round, seed)
 	record.OpensAt, record.SealedSeed = round.String(), base64.StdEncoding.EncodeToString(sealed)
 	return err

@@ -59,8 +59,8 @@ type Request struct {
 	BeaconAfter     time.Duration
 	BeaconSignature string
 
-	// OpensAt is the round with which everybody can read the seed of a commitment; 0 for none.
-	OpensAt beacon.Round
+	// OpensAt is the round with which everybody can read the seed of a commitment; nil for none.
+	OpensAt *uint64
 }
 
 // Items describes the caller's items by count and digest. The API keeps the values.

@@ -36,7 +36,7 @@ func TestVectors(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal(text, &vectors))
-	require.Len(t, vectors.Opened, 20)
+	require.Len(t, vectors.Opened, 27)
 	for _, v := range vectors.Opened {
 		record, err := audit.ParseRecord([]byte(v.Record))
 		require.NoError(t, err, v.Name)

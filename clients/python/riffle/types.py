@@ -65,8 +65,8 @@ class CommitmentRequest(TypedDict):
     published before the deadline.
     """
     opens_at_round: NotRequired[int]
-    """The round of the public beacon quicknet with which everybody can open the seed. It is published after the deadline,
-    and at most ten years later.
+    """The round of the public beacon quicknet with which everybody can open the seed. It is published from ten seconds
+    to ten years after the deadline.
     """
     expires_in: NotRequired[int]
     """How many seconds the commitment can be used. At most a year and a day; by default as long as the

@@ -1027,8 +1027,8 @@ export interface components {
             } & (unknown | unknown);
             /**
              * Format: uint64
-             * @description The round of the public beacon quicknet with which everybody can open the seed. It is published after the deadline,
-             *     and at most ten years later.
+             * @description The round of the public beacon quicknet with which everybody can open the seed. It is published from ten seconds
+             *     to ten years after the deadline.
              */
             opens_at_round?: number;
             /**
