@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -24,49 +25,19 @@ import (
 	"riffle/internal/ledger"
 )
 
-// scenario is the order in which examples that write to the log, or depend on it, are sent. All
-// other examples are sent afterwards, in any order.
-var scenario = []string{
-	"shuffle bridge", "shuffle items", "shuffle emptyList", "shuffle lottery", "shuffle newSeats", "shuffle repeat",
-	"shuffle repeatedHands", "shuffle undercover", "dealDeck werewolf", "dealDeck undercover", "dealDeck details",
-	"getAudit heldBack", "revealAudit notTheSeed",
-	"revealAudit reveal", "verifyAudit revealed", "proveAudit revealed", "getAudit revealRecord",
-	"listAudits game", "getCheckpoint published",
-	"createCommitment spin", "getCommitment open", "createCommitment roles", "listCommitments open",
-	"shuffle notAsCommitted", "shuffle committed", "getCommitment used", "shuffle commitmentUsed",
-	"getAudit committed", "getAudit commitmentRecord", "verifyAudit committed",
-	"shuffle withKey", "shuffle retry", "shuffle keyOfAnother", "shuffle secondAttempt", "createCommitment secondAttempt",
-	"getCommitment late", "shuffle commitmentLate", "getCommitment void", "shuffle commitmentVoid", "getAudit voidRecord",
-	"createShoe twoDecks", "getShoe open", "drawCards hand", "drawCards proven", "listDealt dealt", "drawCards random",
-	"addToPile discard", "listPiles piles", "getPile alice", "drawFromPile played", "returnCards all",
-	"shufflePile bob", "returnFromPile all", "reshuffleShoe remaining", "proveCard drawn", "proveCard notDrawn",
-	"getAudit shoeRecord", "getAudit reshuffleRecord", "verifyAudit shoe", "closeShoe close", "getAudit drawRecord",
-	"getAudit addRecord", "getAudit returnRecord", "getAudit closeRecord", "drawCards closed", "createShoe names",
-	"drawCards item", "endShoe end", "getShoe expired", "getAudit expireRecord", "drawCards expired", "proveShoe names",
-	"createShoe cutCard", "createCommitment book", "shuffle round", "createCommitment beacon", "createCommitment timeLock",
-}
+//go:embed testdata/examples.txt
+var scenarioFile string
 
-// unusedSeeds are the seeds of the commitments in the examples that no shuffle used, and the seed
-// of the book. No answer shows them.
-var unusedSeeds = map[string]string{
-	"beacon":   "81f0c6a2d94e7b35601fa8c3d27e5b94f6081c3a7d5e92b4c60f1e8a7b3d9c52",
-	"book":     "5ad1c07f3b9e42d68c10e7f4a2936b58d7ce01944f6ab328805e9dc12b7f36a4",
-	"timeLock": "3c9a51e7d08b46f2a1c7e95d6f30b824c8417fe2a59d63b07e18f4c2d9063ba5",
-	"roles":    "126dc3d23bd27d2632689f530b079d1045311203e44a3549b4b7417e0c0ba917",
-}
-
-// shoeSeeds are the seeds of the orders of the shoes in the examples, by the request that drew
-// them.
-var shoeSeeds = map[string]string{
-	"createShoe twoDecks": "586bd8822aee3f0919f6d571aa226fc4e883ec416721aa1288f8ca1e868d0a7283942855eb828449f52a7388af457673a6e5734eca6a72a94e64b909e20f1cc3" +
-		"7ed4bddc2cf079f6eaaa9795e5c0daf5e05c319781607a0d191f118b82310c89",
-	"drawCards random": "527d00ec524b7ae5e9fc16d045594c5b414b4e1a7efdf107fe9b04e4fa90b46c",
-	"shufflePile bob":  "899e814df58dfd65d4360f91f417c27315f87d1b326e22ecaed115bdac2094bc",
-	"reshuffleShoe remaining": "f474f53a5fdf884aa7d2afe90114981bb80c2f29e3ec0a183b4ecf8234fe4bd8c4b9ded673086c40d3280b36870f31c54834178c8033c2c050e8a43a06df0cb6" +
-		"87ffc6f2b85aa0599acce776f39a36abffc89e1cb311637ac8e2aba7751f76d1",
-	"createShoe cutCard": "1c59c297d7ae539c5b13d0614411704eef998ca4e0ae7c2a781aedda98d06e35704b6b1c12dad37b42716c7cc1dac030fd51b83ce845c98f0b2eabf8c88b41dc" +
-		"51ba572771481a01eafa0895fc749eabba5b5f38044494aa826d8e929ff795ee",
-	"createShoe names": "9236c516a32bbd6905c65283fae7943331a159e04a272f4358b0c2c2efff7469",
+// scenario returns the examples whose order counts, and seeds that no answer shows.
+func scenario() (list []string, seeds map[string]string) {
+	seeds = map[string]string{}
+	for line := range strings.Lines(scenarioFile) {
+		if words := strings.Fields(line); words[0] != "#" {
+			list = append(list, words[0]+" "+words[1])
+			seeds[words[0]+" "+words[1]] = strings.Join(words[2:], "")
+		}
+	}
+	return list, seeds
 }
 
 // replayExamples sends each example's request and compares the response with the example. Random bytes
@@ -81,7 +52,7 @@ func replayExamples(t *testing.T, c *contract, cover func(operation string, stat
 		}
 	}}})
 	records, drawn := recordExamples(t, c), map[string]bool{}
-	list := slices.Clone(scenario)
+	list, seeds := scenario()
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
 		for _, name := range c.requestExamples(operation) {
 			if pair := operation + " " + name; !slices.Contains(list, pair) {
@@ -119,9 +90,9 @@ func replayExamples(t *testing.T, c *contract, cover func(operation string, stat
 			case operation == "createCommitment" && status == http.StatusOK:
 				id := member(want, "commitment_id")
 				now = deadlineOf(t, want).Add(-dealer.DefaultDeadline)
-				write(cmp.Or(unusedSeeds[name], c.seedOfUse(id)), uuid.MustParse(id))
+				write(cmp.Or(seeds[pair], c.seedOfUse(id)), uuid.MustParse(id))
 			case status == http.StatusOK && member(want, "audit_id") != "" && member(want, "shoe_id") != "" && operation != "getShoe":
-				id, seed := uuid.MustParse(member(want, "audit_id")), shoeSeeds[pair]
+				id, seed := uuid.MustParse(member(want, "audit_id")), seeds[pair]
 				if operation == "createShoe" {
 					seed += strings.ReplaceAll(member(want, "shoe_id"), "-", "")
 				}
