@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -224,16 +223,12 @@ type shoeCard struct {
 	Path     []string
 }
 
-// A shoeState has the members of every answer about a shoe. Each answer has some of them.
+// A shoeState has members of answers about a shoe. Each answer has some of them.
 type shoeState struct {
 	shoeResult
 	ChangedBy string `json:"changed_by"`
 	Version   uint64
 	Status    string
-	Remaining uint64
-	Dealt     uint64
-	Piles     map[string]struct{ Remaining uint64 }
-	Pile      string
 	Expires   *time.Time
 	Cut       *uint64
 	AtCut     *bool `json:"cut_reached"`
@@ -241,21 +236,11 @@ type shoeState struct {
 }
 
 // cardNumbers returns the numbers of the cards in the answer.
-func (a *shoeState) cardNumbers() (numbers []uint64) {
+func (a shoeState) cardNumbers() (numbers []uint64) {
 	for _, c := range a.Cards {
 		numbers = append(numbers, c.Card)
 	}
 	return numbers
-}
-
-// pileSizes lists the piles with their sizes, as in "alice 3, bob 0".
-func (a *shoeState) pileSizes() string {
-	var list []string
-	for name, pile := range a.Piles {
-		list = append(list, fmt.Sprint(name, " ", pile.Remaining))
-	}
-	slices.Sort(list)
-	return strings.Join(list, ", ")
 }
 
 // mustShoe sends a request about a shoe, which must succeed, and checks the headers of the answer.
