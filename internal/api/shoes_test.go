@@ -341,34 +341,6 @@ func TestCanceledDrawIsNotLoggedAsFailed(t *testing.T) {
 		"a canceled draw was logged as a failure: %s", logged)
 }
 
-// The expiry is exact to the microsecond. Afterwards the shoe can be read, ended and closed.
-func TestShoeExpiry(t *testing.T) {
-	c := &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 123456789, time.UTC)}
-	s := start(t, setup{now: c.Now})
-	made := s.mustShoe(t, post(t, "/shoes", `{"size":9,"expires_in":60}`))
-	want := time.Date(2026, 11, 21, 12, 1, 0, 123456000, time.UTC)
-	require.Truef(t, made.Expires != nil && made.Expires.Equal(want), "the shoe expires at %v, want %v", made.Expires, want)
-	rejected := func(r *http.Request, status int, audit string) {
-		t.Helper()
-		got := s.send(t, r)
-		_, id := got.problem(t)
-		assert.Truef(t, got.status == status && id == audit, "%s %s: %d %s, want %d because of %q", r.Method, r.URL.Path, got.status, got.body, status, audit)
-	}
-	c.Set(made.Expires.Add(-time.Microsecond))
-	s.mustShoe(t, post(t, made.path()+"/draw", `{}`))
-	c.Set(*made.Expires)
-	rejected(post(t, made.path()+"/draw", `{}`), 410, "")
-	if got := s.mustShoe(t, get(t, made.path())); got.Status != "expired" || got.Version != 2 {
-		t.Errorf("the expired shoe is %+v", got)
-	}
-	assert.Len(t, s.mustShoe(t, get(t, made.path()+"/dealt")).Cards, 1, "one card was dealt, and")
-	ended := s.mustShoe(t, del(t, made.path()))
-	rejected(del(t, made.path()), 410, ended.AuditID)
-	closed := s.mustShoe(t, post(t, made.path()+"/close", `{}`))
-	assert.Equalf(t, "closed", closed.Status, "the closed shoe is %+v", closed)
-	rejected(post(t, made.path()+"/close", `{}`), 409, closed.AuditID)
-}
-
 func TestShoeMetrics(t *testing.T) {
 	c := &clock{now: time.Now()}
 	s := start(t, setup{now: c.Now})
