@@ -213,8 +213,8 @@ const ALL = 'id time kind spec commitment', DRAWN = 'algorithm size draw repeat 
 const MADE = `${ALL} ${DRAWN} items_digest? parameters?`, CHANGE = `${ALL} audit_id version expires?`;
 const MOVE = `${CHANGE} from taken cards to put?`;
 const MEMBERS = {__proto__: null, reveal: `${ALL} audit_id`, void: `${ALL} commitment_id count?`,
-  commitment: `${MADE} hands? deadline beacon? opens_at? count?`, shuffle: `${MADE} hands? client_seed? reveal? commitment_id? count?`,
-  shoe: `${MADE} audit_id? client_seed? commitment_id? cut? cut_range? expires? root?`, draw: MOVE,
+  commitment: `${MADE} hands? deadline beacon? players? opens_at? count?`, shuffle: `${MADE} hands? client_seed? reveal? commitment_id? joined? count?`,
+  shoe: `${MADE} audit_id? client_seed? commitment_id? joined? cut? cut_range? expires? root?`, draw: MOVE,
   add: MOVE.replace(' cards', ' cards?'), return: MOVE,
   reshuffle: `${CHANGE} ${DRAWN} from client_seed? cut? cut_range? root`, close: CHANGE, expire: CHANGE,
   'log-end': 'id time kind spec successor?', 'log-begin': 'id time kind spec predecessor checkpoint'};
@@ -226,6 +226,8 @@ const BEACON = /^[a-z0-9-]+ [1-9]\d{0,15}$/, QUICKNET = { // a chain of drand
   hash: 'BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_',
   key: '83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451' +
     '0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a'};
+const PLAYER = /^(?!sha256$)[A-Za-z0-9_-]{1,32}$/, PLAYER_SEED = /^[A-Za-z0-9_-]{1,64}$/;
+const playersOf = ({players}) => players && Object.keys(players).sort();
 export const roundOf = (beacon) => /^quicknet \d+$/.test(beacon) ? BigInt(beacon.slice(9)) : undefined;
 export function timeOf(round) { // of publication, as a record has it
   const seconds = Number(1692803367n + 3n * (round - 1n));
@@ -241,7 +243,7 @@ const deals = ({kind, taken}) => ['shuffle', 'shoe', 'reshuffle'].includes(kind)
 const usesCommitment = (record) => ['shuffle', 'shoe'].includes(record?.kind) && 'commitment_id' in record;
 const shoeOf = (record) => record?.kind === 'shoe' ? record.id : record && changesShoe(record) ? record.audit_id : undefined;
 
-function readRecord(text) {
+async function readRecord(text) {
   const node = parse(text), record = plain(node);
   demand(node.value instanceof Map, 'the record is not a JSON object');
   const like = (form) => (value) => typeof value === 'string' && form.test(value);
@@ -268,6 +270,8 @@ function readRecord(text) {
     const round = like(BEACON)(text) && roundOf(text);
     return round === undefined || (round && timeOf(round) > record.deadline);
   };
+  const arePlayers = (map) => !Array.isArray(map) && between(1, 100)(Object.keys(map).length) && !('beacon' in record || 'count' in record) &&
+    Object.entries(map).every(([name, hash]) => PLAYER.test(name) && like(DIGEST)(hash));
   const rules = {
     id: like(UUID7), time: isTime, kind: like(/^[a-z0-9_-]+$/), spec: like(/^riffle\/1$/), audit_id: like(UUID7),
     version: between(2), from: isFrom, taken: like(kind === 'draw' ? /^(top|bottom|random|cards)$/ : /^cards$/),
@@ -279,8 +283,9 @@ function readRecord(text) {
     parameters: (map) => !Array.isArray(map) && Object.keys(map).length > 0 && Object.values(map).every(between(0)),
     cut: isCut, cut_range: isCutRange,
     client_seed: (seed) => like(/^[^\0]+$/)(seed) && utf8(seed).length <= 256, reveal: like(/^now$/),
-    deadline: isLater, beacon: isBeacon, opens_at: isAfter, sealed_seed: like(BASE64), expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
+    deadline: isLater, beacon: isBeacon, players: arePlayers, opens_at: isAfter, sealed_seed: like(BASE64), expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
     commitment_id: (id) => like(UUID7)(id) && (kind === 'void' || 'client_seed' in record),
+    joined: (text) => like(/^/)(text) && utf8(text).length > 256 && 'commitment_id' in record,
     count: (n) => between(2)(n) && (kind !== 'shuffle' || 'commitment_id' in record), round: (n) => between(1, record.count)(n),
     path: (hashes) => hashes.length > 0 && hashes.every(like(DIGEST)),
     successor: like(NEIGHBOUR), predecessor: like(NEIGHBOUR),
@@ -294,6 +299,9 @@ function readRecord(text) {
     if (!MEMBERS[kind] && !members.includes(name)) continue; // of an unknown kind
     const isAllowed = members.includes(name) || members.includes(`${name}?`);
     demand(name in record ? isAllowed && rule(record[name]) : !members.includes(name), `the record's ${name} is not valid`);
+  }
+  if (MEMBERS[kind] && record.joined) {
+    demand(record.client_seed === `sha256:${hex(await sha256(record.joined))}`, "the record's client seed is not the digest of its joined text");
   }
   return record;
 }
@@ -472,7 +480,7 @@ async function checkFile(node, given, heldBack) {
     return entry;
   }
   try {
-    const {file} = entry, record = readRecord(file.record);
+    const {file} = entry, record = await readRecord(file.record);
     if (!MEMBERS[record.kind]) {
       steps.add('record', 'unchecked', `a record of an unknown kind, "${record.kind}": a later version may be able to check it`);
     } else {
@@ -635,6 +643,8 @@ async function checkCommitment(steps, {file, record}, commitment, policy) {
   else if (other.file.index >= file.index) {
     wrong(`the commitment is number ${other.file.index} in the log, from 0, and so not before the shuffle, which is number ${file.index}`);
   } else {
+    const unfit = await whyNotJoined(record, made), players = playersOf(made);
+    if (unfit) return wrong(unfit);
     const round = made.beacon && roundOf(made.beacon), time = round && timeOf(round);
     const holds = made.beacon ? await isSignature(record.client_seed, round) : true;
     if (round && holds) {
@@ -646,8 +656,20 @@ async function checkCommitment(steps, {file, record}, commitment, policy) {
     if (holds === undefined) {
       steps.add('committed', 'unchecked', round ? 'checking a signature takes the package @noble/curves' : `a beacon that is not known here, "${made.beacon}"`);
     } else if (!holds) wrong(`not the signature of ${made.beacon}, which has 96 hex digits in lower case`);
-    else steps.add('committed', 'ok', message('committed', {id, ...round && {beacon: made.beacon, time}}));
+    else steps.add('committed', 'ok', message('committed', {id, players, ...round && {beacon: made.beacon, time}}));
   }
+}
+// Why the client seed does not join the seeds of the commitment's players; nothing if it does. The record has the joined text if that
+// is longer than 256 bytes, and the client seed is its digest then.
+async function whyNotJoined({client_seed: text, joined}, made) {
+  const names = playersOf(made), shown = (joined ?? text).split(' ');
+  if (!names) return joined && 'the record has a joined text, and the commitment has no players';
+  for (const [i, name] of names.entries()) {
+    const seed = shown[i]?.startsWith(`${name}:`) ? shown[i].slice(name.length + 1) : '';
+    const fits = PLAYER_SEED.test(seed) && hex(await sha256(`${name}\n${seed}`)) === made.players[name];
+    if (!fits) return `the seed of ${name} is not there in its place, or does not fit the hash in the commitment`;
+  }
+  return shown.length > names.length && 'the client seed has more than the seeds of these players';
 }
 // Whether a text is the signature of a round of quicknet; undefined if that cannot be checked.
 export async function isSignature(text, round) {
@@ -1581,6 +1603,7 @@ const MESSAGES = {
   "note.shoe.cards": "Every order follows from its seed, and every change found its cards where it says. The cards themselves were not compared.",
   "note.hand": "The hand is proven: {sealed}, and none could be exchanged since.",
   "note.beacon": "The commitment {id} fixed the order, except for the client seed, and that is the signature of {beacon}: nobody knew it before {time}, and neither the operator nor a player chose it.",
+  "note.players": "The commitment {id} fixed the order, except for the client seed, and that joins the seeds of {players}, whose hashes the commitment has: each of them had fixed a seed before, and nobody could choose the last input, if one of them or the operator is honest.",
   "note.beacon.cosigned": "Enough witnesses of the policy had cosigned the log with the commitment before then.",
   "note.beacon.clock": "That the commitment was in the log before then is what the log's own clock says: a proof of the commitment that witnesses of a policy cosigned in time would show it.",
   "note.commitment": "The commitment {id} fixed the order, except for the client seed, before the client seed was known: if that was new when the commitment was in the log, nobody can have picked a seed for its order.",
@@ -1603,8 +1626,8 @@ const MESSAGES = {
   "purpose.change": "It is a change of the shoe {audit_id}, and has no order of its own: give the proofs of the whole shoe to follow its cards.",
   "record": "{id}, of {time}: {what}",
   "record.changes": "{record}; {changes:change}",
-  "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; with the signature of {opens_at} everybody can open the seed]",
-  "stated.unshuffled": "{size}, in the order of the input[; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; with the signature of {opens_at} everybody can open the seed]",
+  "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; the client seed will join the seeds of {players}][; with the signature of {opens_at} everybody can open the seed]",
+  "stated.unshuffled": "{size}, in the order of the input[; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; the client seed will join the seeds of {players}][; with the signature of {opens_at} everybody can open the seed]",
   "record.shuffle": "{stated}",
   "record.shoe": "a shoe: {stated}[; a cut card behind {cut}][, drawn from {low} to {high}][; it replaces the shoe {audit_id}]",
   "record.commitment": "a commitment to {stated}, until {deadline}",
@@ -1651,7 +1674,7 @@ const MESSAGES = {
   "witnesses": "{by} of {all} witnesses cosigned the checkpoint[: {names}]; that is enough by the policy[; cosignatures by {unchecked} are not checked here]",
   "witnesses.few": "{by} of {all} witnesses cosigned the checkpoint[: {names}]; that is not enough by the policy[; cosignatures by {unchecked} are not checked here]",
   "witnesses.all": "enough witnesses cosigned every checkpoint",
-  "committed": "the commitment {id} is earlier in the same log: it fixed seed and statement, and was used before its deadline[; the client seed is the signature of {beacon}, published at {time}]",
+  "committed": "the commitment {id} is earlier in the same log: it fixed seed and statement, and was used before its deadline[; the client seed is the signature of {beacon}, published at {time}][; the client seed joins the seeds of {players}, and each fits its hash]",
   "committed.missing": "the record names the commitment {id}, and no proof of it was given",
   "none": "a record of kind {kind} has none",
   "held-back": "the seed is held back",
@@ -1706,7 +1729,7 @@ const MESSAGES = {
 const placeOf = (place) => place.startsWith('pile ') ? message('place.pile', {pile: place.slice(5)}) : message(`place.${place}`);
 const rangeOf = ({cut_range: [low, high] = []}) => ({low, high});
 const stated = (record) => message(record.kind === 'shoe' && record.draw === 0 ? 'stated.unshuffled' : 'stated',
-  {...record, times: record.repeat > 1 ? record.repeat : undefined, of: record.round && record.count, reference: JSON.stringify(record.reference)});
+  {...record, times: record.repeat > 1 ? record.repeat : undefined, of: record.round && record.count, players: playersOf(record), reference: JSON.stringify(record.reference)});
 const describe = (record) => message('record', {...record, what: whatOf(record)});
 function whatOf(record) {
   const {kind, count, successor, predecessor, checkpoint} = record;
@@ -1748,7 +1771,7 @@ function conclude(found, given, sayOf) {
   if (steps.has('proof', 'unchecked')) {
     return unchecked(lacking('proof'), message('what.step', {step: 'proof'}), message('note.reason', {step: 'proof', text: missing.message}));
   }
-  const log = logName(file.log_key), {beacon} = steps, isCommitted = steps.has('committed', 'ok');
+  const log = logName(file.log_key), {beacon} = steps, isCommitted = steps.has('committed', 'ok'), {players} = steps.find('committed')?.message.values ?? {};
   const said = record ? sayOf(found, log, missing) : unchecked({id: 'unknown-kind'}, message('what.unknown-kind', {log}), message('note.later'));
   const {verdict, summary, headline, notes} = said;
   if (verdict === 'verified' && steps.has('committed', 'skipped')) {
@@ -1757,6 +1780,7 @@ function conclude(found, given, sayOf) {
   }
   if (record) notes.push(...notesOfCommitment(found));
   if (isCommitted && beacon) Object.assign(summary, {beacon: beacon.name, cosigned: beacon.cosigned});
+  else if (isCommitted && players) summary.players = players;
   if (steps.has('witnesses', 'ok')) {
     notes.push(message('note.witnessed'));
     summary.witnessed = true;
@@ -1766,10 +1790,10 @@ function conclude(found, given, sayOf) {
     notes: [message('note.anybody'), message('note.if', said), ...notes]};
 }
 function notesOfCommitment({steps}) {
-  const {beacon} = steps, id = steps.find('committed')?.message.values.id;
+  const {beacon} = steps, {id, players} = steps.find('committed')?.message.values ?? {};
   if (steps.has('committed', 'skipped')) return [message('note.commitment.missing', {id})];
   if (!steps.has('committed', 'ok')) return [];
-  if (!beacon) return [message('note.commitment', {id})];
+  if (!beacon) return [players ? message('note.players', {id, players}) : message('note.commitment', {id})];
   return [message('note.beacon', {id, beacon: beacon.name, time: beacon.time}), message(beacon.cosigned ? 'note.beacon.cosigned' : 'note.beacon.clock')];
 }
 function sayOfRecord({steps, file, record, match, cost}, log, missing) {
@@ -1883,13 +1907,13 @@ function split(text) {
 export async function filesOf(text) { // the proof files of a text, each with its record; unchecked, and undefined if it cannot be read
   const files = split(trim(text)).map(async (node) => {
     const file = await readFile(node);
-    return {file: Object.fromEntries(FILE.map((name) => [name, file[name]])), record: readRecord(file.record)};
+    return {file: Object.fromEntries(FILE.map((name) => [name, file[name]])), record: await readRecord(file.record)};
   });
   return (await Promise.allSettled(files)).map(({value}) => value);
 }
 async function proofOf(node, from) { // its record is unchecked; undefined if it cannot be parsed
   try {
-    const file = await readFile(node), proof = {node, from, hasSeed: file.seed !== null}, record = readRecord(file.record);
+    const file = await readFile(node), proof = {node, from, hasSeed: file.seed !== null}, record = await readRecord(file.record);
     return MEMBERS[record.kind] ? {...proof, record} : proof;
   } catch { return {node, from}; }
 }

@@ -255,8 +255,9 @@ ALL, DRAWN = "id time kind spec commitment", "algorithm size draw repeat input r
 MADE, CHANGE = f"{ALL} {DRAWN} items_digest? parameters?", f"{ALL} audit_id version expires?"
 MOVE = f"{CHANGE} from taken cards to put?"
 MEMBERS = {"reveal": f"{ALL} audit_id", "void": f"{ALL} commitment_id count?",
-           "commitment": f"{MADE} hands? deadline beacon? opens_at? count?", "shuffle": f"{MADE} hands? client_seed? reveal? commitment_id? count?",
-           "shoe": f"{MADE} audit_id? client_seed? commitment_id? cut? cut_range? expires? root?", "draw": MOVE,
+           "commitment": f"{MADE} hands? deadline beacon? players? opens_at? count?",
+           "shuffle": f"{MADE} hands? client_seed? reveal? commitment_id? joined? count?",
+           "shoe": f"{MADE} audit_id? client_seed? commitment_id? joined? cut? cut_range? expires? root?", "draw": MOVE,
            "add": MOVE.replace(" cards", " cards?"), "return": MOVE,
            "reshuffle": f"{CHANGE} {DRAWN} from client_seed? cut? cut_range? root", "close": CHANGE, "expire": CHANGE,
            "log-end": "id time kind spec successor?", "log-begin": "id time kind spec predecessor checkpoint"}
@@ -264,6 +265,7 @@ BASE64 = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048
 LOG_NAME = "[^\x00-\x20+]+"
 NEIGHBOUR = f"{LOG_NAME}\\+[0-9a-f]{{8}}\\+A[Q-Za-f][A-Za-z0-9+/]{{42}}"
 CHECKPOINT = f"{LOG_NAME}\n(0|[1-9][0-9]{{0,15}})\n[A-Za-z0-9+/]{{43}}=\n\n(— {LOG_NAME} [A-Za-z0-9+/]{{4,}}={{0,2}}\n)+"
+PLAYER, PLAYER_SEED = "(?!sha256$)[A-Za-z0-9_-]{1,32}", "[A-Za-z0-9_-]{1,64}"
 ALGORITHMS = {  # for n items: the first bound, the step to the next, and what the i-th integer swaps
     "fisher-yates": lambda n: (n, -1, lambda i, u: (i, i + u)), "inside-out": lambda n: (2, 1, lambda i, u: (i + 1, u)),
     "durstenfeld": lambda n: (n, -1, lambda i, u: (n - 1 - i, u)), "strike-out": lambda n: (n, -1, None),
@@ -336,6 +338,15 @@ def read_record(text):
         low, high = ends
         return is_cut(low) and is_cut(high) and low < high and between(low, high)(record["cut"])
 
+    def are_players(players):
+        return type(players) is dict and 1 <= len(players) <= 100 and all(
+            re.fullmatch(PLAYER, name) and re.fullmatch(DIGEST, hash) for name, hash in players.items()) and (
+            "beacon" not in record and "count" not in record)
+
+    def is_joined(text):
+        data = text.encode()
+        return len(data) > 256 and record["client_seed"] == f"sha256:{sha256(data).hex()}" and "commitment_id" in record
+
     from_places, to_places = {  # from where to where: a place or a pile
         "draw": (f"shoe|{PILE}", f"dealt|{PILE}"), "add": ("dealt|out", PILE), "return": (f"dealt|out|{PILE}", "shoe"),
         "reshuffle": (f"shoe|all|{PILE}", "")}.get(kind, ("", ""))
@@ -359,6 +370,7 @@ def read_record(text):
         not text.startswith("quicknet ") or record["time"] < time_of(text) < record["deadline"])}
     rules |= {"opens_at": lambda text: re.fullmatch("[a-z0-9-]+ [1-9][0-9]{0,15}", text) and (
         not text.startswith("quicknet ") or time_of(text) > record["deadline"]), "sealed_seed": BASE64}
+    rules |= {"players": are_players, "joined": is_joined}
     rules |= {"successor": NEIGHBOUR, "predecessor": NEIGHBOUR, "checkpoint": lambda text: re.fullmatch(CHECKPOINT, text) and (
         text.split("\n")[0] == record["predecessor"].split("+")[0])}
     members = MEMBERS.get(kind, "id time kind spec").split()
@@ -747,13 +759,28 @@ def check_commitment(steps, entry, commitment):
     elif other.file.index >= file.index:
         wrong(f"the commitment is number {other.file.index} in the log, from 0, and so not before the shuffle, which is number "
               f"{file.index}")
+    elif unfit := why_not_joined(record, made):
+        wrong(unfit)
     elif made.get("beacon", "").startswith("quicknet ") and not re.fullmatch("[0-9a-f]{96}", record["client_seed"]):
         wrong(f"not the signature of {made['beacon']}, which has 96 hex digits in lower case")
     elif "beacon" in made:
         steps.add("committed", "unchecked", "signatures of quicknet are not checked here" if made["beacon"].startswith("quicknet ") else
                   f'a beacon that is not known here, "{made["beacon"]}"')
     else:
-        steps.add("committed", "ok", message("committed", id=id))
+        steps.add("committed", "ok", message("committed", id=id, players=sorted(made.get("players", [])) or None))
+
+
+def why_not_joined(record, commitment):
+    """Why the client seed does not join the seeds of the commitment's players; None if it does. The record has the joined text if
+    that is longer than 256 bytes, and the client seed is its digest then."""
+    players, shown = commitment.get("players"), record.get("joined", record["client_seed"]).split(" ")
+    if players is None:
+        return "the record has a joined text, and the commitment has no players" if "joined" in record else None
+    for name, text in itertools.zip_longest(sorted(players), shown, fillvalue=""):
+        told, _, seed = text.partition(":")
+        if told != name or not re.fullmatch(PLAYER_SEED, seed) or sha256(f"{name}\n{seed}".encode()).hex() != players.get(name):
+            return f"the seed of {name or 'nobody'} is not there in its place, or does not fit the hash in the commitment"
+    return None
 
 
 def is_round_of(record, book):
@@ -1838,6 +1865,7 @@ MESSAGES = {
     "note.shoe.cards": "Every order follows from its seed, and every change found its cards where it says. The cards themselves were not compared.",
     "note.hand": "The hand is proven: {sealed}, and none could be exchanged since.",
     "note.beacon": "The commitment {id} fixed the order, except for the client seed, and that is the signature of {beacon}: nobody knew it before {time}, and neither the operator nor a player chose it.",
+    "note.players": "The commitment {id} fixed the order, except for the client seed, and that joins the seeds of {players}, whose hashes the commitment has: each of them had fixed a seed before, and nobody could choose the last input, if one of them or the operator is honest.",
     "note.beacon.cosigned": "Enough witnesses of the policy had cosigned the log with the commitment before then.",
     "note.beacon.clock": "That the commitment was in the log before then is what the log's own clock says: a proof of the commitment that witnesses of a policy cosigned in time would show it.",
     "note.commitment": "The commitment {id} fixed the order, except for the client seed, before the client seed was known: if that was new when the commitment was in the log, nobody can have picked a seed for its order.",
@@ -1860,8 +1888,8 @@ MESSAGES = {
     "purpose.change": "It is a change of the shoe {audit_id}, and has no order of its own: give the proofs of the whole shoe to follow its cards.",
     "record": "{id}, of {time}: {what}",
     "record.changes": "{record}; {changes:change}",
-    "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; with the signature of {opens_at} everybody can open the seed]",
-    "stated.unshuffled": "{size}, in the order of the input[; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; with the signature of {opens_at} everybody can open the seed]",
+    "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; the client seed will join the seeds of {players}][; with the signature of {opens_at} everybody can open the seed]",
+    "stated.unshuffled": "{size}, in the order of the input[; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; the client seed will join the seeds of {players}][; with the signature of {opens_at} everybody can open the seed]",
     "record.shuffle": "{stated}",
     "record.shoe": "a shoe: {stated}[; a cut card behind {cut}][, drawn from {low} to {high}][; it replaces the shoe {audit_id}]",
     "record.commitment": "a commitment to {stated}, until {deadline}",
@@ -1908,7 +1936,7 @@ MESSAGES = {
     "witnesses": "{by} of {all} witnesses cosigned the checkpoint[: {names}]; that is enough by the policy[; cosignatures by {unchecked} are not checked here]",
     "witnesses.few": "{by} of {all} witnesses cosigned the checkpoint[: {names}]; that is not enough by the policy[; cosignatures by {unchecked} are not checked here]",
     "witnesses.all": "enough witnesses cosigned every checkpoint",
-    "committed": "the commitment {id} is earlier in the same log: it fixed seed and statement, and was used before its deadline[; the client seed is the signature of {beacon}, published at {time}]",
+    "committed": "the commitment {id} is earlier in the same log: it fixed seed and statement, and was used before its deadline[; the client seed is the signature of {beacon}, published at {time}][; the client seed joins the seeds of {players}, and each fits its hash]",
     "committed.missing": "the record names the commitment {id}, and no proof of it was given",
     "none": "a record of kind {kind} has none",
     "held-back": "the seed is held back",
@@ -2048,7 +2076,7 @@ def say_stated(record):
     kind, repeat = record["kind"], record["repeat"]
     return message_of(record, "stated.unshuffled" if kind == "shoe" and record["draw"] == 0 else "stated",
                       times=repeat if repeat > 1 else None, of=record.get("count") if kind == "shuffle" else None,
-                      reference=quote(record["reference"]) if "reference" in record else None)
+                      players=sorted(record.get("players", [])) or None, reference=quote(record["reference"]) if "reference" in record else None)
 
 
 def cut_of(record):
@@ -2149,8 +2177,11 @@ class Verdict:
 
     def note_commitment(self):
         step = self.found.steps.find("committed")
-        id = step and step["message"]["values"].get("id")
-        if self.steps.has("committed", "ok"):
+        id, players = map((step["message"]["values"] if step else {}).get, ("id", "players"))
+        if self.steps.has("committed", "ok") and players:
+            self.summary["players"] = players
+            self.note("note.players", id=id, players=players)
+        elif self.steps.has("committed", "ok"):
             self.note("note.commitment", id=id)
         elif self.steps.has("committed", "skipped"):
             self.note("note.commitment.missing", id=id)

@@ -41,7 +41,7 @@ func verdictVectors(t *testing.T) map[string]verdictVector {
 	t.Helper()
 	vectors := map[string]verdictVector{}
 	for file, lists := range map[string][]string{
-		"proofs": {"proofs", "wrong"}, "salted": {"proofs", "wrong"}, "shoes": {"shoes", "hands", "wrong"}, "verdicts": {"verdicts"}, "fuzzed": {"verdicts"}, "witnesses": {"verdicts"}, "books": {"verdicts"}, "beacons": {"verdicts"},
+		"proofs": {"proofs", "wrong"}, "salted": {"proofs", "wrong"}, "shoes": {"shoes", "hands", "wrong"}, "verdicts": {"verdicts"}, "fuzzed": {"verdicts"}, "witnesses": {"verdicts"}, "books": {"verdicts"}, "beacons": {"verdicts"}, "players": {"verdicts"},
 	} {
 		text, err := os.ReadFile("../../testdata/riffle1/" + file + ".json")
 		require.NoError(t, err)

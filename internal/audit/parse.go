@@ -183,6 +183,8 @@ var (
 	isRule       = regexp.MustCompile(`^[a-z0-9-]+/[1-9][0-9]*$`).MatchString
 	isBeacon     = regexp.MustCompile(`^[a-z0-9-]+ [1-9][0-9]{0,15}$`).MatchString
 	isBase64     = regexp.MustCompile(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)$`).MatchString
+	isPlayer     = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`).MatchString
+	isPlayerSeed = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`).MatchString
 	isLogKey     = regexp.MustCompile(`^[^\x00-\x20+]+\+[0-9a-f]{8}\+A[Q-Za-f][A-Za-z0-9+/]{42}$`).MatchString
 	isCheckpoint = regexp.MustCompile(`^[^\x00-\x20+]+\n(0|[1-9][0-9]{0,15})\n[A-Za-z0-9+/]{43}=\n\n(— [^\x00-\x20+]+ [A-Za-z0-9+/]{4,}={0,2}\n)+$`).MatchString
 )

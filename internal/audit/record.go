@@ -72,6 +72,7 @@ type Record struct {
 	RevealNow  bool      // of a shuffle: its seed is public from the start
 	Deadline   time.Time // of a commitment: it can be used before
 	Beacon     string    // of a commitment: the round whose signature is the client seed; or empty
+	Players    Players   // of a commitment: those whose seeds make the client seed; nil for none
 
 	// OpensAt is the round of a beacon with which everybody can open SealedSeed, the seed of a
 	// commitment: a file of age in base64 that only package timelock looks into. Both may be empty.
@@ -81,6 +82,9 @@ type Record struct {
 	// CommitmentID is the record of the commitment that a void voids, or that a shuffle or a shoe
 	// used.
 	CommitmentID uuid.UUID
+
+	// Joined is the text of the players' seeds, if the client seed is its digest; or empty.
+	Joined string
 
 	// Count is the number of rounds of a book of commitments; 0 without one. Of a shuffle, Round is
 	// the round that it used, from 1, and Path leads from its commitment to the book's. Of a void,
@@ -218,12 +222,14 @@ var members = []member{
 	{"reveal", func(r *Record) bool { return r.Kind == KindShuffle && r.RevealNow }, func(r *Record) any { return &r.RevealNow }, nil},
 	{"deadline", func(r *Record) bool { return r.Kind == KindCommitment }, func(r *Record) any { return &r.Deadline }, func(r *Record) bool { return r.Deadline.After(r.Time) }},
 	{"beacon", func(r *Record) bool { return r.Kind == KindCommitment && r.Beacon != "" }, func(r *Record) any { return &r.Beacon }, (*Record).isBetween},
+	{"players", func(r *Record) bool { return r.Kind == KindCommitment && r.Players != nil }, func(r *Record) any { return &r.Players }, func(r *Record) bool { return r.Beacon == "" && r.Players.Check() == nil }},
 	{"opens_at", func(r *Record) bool { return r.Kind == KindCommitment && r.OpensAt != "" }, func(r *Record) any { return &r.OpensAt }, (*Record).opensLate},
 	{"sealed_seed", func(r *Record) bool { return r.OpensAt != "" }, func(r *Record) any { return &r.SealedSeed }, func(r *Record) bool { return isBase64(r.SealedSeed) }},
 	{"commitment_id", func(r *Record) bool { return r.Kind == KindVoid || r.UsesCommitment() }, func(r *Record) any { return &r.CommitmentID }, func(r *Record) bool {
 		return r.Kind == KindVoid || r.ClientSeed != ""
 	}},
-	{"count", (*Record).isOfBook, func(r *Record) any { return &r.Count }, func(r *Record) bool { return r.Count >= 2 }},
+	{"joined", func(r *Record) bool { return r.UsesCommitment() && r.Joined != "" }, func(r *Record) any { return &r.Joined }, func(r *Record) bool { return len(r.Joined) > MaxClientSeed && r.ClientSeed == digestOf(r.Joined) }},
+	{"count", (*Record).isOfBook, func(r *Record) any { return &r.Count }, func(r *Record) bool { return r.Count >= 2 && r.Players == nil }},
 	{"round", (*Record).hasRound, func(r *Record) any { return &r.Round }, func(r *Record) bool { return 1 <= r.Round && r.Round <= r.Count }},
 	{"path", func(r *Record) bool { return r.hasRound() && r.Kind == KindShuffle }, func(r *Record) any { return &r.Path }, func(r *Record) bool {
 		return len(r.Path) > 0
@@ -332,9 +338,9 @@ func appendValue(b []byte, value any) []byte {
 		return append(b, `"now"`...)
 	case *specName:
 		return append(b, `"`+Spec+`"`...)
-	case *map[string]int:
+	case *map[string]int, *Players:
 		var text []byte
-		text, err = json.Marshal(*v, json.Deterministic(true))
+		text, err = json.Marshal(v, json.Deterministic(true))
 		b = append(b, text...)
 	}
 	if err != nil {
@@ -345,8 +351,9 @@ func appendValue(b []byte, value any) []byte {
 
 // CheckCommitted checks that the record used the commitment c, or a round of it if that is a book:
 // it has the same statement and seed, is before the deadline, and its client seed is the signature
-// of the beacon's round, if c names one. The caller must check that c is earlier in the log. The
-// error wraps [beacon.ErrUnknown] if all else holds, and the signature cannot be checked.
+// of the beacon's round, or joins the seeds of the players, if c names them. The caller must check
+// that c is earlier in the log. The error wraps [beacon.ErrUnknown] if all else holds, and the
+// signature cannot be checked.
 func (r *Record) CheckCommitted(c *Record) error {
 	return cmp.Or(
 		Rule(c.Kind == KindCommitment, "the record %s is no commitment", c.ID),
@@ -356,6 +363,7 @@ func (r *Record) CheckCommitted(c *Record) error {
 		Rule(c.Count > 0 || r.Commitment == c.Commitment, "the record has the commitment %s, and %s was committed to", r.Commitment, c.Commitment),
 		Rule(bytes.Equal(r.Statement.Append(nil), c.Statement.Append(nil)), "the record states something other than the commitment"),
 		Rule(r.Time.Before(c.Deadline), "the record is of %s, and the deadline was %s", r.Time.Format(TimeFormat), c.Deadline.Format(TimeFormat)),
+		r.checkPlayers(c),
 		c.checkSignature(r.ClientSeed),
 	)
 }

@@ -151,7 +151,7 @@ func (r *Result) checkCommitted() {
 			if len(users) > 1 && commitmentID(proof) != user.Record.CommitmentID {
 				continue // of another shoe
 			}
-			round, cosigned, err := user.checkCommitment(proof)
+			round, cosigned, err := user.checkCommitment(proof, of)
 			r.beacon, r.cosigned, isGiven = cmp.Or(r.beacon, round), r.cosigned || cosigned, true
 			if round > 0 {
 				of["beacon"], of["time"] = round.String(), round.Time().Format(audit.TimeFormat)
@@ -180,8 +180,8 @@ func commitmentID(proof []byte) uuid.UUID {
 
 // checkCommitment checks that the text is the proof file of the commitment that the record used. It
 // returns the round of the commitment's beacon, 0 for none, and whether enough witnesses cosigned
-// it before then.
-func (r *Result) checkCommitment(proof []byte) (round beacon.Round, cosigned bool, err error) {
+// it before then. It adds the players to the values of the step's message.
+func (r *Result) checkCommitment(proof []byte, of values) (round beacon.Round, cosigned bool, err error) {
 	if _, err := Parse(proof); errors.Is(err, ErrNoFile) {
 		return 0, false, fmt.Errorf("the proof of the commitment: %w", err)
 	}
@@ -192,6 +192,7 @@ func (r *Result) checkCommitment(proof []byte) (round beacon.Round, cosigned boo
 	if commitment.Record == nil {
 		return 0, false, errors.New("the proof given is not of a commitment")
 	}
+	of["players"] = valuesOf(commitment.Record)["players"]
 	index, used := commitment.File.Inclusion.Index, r.File.Inclusion.Index
 	round, isKnown := beacon.Parse(commitment.Record.Beacon)
 	if isKnown { // otherwise CheckCommitted says what is wrong

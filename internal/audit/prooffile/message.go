@@ -100,9 +100,9 @@ func textOf(value any) string {
 }
 
 // listOf returns the texts of a list as a value.
-func listOf[E fmt.Stringer](elements []E) (list []any) {
+func listOf[E any](elements []E) (list []any) {
 	for _, element := range elements {
-		list = append(list, Printable(element.String()))
+		list = append(list, Printable(fmt.Sprint(element)))
 	}
 	return list
 }

@@ -126,7 +126,8 @@ var likely = map[string][]string{
 	"successor": {logKeyText, `"a+00000000+A` + strings.Repeat("A", 43) + `"`}, "predecessor": {logKeyText, `"a b+00000000+AQ` + strings.Repeat("A", 42) + `"`},
 	"checkpoint": {`"a\n7\n` + strings.Repeat("A", 43) + `=\n\n— a AAAA\n"`, `"b\n0\n` + strings.Repeat("/", 43) + `=\n\n— a AAAAA=\n— b AAAA==\n"`, `"a\n7\n"`},
 	"count":      {"2", "3", "13"}, "round": {"1", "2", "3"}, "path": {"[]", `["` + strings.Repeat("0", 64) + `"]`},
-	"beacon":        {`"quicknet 1000"`, `"quicknet 1001"`, `"evmnet 1000"`, `"quicknet 0"`, `"quicknet 9999999999999999"`},
+	"beacon":  {`"quicknet 1000"`, `"quicknet 1001"`, `"evmnet 1000"`, `"quicknet 0"`, `"quicknet 9999999999999999"`},
+	"players": {`{}`, `{"ann":"` + strings.Repeat("0", 64) + `"}`, `{"sha256":"` + strings.Repeat("0", 64) + `"}`}, "joined": {`"x"`, `"` + strings.Repeat("x", 257) + `"`},
 	"commitment_id": {`"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`}, "audit_id": {`"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`}, "id": {`"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`},
 }
 
@@ -147,7 +148,7 @@ var edges = []string{
 
 // names are of members of records, files, answers and cards, and of no member.
 var names = []string{
-	"id", "time", "kind", "spec", "audit_id", "algorithm", "size", "draw", "repeat", "hands", "input", "items_digest", "parameters", "reference", "client_seed", "reveal", "deadline", "commitment_id", "commitment", "count", "round", "beacon",
+	"id", "time", "kind", "spec", "audit_id", "algorithm", "size", "draw", "repeat", "hands", "input", "items_digest", "parameters", "reference", "client_seed", "reveal", "deadline", "commitment_id", "commitment", "count", "round", "beacon", "players", "joined", "ann", "bob",
 	"version", "root", "from", "taken", "cards", "to", "put", "cut", "cut_range", "expires", "successor", "predecessor", "checkpoint", "record", "seed", "tlog_proof", "log_key", "items", "rest", "shuffles", "log_index",
 	"position", "sealed_by", "salt", "path", "card", "code", "item", "instance", "x", "", "__proto__", "constructor", "toString", "hasOwnProperty", "length",
 }

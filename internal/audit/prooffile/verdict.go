@@ -136,7 +136,7 @@ func conclude(r *Result, say func(c *Conclusion, r *Result)) Conclusion {
 		c.note("note.later")
 	} else {
 		if committed := r.Find(StepCommitted); committed != nil {
-			c.of["id"] = committed.Message.Values["id"]
+			c.of["id"], c.of["players"] = committed.Message.Values["id"], committed.Message.Values["players"]
 		}
 		say(&c, r)
 	}
@@ -291,6 +291,9 @@ func (c *Conclusion) sayOfCommitment(r *Result) {
 		} else {
 			c.note("note.beacon.clock")
 		}
+	case r.Has(StepCommitted, OK) && c.of["players"] != nil:
+		c.Summary["players"] = c.of["players"]
+		c.note("note.players")
 	case r.Has(StepCommitted, OK):
 		c.note("note.commitment")
 	case r.Has(StepCommitted, Skipped):
@@ -347,6 +350,9 @@ func valuesOf(r *audit.Record) values {
 	}
 	if record["reference"] != nil {
 		of["reference"] = string(record["reference"]) // as JSON, so that it ends where it ends
+	}
+	if r.Players != nil {
+		of["players"] = listOf(r.Players.Names())
 	}
 	if s.Repeat > 1 {
 		of["times"] = s.Repeat

@@ -1,0 +1,85 @@
+package audit
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Players are the players of a commitment by their names, each with the SHA-256, in hex, of the
+// name, a line feed and the player's seed. The client seed joins their seeds: docs/spec.md, "Client
+// seeds of several players".
+type Players map[string]string
+
+// Check checks the names and the hashes, and how many there are.
+func (p Players) Check() error {
+	if len(p) == 0 || len(p) > 100 {
+		return errors.New("there are 1 to 100 players")
+	}
+	for _, name := range p.Names() {
+		if !isPlayer(name) || name == "sha256" {
+			return errors.New("a name has 1 to 32 of the characters A-Z, a-z, 0-9, - and _, and is not sha256")
+		}
+		if _, err := ParseHash(p[name]); err != nil {
+			return fmt.Errorf("the hash of %s is %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Names returns the names, sorted by their bytes.
+func (p Players) Names() []string { return slices.Sorted(maps.Keys(p)) }
+
+// Join returns the client seed that the seeds of all players make and, if that is a digest, the
+// joined text. The error names a player and shows no seed.
+func (p Players) Join(seeds map[string]string) (clientSeed, joined string, err error) {
+	for name := range seeds {
+		if p[name] == "" {
+			return "", "", fmt.Errorf("the commitment has no player %.32q", name)
+		}
+	}
+	parts := p.Names()
+	for i, name := range parts {
+		seed, isShown := seeds[name]
+		hash := sha256.Sum256([]byte(name + "\n" + seed))
+		switch {
+		case !isShown:
+			return "", "", fmt.Errorf("the seed of %s is missing", name)
+		case !isPlayerSeed(seed):
+			return "", "", fmt.Errorf("the seed of %s must have 1 to 64 of the characters A-Z, a-z, 0-9, - and _", name)
+		case hex.EncodeToString(hash[:]) != p[name]:
+			return "", "", fmt.Errorf("the seed of %s does not fit the hash in the commitment", name)
+		}
+		parts[i] = name + ":" + seed
+	}
+	if joined = strings.Join(parts, " "); len(joined) <= MaxClientSeed {
+		return joined, "", nil
+	}
+	return digestOf(joined), joined, nil
+}
+
+// digestOf returns the client seed for a joined text that is too long to be one.
+func digestOf(joined string) string {
+	sum := sha256.Sum256([]byte(joined))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// checkPlayers checks that the client seed joins the seeds of the players of the commitment c, if
+// it has any.
+func (r *Record) checkPlayers(c *Record) error {
+	if c.Players == nil {
+		return Rule(r.Joined == "", "the record has a joined text, and the commitment has no players")
+	}
+	seeds := map[string]string{}
+	for part := range strings.SplitSeq(cmp.Or(r.Joined, r.ClientSeed), " ") {
+		name, seed, _ := strings.Cut(part, ":")
+		seeds[name] = seed
+	}
+	clientSeed, joined, err := c.Players.Join(seeds)
+	return cmp.Or(err, Rule(clientSeed == r.ClientSeed && joined == r.Joined, "the client seed is not name:seed of each player, sorted by name, with single spaces"))
+}
