@@ -1068,6 +1068,11 @@ type Commitment struct {
 	// OpensAt The round with which everybody can open the seed; omitted without one.
 	OpensAt *Beacon `json:"opens_at,omitempty"`
 
+	// Players The players whose seeds make the client seed, 1 to 100: to the name of each the SHA-256, in hex, of the name, a
+	// line feed and the seed. A name has 1 to 32 of the characters A-Z, a-z, 0-9, - and _, and is not `sha256`.
+	// Without `beacon` and `count`. Omitted without players.
+	Players *Players `json:"players,omitempty"`
+
 	// Statement The lines of the statement except the last, which has the seed. So it can be shown to everyone, and the
 	// commitment is not its SHA-256: append `seed `, the revealed seed and a line feed to check.
 	Statement OpenStatement `json:"statement"`
@@ -1128,6 +1133,11 @@ type CommitmentRecord struct {
 
 	// Parameters All parameters of the deck type with their values, if it has any.
 	Parameters map[string]int `json:"parameters,omitempty"`
+
+	// Players The players whose seeds make the client seed, 1 to 100: to the name of each the SHA-256, in hex, of the name, a
+	// line feed and the seed. A name has 1 to 32 of the characters A-Z, a-z, 0-9, - and _, and is not `sha256`.
+	// Without `beacon` and `count`. Omitted without players.
+	Players *Players `json:"players,omitempty"`
 
 	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
 	// breaks, tabs or other control characters. Empty is the same as omitted.
@@ -1202,6 +1212,11 @@ type CommitmentRequest struct {
 	// Parameters Parameters of the deck type, integers by name. Only with `deck`.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
 
+	// Players The players whose seeds make the client seed, 1 to 100: to the name of each the SHA-256, in hex, of the name, a
+	// line feed and the seed. A name has 1 to 32 of the characters A-Z, a-z, 0-9, - and _, and is not `sha256`.
+	// Without `beacon` and `count`. Omitted without players.
+	Players *Players `json:"players,omitempty"`
+
 	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
 	// breaks, tabs or other control characters. Empty is the same as omitted.
 	Reference *Reference `json:"reference,omitempty"`
@@ -1265,6 +1280,11 @@ type CommitmentState struct {
 
 	// OpensAt The round with which everybody can open the seed; omitted without one.
 	OpensAt *Beacon `json:"opens_at,omitempty"`
+
+	// Players The players whose seeds make the client seed, 1 to 100: to the name of each the SHA-256, in hex, of the name, a
+	// line feed and the seed. A name has 1 to 32 of the characters A-Z, a-z, 0-9, - and _, and is not `sha256`.
+	// Without `beacon` and `count`. Omitted without players.
+	Players *Players `json:"players,omitempty"`
 
 	// Statement The lines of the statement except the last, which has the seed. So it can be shown to everyone, and the
 	// commitment is not its SHA-256: append `seed `, the revealed seed and a line feed to check.
@@ -1553,6 +1573,10 @@ type ItemsDigest string
 // verify the items.
 type ItemsSalt = string
 
+// JoinedSeeds The seeds of the players, if they are longer than 256 bytes together: `client_seed` is `sha256:` and the SHA-256
+// of this text. Omitted otherwise.
+type JoinedSeeds = string
+
 // LogBeginRecord The first record of a log that follows another one.
 type LogBeginRecord struct {
 	// Checkpoint The last checkpoint of that log, a signed note.
@@ -1710,6 +1734,15 @@ type PileShuffleRequest struct {
 
 // Piles The piles by name, in the order of their names.
 type Piles map[string]Pile
+
+// PlayerSeeds The seed of every player of the commitment, by name, in place of a `client_seed`. The service joins them, which
+// makes all of them public.
+type PlayerSeeds map[string]string
+
+// Players The players whose seeds make the client seed, 1 to 100: to the name of each the SHA-256, in hex, of the name, a
+// line feed and the seed. A name has 1 to 32 of the characters A-Z, a-z, 0-9, - and _, and is not `sha256`.
+// Without `beacon` and `count`. Omitted without players.
+type Players map[string]Digest
 
 // Preset Named hands. They have `sizes`, or `each` or `each_by` for one hand per player. After those of the players, `hands` has the
 // parts in `then`, in their order: the last six hands of `holdem:6` are a burnt card, the flop, a burnt card, the turn, a burnt
@@ -2140,8 +2173,12 @@ type ShoeRecord struct {
 
 	// ItemsDigest The rule by which the digest of the items in `input` was taken: `salted/1` if they came with an `items_salt`.
 	// Omitted for the plain digest.
-	ItemsDigest *ItemsDigest   `json:"items_digest,omitempty"`
-	Kind        ShoeRecordKind `json:"kind"`
+	ItemsDigest *ItemsDigest `json:"items_digest,omitempty"`
+
+	// Joined The seeds of the players, if they are longer than 256 bytes together: `client_seed` is `sha256:` and the SHA-256
+	// of this text. Omitted otherwise.
+	Joined *JoinedSeeds   `json:"joined,omitempty"`
+	Kind   ShoeRecordKind `json:"kind"`
 
 	// Parameters All parameters of the deck type with their values, if it has any.
 	Parameters map[string]int `json:"parameters,omitempty"`
@@ -2186,8 +2223,8 @@ type ShoeRequest struct {
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
 
 	// CommitmentID The commitment to use, which must be for one shuffle of all cards, without `draw`, `hands` and `repeat`.
-	// Needs a `client_seed`, or the `beacon_signature` if it has a beacon. Members that are omitted are taken from
-	// the commitment, except items, which must be sent again.
+	// Needs a `client_seed`, or the `beacon_signature` if it has a beacon, or `player_seeds` if it has players.
+	// Members that are omitted are taken from the commitment, except items, which must be sent again.
 	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
 
 	// Cut The number of cards before the cut card, at least 1 and fewer than all; or the least and the largest such number,
@@ -2215,6 +2252,10 @@ type ShoeRequest struct {
 
 	// Parameters Parameters of the deck type, integers by name. Only with `deck`.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
+
+	// PlayerSeeds The seed of every player of the commitment, by name, in place of a `client_seed`. The service joins them, which
+	// makes all of them public.
+	PlayerSeeds *PlayerSeeds `json:"player_seeds,omitempty"`
 
 	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
 	// breaks, tabs or other control characters. Empty is the same as omitted.
@@ -2327,8 +2368,12 @@ type ShuffleRecord struct {
 
 	// ItemsDigest The rule by which the digest of the items in `input` was taken: `salted/1` if they came with an `items_salt`.
 	// Omitted for the plain digest.
-	ItemsDigest *ItemsDigest      `json:"items_digest,omitempty"`
-	Kind        ShuffleRecordKind `json:"kind"`
+	ItemsDigest *ItemsDigest `json:"items_digest,omitempty"`
+
+	// Joined The seeds of the players, if they are longer than 256 bytes together: `client_seed` is `sha256:` and the SHA-256
+	// of this text. Omitted otherwise.
+	Joined *JoinedSeeds      `json:"joined,omitempty"`
+	Kind   ShuffleRecordKind `json:"kind"`
 
 	// Parameters All parameters of the deck type with their values, if it has any.
 	Parameters map[string]int `json:"parameters,omitempty"`
@@ -2377,8 +2422,9 @@ type ShuffleRequest struct {
 	// is the same as omitted.
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
 
-	// CommitmentID The commitment to use. Needs a `client_seed`, or the `beacon_signature` if it has a beacon. Members that are omitted are taken from the commitment,
-	// except items, which must be sent again.
+	// CommitmentID The commitment to use. Needs a `client_seed`, or the `beacon_signature` if it has a beacon, or `player_seeds` if
+	// it has players. Members that are omitted are taken from the commitment, except items, which must be sent
+	// again.
 	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
 
 	// Deck A deck type. `GET /decks` lists them.
@@ -2407,6 +2453,10 @@ type ShuffleRequest struct {
 
 	// Parameters Parameters of the deck type, integers by name. Only with `deck`.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
+
+	// PlayerSeeds The seed of every player of the commitment, by name, in place of a `client_seed`. The service joins them, which
+	// makes all of them public.
+	PlayerSeeds *PlayerSeeds `json:"player_seeds,omitempty"`
 
 	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
 	// breaks, tabs or other control characters. Empty is the same as omitted.
@@ -3971,6 +4021,10 @@ type ClientInterface interface {
 	// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 	// relay of drand, and send it as `beacon_signature`.
 	//
+	// With `players` the players choose their seeds before step 1, and the commitment has the hash of each. In step 2
+	// they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
+	// used: it is void at its deadline.
+	//
 	// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
 	// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
 	//
@@ -3994,6 +4048,10 @@ type ClientInterface interface {
 	//
 	// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 	// relay of drand, and send it as `beacon_signature`.
+	//
+	// With `players` the players choose their seeds before step 1, and the commitment has the hash of each. In step 2
+	// they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
+	// used: it is void at its deadline.
 	//
 	// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
 	// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
@@ -4621,6 +4679,10 @@ func (c *Client) ListCommitments(ctx context.Context, params *ListCommitmentsPar
 // With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 // relay of drand, and send it as `beacon_signature`.
 //
+// With `players` the players choose their seeds before step 1, and the commitment has the hash of each. In step 2
+// they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
+// used: it is void at its deadline.
+//
 // With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
 // then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
 //
@@ -4654,6 +4716,10 @@ func (c *Client) CreateCommitmentWithBody(ctx context.Context, params *CreateCom
 //
 // With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 // relay of drand, and send it as `beacon_signature`.
+//
+// With `players` the players choose their seeds before step 1, and the commitment has the hash of each. In step 2
+// they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
+// used: it is void at its deadline.
 //
 // With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
 // then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
@@ -7940,6 +8006,10 @@ type ClientWithResponsesInterface interface {
 	// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 	// relay of drand, and send it as `beacon_signature`.
 	//
+	// With `players` the players choose their seeds before step 1, and the commitment has the hash of each. In step 2
+	// they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
+	// used: it is void at its deadline.
+	//
 	// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
 	// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
 	//
@@ -7963,6 +8033,10 @@ type ClientWithResponsesInterface interface {
 	//
 	// With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 	// relay of drand, and send it as `beacon_signature`.
+	//
+	// With `players` the players choose their seeds before step 1, and the commitment has the hash of each. In step 2
+	// they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
+	// used: it is void at its deadline.
 	//
 	// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
 	// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
@@ -12859,6 +12933,10 @@ func (c *ClientWithResponses) ListCommitmentsWithResponse(ctx context.Context, p
 // With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 // relay of drand, and send it as `beacon_signature`.
 //
+// With `players` the players choose their seeds before step 1, and the commitment has the hash of each. In step 2
+// they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
+// used: it is void at its deadline.
+//
 // With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
 // then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
 //
@@ -12888,6 +12966,10 @@ func (c *ClientWithResponses) CreateCommitmentWithBodyWithResponse(ctx context.C
 //
 // With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
 // relay of drand, and send it as `beacon_signature`.
+//
+// With `players` the players choose their seeds before step 1, and the commitment has the hash of each. In step 2
+// they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
+// used: it is void at its deadline.
 //
 // With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
 // then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.

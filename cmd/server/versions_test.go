@@ -68,6 +68,9 @@ var features = map[ledger.Version]func(s *server){
 	ledger.Beacons: func(s *server) {
 		s.commit(`{"size": 6, "draw": 1, "beacon": {"chain": "quicknet", "after": "1m"}}`)
 	},
+	ledger.Players: func(s *server) {
+		s.commit(`{"size": 6, "draw": 1, "players": {"ann": "` + strings.Repeat("0", 64) + `"}}`)
+	},
 	ledger.Books: func(s *server) {
 		s.wantOK(s.useCommitment(s.commit(`{"size": 6, "draw": 1, "count": 2}`).ID))
 	},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -42,8 +43,9 @@ func (a *logAPI) getCommitment(x *exchange) error {
 	return x.sendFresh(append(out.buf, '\n'))
 }
 
-// commitmentBytes is the approximate memory of a commitment in a list.
-const commitmentBytes = 2 << 10
+// commitmentBytes is the approximate memory of a commitment in a list, and playerBytes of each of its
+// players.
+const commitmentBytes, playerBytes = 2 << 10, 512
 
 // listCommitments answers GET /commitments.
 func (a *logAPI) listCommitments(x *exchange) error {
@@ -63,7 +65,9 @@ func (a *logAPI) listCommitments(x *exchange) error {
 	if err := x.lease.Grow(int64(limit) * commitmentBytes); err != nil {
 		return err
 	}
-	found, err := a.Dealer.Commitments(x.r.Context(), dealer.Status(status), after, limit)
+	found, err := a.Dealer.Commitments(x.r.Context(), dealer.Status(status), after, limit, func(c *dealer.Commitment) error {
+		return x.lease.Grow(int64(len(c.Players)) * playerBytes)
+	})
 	if err != nil {
 		return err
 	}
@@ -93,6 +97,9 @@ func (o *object) made(c *dealer.Commitment) {
 	o.time("deadline", c.Deadline.UTC(), audit.TimeFormat)
 	if c.Count > 0 {
 		o.number("count", c.Count)
+	}
+	if players, err := json.Marshal(c.Players); err == nil && c.Players != nil { // it sorts them
+		o.raw("players", string(players))
 	}
 	o.round("beacon", c.Beacon)
 	o.round("opens_at", c.OpensAt)

@@ -122,6 +122,7 @@ var shuffleMembers = []member[*shuffleRequest]{
 		return nil
 	}},
 	value("beacon_signature", func(q *shuffleRequest) *string { return &q.BeaconSignature }, (*httpjson.Reader).String),
+	value("player_seeds", func(q *shuffleRequest) *map[string]string { return &q.PlayerSeeds }, readPlayers),
 	{name: "reveal", read: func(d *httpjson.Reader, q *shuffleRequest) error {
 		when, err := d.String()
 		if err == nil && when != "now" {
@@ -135,6 +136,16 @@ var shuffleMembers = []member[*shuffleRequest]{
 	value("count", func(q *shuffleRequest) **uint64 { return &q.Count }, readCount),
 	{name: "beacon", read: readBeacon},
 	value("opens_at_round", func(q *shuffleRequest) **uint64 { return &q.OpensAt }, readCount),
+	value("players", func(q *shuffleRequest) *map[string]string { return (*map[string]string)(&q.Players) }, readPlayers),
+}
+
+// readPlayers reads a text of each player, by the name.
+func readPlayers(d *httpjson.Reader) (map[string]string, error) {
+	texts := map[string]string{}
+	return texts, d.Object(`an object of names and texts such as {"ann": "...", "bob": "..."}`, func(name string) (err error) {
+		texts[name], err = d.String()
+		return err
+	})
 }
 
 // A sentBeacon is the beacon of a commitment in a request.
@@ -164,10 +175,10 @@ func readBeacon(d *httpjson.Reader, q *shuffleRequest) error {
 
 // The members of each kind of request.
 var (
-	shuffleForm    = form([]string{"expires_in", "cut", "count", "beacon", "opens_at_round"}, nil, "")
-	commitmentForm = form([]string{"cut"}, []string{"client_seed", "commitment_id", "beacon_signature", "reveal"},
+	shuffleForm    = form([]string{"expires_in", "cut", "count", "beacon", "players", "opens_at_round"}, nil, "")
+	commitmentForm = form([]string{"cut"}, []string{"client_seed", "commitment_id", "beacon_signature", "player_seeds", "reveal"},
 		"belongs to the shuffle that uses the commitment, not to the commitment. Leave it out here.")
-	shoeForm = form([]string{"count", "beacon", "opens_at_round"}, []string{"draw", "hands", "repeat", "reveal"},
+	shoeForm = form([]string{"count", "beacon", "players", "opens_at_round"}, []string{"draw", "hands", "repeat", "reveal"},
 		"is not for shoes: the whole deck is shuffled once, dealt later, and revealed when the shoe is closed. Leave it out.")
 )
 

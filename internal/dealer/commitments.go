@@ -98,6 +98,7 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		}
 		record.Statement.Seed = nil
 		record.Deadline = record.Time.Add(cmp.Or(r.Expiry, d.options.Deadline))
+		record.Players = r.Players
 		if record.Beacon, err = beaconOf(&r.Request, record); err != nil {
 			return nil, err
 		}
@@ -112,7 +113,9 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.open.Add(record.ID, c)
+		if record.Players == nil { // which would make the cache large
+			d.open.Add(record.ID, c)
+		}
 		d.options.Observe(Committed)
 		return c.commitment(), nil
 	})
@@ -288,8 +291,8 @@ func (d *Dealer) checkOpen(ctx context.Context, c *committed, at time.Time) erro
 }
 
 // Commitments returns at most limit commitments after an id, oldest first. An empty status selects
-// all.
-func (d *Dealer) Commitments(ctx context.Context, status Status, after uuid.UUID, limit int) ([]Commitment, error) {
+// all. It calls reserve with each before it reads further.
+func (d *Dealer) Commitments(ctx context.Context, status Status, after uuid.UUID, limit int, reserve func(*Commitment) error) ([]Commitment, error) {
 	q := ledger.ClaimQuery{Prefix: journal.Commitments, Limit: limit}
 	switch status {
 	case StatusOpen:
@@ -320,6 +323,9 @@ func (d *Dealer) Commitments(ctx context.Context, status Status, after uuid.UUID
 				return nil, err
 			}
 			if status == "" || c.Status == status { // an open claim may be late, or used in between
+				if err := reserve(c); err != nil {
+					return nil, err
+				}
 				list = append(list, *c)
 			}
 			if len(list) == limit {

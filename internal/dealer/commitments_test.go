@@ -226,7 +226,7 @@ func TestCommitmentsAreListedByStatus(t *testing.T) {
 	for status, want := range all {
 		var got []uuid.UUID
 		for after := uuid.Nil; ; {
-			page, err := d.Commitments(t.Context(), status, after, 3)
+			page, err := d.Commitments(t.Context(), status, after, 3, func(*Commitment) error { return nil })
 			require.NoError(t, err)
 			for _, c := range page {
 				assert.Truef(t, status == "" || c.Status == status, "%s has a commitment that is %s", status, c.Status)

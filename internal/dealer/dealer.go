@@ -229,7 +229,8 @@ func (d *Dealer) Record(kind audit.Kind, t *Draft) (*audit.Record, error) {
 	s := t.Plan.Statement
 	s.Seed = t.Seed
 	record := &audit.Record{
-		Kind: kind, Statement: s, Parameters: t.Plan.Parameters, ClientSeed: t.Plan.Request.ClientSeed, ItemsDigest: t.Plan.ItemsDigest,
+		Kind: kind, Statement: s, Parameters: t.Plan.Parameters, ItemsDigest: t.Plan.ItemsDigest,
+		ClientSeed: t.Plan.Request.ClientSeed, Joined: t.Plan.Request.Joined,
 	}
 	switch c := t.committed; {
 	case c == nil:

@@ -138,6 +138,8 @@ func (e *Entry) encode() ledger.Entry {
 func needs(r *audit.Record) ledger.Version {
 	name, _ := r.To.Pile()
 	switch {
+	case r.Players != nil:
+		return ledger.Players
 	case r.OpensAt != "":
 		return ledger.TimeLocks
 	case r.Beacon != "":

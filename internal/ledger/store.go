@@ -323,7 +323,8 @@ const (
 	Books        Version = 2026112701 // count, round and path
 	Beacons      Version = 2026112702 // beacon
 	TimeLocks    Version = 2026112801 // opens_at and sealed_seed
-	KnownVersion         = TimeLocks  // the newest that this program knows
+	Players      Version = 2026112802 // players and joined
+	KnownVersion         = Players    // the newest that this program knows
 
 	Moved Version = 9999123199 // the log goes on in another store
 )

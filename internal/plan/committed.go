@@ -17,11 +17,17 @@ func fillIn(request *Request, committed *audit.Record) (*Request, error) {
 		return nil, Refuse("/unique_reference", "unique_reference requires a reference")
 	case request.BeaconSignature != "":
 		return nil, Refuse("/beacon_signature", "beacon_signature requires the commitment_id of a commitment with a beacon")
+	case request.PlayerSeeds != nil:
+		return nil, Refuse("/player_seeds", "player_seeds requires the commitment_id of a commitment with players")
+	case request.Players != nil && (request.Count != nil || request.Beacon > 0 || request.BeaconAfter > 0):
+		return nil, Refuse("/players", "players must be omitted with beacon or count: their seeds make the client seed of one shuffle or shoe")
+	case request.Players != nil && request.Players.Check() != nil:
+		return nil, Refuse("/players", "players must be names, each with the hash of the player's seed: %s", request.Players.Check())
 	default:
 		return request, nil
 	}
 	r, s := *request, &committed.Statement
-	if err := takeSignature(&r, committed); err != nil {
+	if err := cmp.Or(takeSignature(&r, committed), takePlayerSeeds(&r, committed)); err != nil {
 		return nil, err
 	}
 	if r.ClientSeed == "" {
@@ -76,6 +82,22 @@ func takeSignature(r *Request, committed *audit.Record) error {
 		}
 		return nil
 	}
+}
+
+// takePlayerSeeds makes the client seed of the seeds of the commitment's players.
+func takePlayerSeeds(r *Request, committed *audit.Record) (err error) {
+	switch {
+	case committed.Players == nil && r.PlayerSeeds == nil:
+		return nil
+	case committed.Players == nil:
+		return Refuse("/player_seeds", "player_seeds must be omitted: the commitment names no players")
+	case r.ClientSeed != "":
+		return Refuse("/client_seed", "client_seed must be omitted: the seeds of the players make it, in player_seeds")
+	}
+	if r.ClientSeed, r.Joined, err = committed.Players.Join(r.PlayerSeeds); err != nil {
+		return Refuse("/player_seeds", "player_seeds must be the seeds of all players of the commitment: %s", err)
+	}
+	return nil
 }
 
 // compareInput returns an error that names the input member which differs from the commitment.

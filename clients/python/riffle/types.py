@@ -27,10 +27,12 @@ class ShuffleRequest(TypedDict):
     reference: NotRequired[Reference]
     unique_reference: NotRequired[UniqueReference]
     commitment_id: NotRequired[str]
-    """The commitment to use. Needs a `client_seed`, or the `beacon_signature` if it has a beacon. Members that are omitted are taken from the commitment,
-    except items, which must be sent again.
+    """The commitment to use. Needs a `client_seed`, or the `beacon_signature` if it has a beacon, or `player_seeds` if
+    it has players. Members that are omitted are taken from the commitment, except items, which must be sent
+    again.
     """
     beacon_signature: NotRequired[BeaconSignature]
+    player_seeds: NotRequired[PlayerSeeds]
     reveal: NotRequired[RevealTime]
     """Makes the seed public immediately. Without it only the caller gets the seed, until it is revealed."""
 
@@ -64,6 +66,7 @@ class CommitmentRequest(TypedDict):
     chooses it: by its number, or as the first one that is published this time from now or later. It is
     published before the deadline.
     """
+    players: NotRequired[Players]
     opens_at_round: NotRequired[int]
     """The round of the public beacon quicknet with which everybody can open the seed. It is published from ten seconds
     to ten years after the deadline.
@@ -185,6 +188,7 @@ class Commitment(TypedDict):
     deadline: Deadline
     count: NotRequired[RoundCount]
     beacon: NotRequired[Beacon]
+    players: NotRequired[Players]
     opens_at: NotRequired[Beacon]
     """The round with which everybody can open the seed; omitted without one."""
 
@@ -200,6 +204,7 @@ class CommitmentState(TypedDict):
     deadline: Deadline
     count: NotRequired[RoundCount]
     beacon: NotRequired[Beacon]
+    players: NotRequired[Players]
     opens_at: NotRequired[Beacon]
     """The round with which everybody can open the seed; omitted without one."""
     status: CommitmentStatus
@@ -241,10 +246,11 @@ class ShoeRequest(TypedDict):
     client_seed: NotRequired[ClientSeed]
     commitment_id: NotRequired[str]
     """The commitment to use, which must be for one shuffle of all cards, without `draw`, `hands` and `repeat`.
-    Needs a `client_seed`, or the `beacon_signature` if it has a beacon. Members that are omitted are taken from
-    the commitment, except items, which must be sent again.
+    Needs a `client_seed`, or the `beacon_signature` if it has a beacon, or `player_seeds` if it has players.
+    Members that are omitted are taken from the commitment, except items, which must be sent again.
     """
     beacon_signature: NotRequired[BeaconSignature]
+    player_seeds: NotRequired[PlayerSeeds]
     reference: NotRequired[Reference]
     unique_reference: NotRequired[UniqueReference]
     cut: NotRequired[CutCard]
@@ -494,6 +500,7 @@ class ShuffleRecord(TypedDict):
     """The seed was public from the start."""
     commitment_id: NotRequired[str]
     """The commitment that the shuffle used, if any. Both records have the same `commitment`, unless it is a book."""
+    joined: NotRequired[JoinedSeeds]
     count: NotRequired[RoundCount]
     round: NotRequired[int]
     """The round of the book, from 1; omitted without one."""
@@ -528,6 +535,7 @@ class CommitmentRecord(TypedDict):
     deadline: Deadline
     beacon: NotRequired[str]
     """The round of a beacon, such as `quicknet 1000`, whose signature is the client seed; omitted without one."""
+    players: NotRequired[Players]
     opens_at: NotRequired[str]
     """The round of a beacon, such as `quicknet 1000`, with which everybody can open `sealed_seed`; omitted without one."""
     sealed_seed: NotRequired[str]
@@ -590,6 +598,7 @@ class ShoeRecord(TypedDict):
     client_seed: NotRequired[ClientSeed]
     commitment_id: NotRequired[str]
     """The commitment that the shoe used, if any. Both records have the same `commitment`."""
+    joined: NotRequired[JoinedSeeds]
     cut: NotRequired[CutPosition]
     cut_range: NotRequired[CutRange]
     expires: NotRequired[Time]
@@ -769,6 +778,12 @@ Chain: TypeAlias = "Literal['quicknet']"
 BeaconRound: TypeAlias = "int"
 
 BeaconSignature: TypeAlias = "str"
+
+Players: TypeAlias = "dict[str, Digest]"
+
+PlayerSeeds: TypeAlias = "dict[str, str]"
+
+JoinedSeeds: TypeAlias = "str"
 
 RoundCount: TypeAlias = "int"
 

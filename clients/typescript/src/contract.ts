@@ -115,6 +115,10 @@ export interface paths {
          *     With a `beacon` step 2 is the beacon's: wait for the time in the answer, get the signature of its round from any
          *     relay of drand, and send it as `beacon_signature`.
          *
+         *     With `players` the players choose their seeds before step 1, and the commitment has the hash of each. In step 2
+         *     they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
+         *     used: it is void at its deadline.
+         *
          *     With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
          *     then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
          *
@@ -964,11 +968,13 @@ export interface components {
             unique_reference?: components["schemas"]["UniqueReference"];
             /**
              * Format: uuid
-             * @description The commitment to use. Needs a `client_seed`, or the `beacon_signature` if it has a beacon. Members that are omitted are taken from the commitment,
-             *     except items, which must be sent again.
+             * @description The commitment to use. Needs a `client_seed`, or the `beacon_signature` if it has a beacon, or `player_seeds` if
+             *     it has players. Members that are omitted are taken from the commitment, except items, which must be sent
+             *     again.
              */
             commitment_id?: string;
             beacon_signature?: components["schemas"]["BeaconSignature"];
+            player_seeds?: components["schemas"]["PlayerSeeds"];
             /** @description Makes the seed public immediately. Without it only the caller gets the seed, until it is revealed. */
             reveal?: components["schemas"]["RevealTime"];
         } & ({
@@ -1025,6 +1031,7 @@ export interface components {
                 /** @description A time such as `10s` or `5m`. */
                 after?: string;
             } & (unknown | unknown);
+            players?: components["schemas"]["Players"];
             /**
              * Format: uint64
              * @description The round of the public beacon quicknet with which everybody can open the seed. It is published from ten seconds
@@ -1265,6 +1272,7 @@ export interface components {
             deadline: components["schemas"]["Deadline"];
             count?: components["schemas"]["RoundCount"];
             beacon?: components["schemas"]["Beacon"];
+            players?: components["schemas"]["Players"];
             /** @description The round with which everybody can open the seed; omitted without one. */
             opens_at?: components["schemas"]["Beacon"];
         };
@@ -1281,6 +1289,7 @@ export interface components {
             deadline: components["schemas"]["Deadline"];
             count?: components["schemas"]["RoundCount"];
             beacon?: components["schemas"]["Beacon"];
+            players?: components["schemas"]["Players"];
             /** @description The round with which everybody can open the seed; omitted without one. */
             opens_at?: components["schemas"]["Beacon"];
             status: components["schemas"]["CommitmentStatus"];
@@ -1322,6 +1331,26 @@ export interface components {
          */
         BeaconSignature: string;
         /**
+         * @description The players whose seeds make the client seed, 1 to 100: to the name of each the SHA-256, in hex, of the name, a
+         *     line feed and the seed. A name has 1 to 32 of the characters A-Z, a-z, 0-9, - and _, and is not `sha256`.
+         *     Without `beacon` and `count`. Omitted without players.
+         */
+        Players: {
+            [key: string]: components["schemas"]["Digest"];
+        };
+        /**
+         * @description The seed of every player of the commitment, by name, in place of a `client_seed`. The service joins them, which
+         *     makes all of them public.
+         */
+        PlayerSeeds: {
+            [key: string]: string;
+        };
+        /**
+         * @description The seeds of the players, if they are longer than 256 bytes together: `client_seed` is `sha256:` and the SHA-256
+         *     of this text. Omitted otherwise.
+         */
+        JoinedSeeds: string;
+        /**
          * Format: uint64
          * @description The number of rounds of a book; omitted without one.
          */
@@ -1360,11 +1389,12 @@ export interface components {
             /**
              * Format: uuid
              * @description The commitment to use, which must be for one shuffle of all cards, without `draw`, `hands` and `repeat`.
-             *     Needs a `client_seed`, or the `beacon_signature` if it has a beacon. Members that are omitted are taken from
-             *     the commitment, except items, which must be sent again.
+             *     Needs a `client_seed`, or the `beacon_signature` if it has a beacon, or `player_seeds` if it has players.
+             *     Members that are omitted are taken from the commitment, except items, which must be sent again.
              */
             commitment_id?: string;
             beacon_signature?: components["schemas"]["BeaconSignature"];
+            player_seeds?: components["schemas"]["PlayerSeeds"];
             reference?: components["schemas"]["Reference"];
             unique_reference?: components["schemas"]["UniqueReference"];
             cut?: components["schemas"]["CutCard"];
@@ -1780,6 +1810,7 @@ export interface components {
              * @description The commitment that the shuffle used, if any. Both records have the same `commitment`, unless it is a book.
              */
             commitment_id?: string;
+            joined?: components["schemas"]["JoinedSeeds"];
             count?: components["schemas"]["RoundCount"];
             /**
              * Format: uint64
@@ -1828,6 +1859,7 @@ export interface components {
             deadline: components["schemas"]["Deadline"];
             /** @description The round of a beacon, such as `quicknet 1000`, whose signature is the client seed; omitted without one. */
             beacon?: string;
+            players?: components["schemas"]["Players"];
             /** @description The round of a beacon, such as `quicknet 1000`, with which everybody can open `sealed_seed`; omitted without one. */
             opens_at?: string;
             /**
@@ -1923,6 +1955,7 @@ export interface components {
              * @description The commitment that the shoe used, if any. Both records have the same `commitment`.
              */
             commitment_id?: string;
+            joined?: components["schemas"]["JoinedSeeds"];
             cut?: components["schemas"]["CutPosition"];
             cut_range?: components["schemas"]["CutRange"];
             /** @description Cards are dealt until this time. */
