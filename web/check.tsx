@@ -33,6 +33,7 @@ interface Summary {
   commitment?: 'missing';
   beacon?: string;
   cosigned?: boolean;
+  players?: string[];
 }
 
 /** A Part is the verdict on proofs that belong together. */
@@ -303,7 +304,7 @@ export function Line({check, texts}: {check: Check; texts: Text[]}) {
         {more.length > 0 && <span class="more">{more.join('')}</span>}
       </p>
       {compared && <p class="compared">{compared}</p>}
-      <Beacon summary={summary.if ?? summary} />
+      <LastInput summary={summary.if ?? summary} />
     </>
   );
 }
@@ -343,8 +344,9 @@ export function Steps({check, texts}: {check: Check; texts: Text[]}) {
   );
 }
 
-/** Beacon says that nobody chose the client seed, if a beacon did. */
-function Beacon({summary: {beacon, cosigned}}: {summary: Summary}) {
+/** LastInput says why nobody chose the client seed, if a beacon or players did. */
+function LastInput({summary: {beacon, cosigned, players}}: {summary: Summary}) {
+  if (players) return <p>{text('verify.players', listed(players))}</p>;
   return beacon ? (
     <p>{`${text('verify.beacon', beacon)} ${text(`verify.beacon.${cosigned ? 'cosigned' : 'clock'}`)}`}</p>
   ) : null;

@@ -51,7 +51,7 @@ async function orderOf({file, record: made}: Locked['proof'], seed: string, clie
   const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(statementOf(made, seed))),
     commitment = Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
   const record: Record<string, unknown> = {...made, kind: 'shuffle', client_seed: clientSeed, commitment};
-  for (const name of ['deadline', 'opens_at', 'sealed_seed', 'beacon', 'count']) delete record[name];
+  for (const name of ['deadline', 'opens_at', 'sealed_seed', 'beacon', 'players', 'count']) delete record[name];
   const shuffle = {...file, record: JSON.stringify(record), seed, client_seed: clientSeed};
   const {orders, cards} = (await traceText(JSON.stringify(shuffle))) as {
     orders?: number[][];

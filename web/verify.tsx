@@ -392,16 +392,14 @@ interface Round {
 /** Next leads from a record that deals nothing to the one that it is about. */
 function Next({record}: {record: Shown}) {
   const {id, kind, commitment_id: made, audit_id: revealed, count} = record;
-  const [next, setNext] = useState<{state: string; to?: string; beacon?: Round}>();
+  const [next, setNext] = useState<{state: string; to?: string; beacon?: Round; players?: Record<string, string>}>();
   useEffect(() => {
     if (kind === 'void') setNext({state: 'ran-out', to: made});
     else if (kind === 'reveal') setNext({state: 'reveal', to: revealed});
     else if (kind === 'commitment')
       void send(path(['commitments', id]))
         .then((answer) => answer.json())
-        .then((found: {status: string; audit_id?: string; beacon?: Round}) =>
-          setNext({state: found.status, to: found.audit_id, beacon: found.beacon}),
-        )
+        .then(({status: state, audit_id: to, beacon, players}) => setNext({state, to, beacon, players}))
         .catch(() => {}); // the verdict stands without it
   }, []);
   if (!next) return null;
@@ -412,6 +410,7 @@ function Next({record}: {record: Shown}) {
       {next.beacon && (
         <p>{text('next.beacon', `${next.beacon.chain} ${next.beacon.round}`, shortTime(next.beacon.time))}</p>
       )}
+      {next.players && <p>{text('next.players', Object.keys(next.players).join(', '))}</p>}
     </>
   );
 }

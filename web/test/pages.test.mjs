@@ -256,6 +256,7 @@ test(`every ${everyLook ? '' : 'eighth '}vector gets its verdict`, async () => {
     ...(await read('witnesses')),
     ...(await read('books')),
     ...(await read('beacons')),
+    ...(await read('players')),
   ];
   const {page, wrong, close} = await open(browser, `${service.base}/verify`);
   const different = [];

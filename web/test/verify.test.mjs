@@ -539,8 +539,22 @@ test('the link to a commitment with a beacon says when its round is published', 
   await close();
 });
 
-test('a proof whose client seed is of a beacon says that nobody chose it, in both languages', async () => {
-  const vectors = JSON.parse(await readFile(new URL('../../testdata/riffle1/beacons.json', import.meta.url))).verdicts;
+test('the link to a commitment with players names them', async () => {
+  const made = await fetch(`${service.base}/commitments`, {
+    method: 'POST',
+    body: `{"size": 5, "players": {"bob": "${'0'.repeat(64)}", "ann": "${'1'.repeat(64)}"}}`,
+    headers: {'Content-Type': 'application/json'},
+  });
+  const {page, wrong, close} = await open(browser, `${service.base}/a/${(await made.json()).commitment_id}`);
+  await page.getByText('Its client seed joins the seeds of ann, bob.').waitFor();
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('a proof whose client seed is of a beacon or of players says so, in both languages', async () => {
+  const read = async (name) =>
+    JSON.parse(await readFile(new URL(`../../testdata/riffle1/${name}.json`, import.meta.url))).verdicts;
+  const vectors = [...(await read('beacons')), ...(await read('players'))];
   const of = (name) => vectors.find((vector) => vector.name === name).texts.map(({text}) => text);
   for (const [locale, name, said] of [
     ['en', 'a shuffle with the signature as its client seed', /signature of quicknet 1000, .*own clock/],
@@ -550,6 +564,8 @@ test('a proof whose client seed is of a beacon says that nobody chose it, in bot
       /signature of quicknet 1000, .*witnesses of the policy had seen/,
     ],
     ['zh-CN', 'a commitment that witnesses cosigned before the round', /公共信标 quicknet 1000 的签名.*见证人/],
+    ['en', 'a joined text of 257 bytes', /joins the seeds of ann, bob, cyn,? and dan, each fixed before/],
+    ['zh-CN', 'two players', /由 ann和bob 的种子合并而成/],
   ]) {
     const {page, wrong, close} = await open(browser, `${service.base}/verify`, {locale});
     await give(page, ...of(name));
