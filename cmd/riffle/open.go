@@ -172,6 +172,12 @@ func (o *opened) follow(made *audit.Record, seed rng.Seed) error {
 	r := &audit.Record{Kind: audit.KindShuffle, ID: made.ID, Time: made.Time, Statement: made.Statement, Parameters: made.Parameters, ItemsDigest: made.ItemsDigest, ClientSeed: o.ClientSeed}
 	r.Statement.Seed = seed
 	r.Commitment = r.Statement.Commitment()
+	if made.Players != nil { // their seeds and no other client seed
+		r.CommitmentID = made.ID
+		if err := r.CheckCommitted(made); err != nil {
+			return err
+		}
+	}
 	v, _ := audit.Verify(r.Append(nil), seed, math.MaxUint64, nil) // no error, since nothing interrupts it
 	o.Shuffles = v.Orders
 	return audit.Rule(v.OK, "%s", v.Steps[len(v.Steps)-1].Detail)

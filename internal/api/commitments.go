@@ -66,7 +66,7 @@ func (a *logAPI) listCommitments(x *exchange) error {
 		return err
 	}
 	found, err := a.Dealer.Commitments(x.r.Context(), dealer.Status(status), after, limit, func(c *dealer.Commitment) error {
-		return x.lease.Grow(int64(len(c.Players)) * playerBytes)
+		return x.lease.Grow(int64(len(c.Players)*playerBytes + len(c.SealedSeed)))
 	})
 	if err != nil {
 		return err

@@ -113,7 +113,7 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if err != nil {
 			return nil, err
 		}
-		if record.Players == nil { // which would make the cache large
+		if record.Players == nil && record.SealedSeed == "" { // which would make the cache large
 			d.open.Add(record.ID, c)
 		}
 		d.options.Observe(Committed)

@@ -116,7 +116,7 @@ test('with a beacon no other client seed than its signature counts', async () =>
   await close();
 });
 
-test('the order that a void commitment did not deal is shown, and a lie of the operator, in both languages', async () => {
+test('the order that a void commitment did not deal is shown, and a lie, in both languages', async () => {
   const [used] = texts('a shuffle that used it, with its seed'),
     {orders} = await traceText(used);
   for (const [locale, button, said] of [
