@@ -93,10 +93,10 @@ type opener struct {
 	key   *bls12381.G1
 }
 
-// Unwrap decrypts the key of a file.
+// Unwrap decrypts the key of a file, which has one stanza or more.
 func (o opener) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	const size = bls12381.G2SizeCompressed
-	if s := stanzas[0]; len(stanzas) != 1 || s.Type != stanza || !slices.Equal(s.Args, args(o.round)) || len(s.Body) != size+2*keySize {
+	if s := stanzas[0]; len(stanzas) > 1 || s.Type != stanza || !slices.Equal(s.Args, args(o.round)) || len(s.Body) != size+2*keySize {
 		return nil, errors.New("it has other keys, or more than one")
 	}
 	body, u, again := stanzas[0].Body, &bls12381.G2{}, &bls12381.G2{}
@@ -129,8 +129,8 @@ func masked(text []byte, domain string, secret []byte) []byte {
 	return out
 }
 
-// exponent returns the first SHA-256 of a counter and of the secrets, less its highest bit, that is
-// below the order of the groups.
+// exponent returns the first SHA-256 of a counter and of the secrets, with its first byte halved,
+// that is below the order of the groups.
 func exponent(sigma, key []byte) *bls12381.Scalar {
 	secret, r := sha256.Sum256(slices.Concat([]byte("IBE-H3"), sigma, key)), &bls12381.Scalar{}
 	for i := uint16(1); ; i++ {
