@@ -1,156 +1,126 @@
 package main
 
 import (
-	"fmt"
+	_ "embed"
 	"math"
 	"slices"
+	"strings"
+	"text/template"
 
 	"riffle/internal/fairness"
 )
 
-// What is likely behind a finding.
-const (
-	causeSame    = "the orders are printed without being shuffled, or each run begins with the same seed."
-	causeSattolo = "Sattolo's algorithm, or Fisher-Yates with an off-by-one: the other place is drawn from the places after this one, " +
-		"and has to be drawn from this one and those after it. If single cycles are wanted, compare with --cyclic."
-	causeNaive = "each place is swapped with any place. Of n items that makes n^n equally likely runs, which n! orders cannot share evenly. " +
-		"Draw the other place from this one and those after it."
-	causeNever  = "an off-by-one: the range that is drawn from leaves out a place."
-	causeNear   = "too few swaps or riffles (52 cards take more than seven), or sorting by a random comparator: items stay near each other."
-	causeUneven = "integers that are not uniform, such as a remainder or a product of too few random bits, or a wrong range."
-	causeRepeat = "two runs share a seed, or a run begins with the order of the last one instead of the items in order."
-)
+//go:embed fairness.tmpl
+var fairnessText string
+
+// fairnessWords are the words about what tests find, and about what is likely behind it.
+var fairnessWords = template.Must(template.New("").Funcs(template.FuncMap{"comma": comma, "plural": plural}).Parse(fairnessText))
+
+// certainCauses are mistakes that explain the findings of all later tests.
+var certainCauses = []string{"same", "sattolo", "naive", "never"}
 
 // explainAll explains what is caught. A cause is named once, and where one of the first tests found a
 // certain mistake, the others only show its effects.
 func (r *fairnessReport) explainAll(findings []fairness.Finding) {
-	certain := map[string]bool{causeSame: true, causeSattolo: true, causeNaive: true, causeNever: true}
-	known, named := false, map[string]bool{}
+	var named []string
 	for i, f := range findings {
 		t := &r.Tests[i]
 		if !t.Caught {
 			continue
 		}
-		found, likely := r.explain(f)
-		t.Found = found
-		if !known && !named[likely] {
-			t.Likely = likely
+		found, cause := &finding{f, r, r.meter}, ""
+		t.Found, cause, _ = strings.Cut(found.words(f.Name), "\n")
+		isKnown := func(name string) bool { return name == cause || slices.Contains(certainCauses, name) }
+		if cause != "" && !slices.ContainsFunc(named, isKnown) {
+			t.Likely = found.words(cause)
 		}
-		named[likely] = true
-		known = known || certain[likely]
+		named = append(named, cause)
 	}
 }
 
-// explain says what a finding shows, and what it is likely to come from.
-func (r *fairnessReport) explain(f fairness.Finding) (found, likely string) {
-	switch f.Name {
-	case "positions":
-		return r.explainPositions()
-	case "orders":
-		return r.explainOrders()
-	case "neighbours":
-		return r.explainNeighbours()
-	case "cycles":
-		return r.explainCycles(f)
-	case "fixed_points":
-		return fmt.Sprintf("%.3f items stay at their places on average; it should be %.3f.", f.Mean, f.Expected), ""
-	case "rising_sequences":
-		if f.Mean < 0.99*f.Expected {
-			likely = causeNear
-		}
-		return fmt.Sprintf("An order has %.2f rising sequences on average; it should have %.2f.", f.Mean, f.Expected), likely
-	case "inversions":
-		return fmt.Sprintf("%.2f pairs of items changed sides on average; it should be %.2f.", f.Mean, f.Expected), ""
-	case "successive":
-		if f.Mean > f.Expected {
-			likely = causeRepeat
-		}
-		return fmt.Sprintf("Two runs in a row have %.3f items at the same places on average; it should be %.3f.", f.Mean, f.Expected), likely
-	}
-	return r.explainRepeats()
+// A finding is one that is caught, with what the words about it need.
+type finding struct {
+	fairness.Finding
+	Report *fairnessReport
+	Meter  *fairness.Meter
 }
 
-// explainPositions says the most striking of what the matrix shows.
-func (r *fairnessReport) explainPositions() (found, likely string) {
-	n, s := r.meter.N, r.meter.Positions
-	always, never, stays, most := 0, 0, 0, 0
+func (f *finding) words(name string) string {
+	var text strings.Builder
+	if err := fairnessWords.ExecuteTemplate(&text, name, f); err != nil {
+		panic(err) // the template is embedded
+	}
+	return text.String()
+}
+
+// A matrix tells the most striking of the counts of items at places.
+type matrix struct {
+	IsOneOrder, IsAlways bool // all runs are the same, or have Most
+	Most, First          pair // the one that deviates most, and the first that never occurs
+	Times                float64
+	Stays, Never, Pairs  int // items at their places, and pairs that never occur although each should have often
+}
+
+// A pair is an item at a place, from 1.
+type pair struct {
+	Item  string
+	Place int
+}
+
+// Matrix looks at the counts of items at places.
+func (f *finding) Matrix() (m matrix) {
+	n, s := f.Meter.N, f.Meter.Positions
+	pairAt := func(cell int) pair { return pair{f.Report.name(cell % n), cell/n + 1} }
+	off := func(cell int) float64 { return math.Abs(float64(s.Counts[cell]) - s.Expected()) }
+	always, most := 0, 0
 	for cell, c := range s.Counts {
 		if c == s.Runs {
 			always++
 		}
-		if c == 0 {
-			never++
+		if c == 0 && s.Runs > 30*n {
+			m.Never++
 		}
 		if cell%(n+1) == 0 {
-			stays += c
+			m.Stays += c
 		}
-		if off := func(cell int) float64 { return math.Abs(float64(s.Counts[cell]) - s.Expected()) }; off(cell) > off(most) {
+		if off(cell) > off(most) {
 			most = cell
 		}
 	}
-	times := float64(s.Counts[most]) / s.Expected()
-	found = fmt.Sprintf("The largest deviation: item %s at place %d, %.2f times as often as it should be.", r.name(most%n), most/n+1, times)
-	switch {
-	case always == n:
-		return "Every run gives the same order.", causeSame
-	case r.Cyclic:
-		return found, causeUneven
-	case stays == 0:
-		return "No item ever stays at its place.", causeSattolo
-	case s.FitsNaive():
-		return found, causeNaive
-	case always > 0 && s.Counts[most] == s.Runs:
-		return fmt.Sprintf("Item %s is at place %d in every run.", r.name(most%n), most/n+1), causeNever
-	case s.Distance() < 0.97:
-		return found, causeNear
-	case never > 0 && float64(s.Runs) > 30*float64(n):
-		first := slices.Index(s.Counts, 0)
-		return fmt.Sprintf("%s of %s pairs of an item and a place never occur: item %s at place %d, for example.",
-			comma(never), comma(n*n), r.name(first%n), first/n+1), causeNever
+	m.IsOneOrder, m.IsAlways, m.Most, m.Pairs = always == n, s.Counts[most] == s.Runs, pairAt(most), n*n
+	m.Times = float64(s.Counts[most]) / s.Expected()
+	if m.Never > 0 {
+		m.First = pairAt(slices.Index(s.Counts, 0))
 	}
-	return found, causeUneven
+	return m
 }
 
-func (r *fairnessReport) explainOrders() (found, likely string) {
-	s := r.meter.Orders
-	if s.Other > 0 {
-		return fmt.Sprintf("%s of %s are not single cycles.", comma(s.Other), plural(s.Runs, "order")), ""
-	}
-	if never := s.Never(); never > 0 {
-		found = fmt.Sprintf("%s of all %s never came up. ", comma(never), plural(len(s.Counts), "order"))
-	}
-	share := float64(slices.Max(s.Counts)) * float64(len(s.Counts)) / float64(s.Runs)
-	return found + fmt.Sprintf("The most frequent came up %.2f times as often as it should.", share), ""
+// MostFrequent returns the count of the most frequent order, divided by the expected one.
+func (f *finding) MostFrequent() float64 {
+	s := f.Meter.Orders
+	return float64(slices.Max(s.Counts)) * float64(len(s.Counts)) / float64(s.Runs)
 }
 
-func (r *fairnessReport) explainNeighbours() (found, likely string) {
-	pairs, expected := r.meter.Neighbours.Joined()
-	times := float64(pairs) / expected
-	if times > 1.02 {
-		return fmt.Sprintf("Items that followed each other before still do so %.2f times as often as they should.", times), causeNear
-	}
-	return "Some items follow some others too often.", ""
+// Joined returns the count of items that still follow each other, divided by the expected one.
+func (f *finding) Joined() float64 {
+	pairs, expected := f.Meter.Neighbours.Joined()
+	return float64(pairs) / expected
 }
 
-func (r *fairnessReport) explainCycles(f fairness.Finding) (found, likely string) {
-	single := r.meter.Cycles.Seen[1]
-	switch {
-	case r.Cyclic:
-		return fmt.Sprintf("%s of %s have more than one cycle.", comma(r.Runs-single), plural(r.Runs, "order")), "an algorithm other than Sattolo's."
-	case single == r.Runs:
-		return "Every order is a single cycle through all items.", causeSattolo
-	}
-	return fmt.Sprintf("An order has %.3f cycles on average; it should have %.3f.", f.Mean, f.Expected), ""
-}
+// SeveralCycles returns the number of orders that are not a single cycle.
+func (f *finding) SeveralCycles() int { return f.Meter.Runs - f.Meter.Cycles.Seen[1] }
 
-func (r *fairnessReport) explainRepeats() (found, likely string) {
-	s := r.meter.Repeats
-	found = fmt.Sprintf("%s of %s gave an order that had come up before; of a fair shuffle of %d items, hardly ever one does.",
-		comma(s.Repeats), plural(s.Runs, "run"), r.meter.N)
-	if s.Repeats == s.Runs-1 {
-		return found, causeSame
-	}
-	orders, _ := math.Lgamma(float64(r.meter.N + 1)) // the logarithm of their number
-	return found, fmt.Sprintf("a seed or a generator of about %.0f bits. %d items take %.0f bits to number their orders.",
-		math.Log2(s.States()), r.meter.N, math.Ceil(orders/math.Ln2))
+// IsFarBelow reports whether the mean is lower than it should be by more than a hundredth.
+func (f *finding) IsFarBelow() bool { return f.Mean < 0.99*f.Expected }
+
+// IsOneRepeated reports whether all runs gave one order.
+func (f *finding) IsOneRepeated() bool { return f.Meter.Repeats.Repeats == f.Meter.Repeats.Runs-1 }
+
+// SeedBits returns the number of bits, about, of a seed that repeats as often.
+func (f *finding) SeedBits() float64 { return math.Log2(f.Meter.Repeats.States()) }
+
+// OrderBits returns the number of bits that it takes to number the orders.
+func (f *finding) OrderBits() float64 {
+	orders, _ := math.Lgamma(float64(f.Meter.N + 1)) // the logarithm of their number
+	return math.Ceil(orders / math.Ln2)
 }
