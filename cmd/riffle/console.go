@@ -59,8 +59,8 @@ func markOf(state prooffile.State) mark {
 	}
 }
 
-// text returns the mark's word, coloured if the output may be.
-func (c *console) text(m mark) string {
+// Text returns the mark's word, coloured if the output may be.
+func (c *console) Text(m mark) string {
 	if !c.colour {
 		return m.Word
 	}

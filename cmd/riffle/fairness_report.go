@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -54,7 +53,7 @@ type fairnessTest struct {
 
 // newFairnessReport judges what was measured. sorted says that the order before the shuffle is a guess.
 func newFairnessReport(m *fairness.Meter, items []string, cyclic, sorted bool) *fairnessReport {
-	r := &fairnessReport{Runs: m.Runs, Items: items, Cyclic: cyclic, Notes: []string{}, meter: m}
+	r := &fairnessReport{Runs: m.Runs, Items: items, Cyclic: cyclic, meter: m}
 	findings := m.Findings()
 	caught := map[string]bool{}
 	for _, f := range fairness.Caught(findings, fairness.Alpha) {
@@ -91,58 +90,32 @@ func newFairnessTest(f fairness.Finding, caught bool) fairnessTest {
 
 // conclude sets verdict, headline and notes. positions decides whether there is enough to judge.
 func (r *fairnessReport) conclude(caught bool, positions fairness.Finding, sorted bool) {
-	what := "a fair shuffle"
-	if r.Cyclic {
-		what = "a fair choice among single cycles"
-	}
-	these := "these " + plural(r.Runs, "order") + " show"
-	if r.Runs == 1 {
-		these = "this order shows"
-	}
-	read := fmt.Sprintf("Read: %s of %d items, %s to %s", plural(r.Runs, "order"), len(r.Items), r.name(0), r.name(len(r.Items)-1))
 	switch {
 	case caught:
-		r.Verdict, r.Headline = verdictCaught, fmt.Sprintf("Caught: %s would hardly ever give what %s.", what, these)
+		r.Verdict = verdictCaught
 	case !positions.Judged():
-		r.Verdict, r.Headline = verdictUnjudged, fmt.Sprintf("Not enough to judge: %s of %d items takes %s orders or more; %s are better.",
-			what, len(r.Items), comma(positions.Needed), comma(max(100_000, 10*positions.Needed)))
+		r.Verdict = verdictUnjudged
 	default:
-		r.Verdict, r.Headline = verdictPassed, fmt.Sprintf("Nothing caught: these %s look like those of %s.", plural(r.Runs, "order"), what)
-		r.Notes = append(r.Notes, "What is unfair by less than so many orders can show, or can be predicted, is not ruled out.")
+		r.Verdict = verdictPassed
 	}
-	if first := r.Items[0]; sorted && first != "0" && first != "1" {
-		read += ", taken to be sorted before the shuffle"
-	}
-	r.Notes = append([]string{read + "."}, r.Notes...)
+	first := r.Items[0]
+	lines := strings.Split(words(r.Verdict, map[string]any{
+		"Report": r, "Needed": positions.Needed, "Better": max(100_000, 10*positions.Needed), "First": r.name(0), "Last": r.name(len(r.Items) - 1),
+		"IsGuess": sorted && first != "0" && first != "1",
+	}), "\n")
+	r.Headline, r.Notes = lines[0], lines[1:]
 }
 
 // text returns the report for people.
 func (r *fairnessReport) text(c *console) string {
-	var text strings.Builder
-	writeConclusion(&text, c, &prooffile.Conclusion{Headline: r.Headline, Notes: r.Notes})
-	fmt.Fprintf(&text, "\n%-18s%14s%8s%10s%12s%12s%12s\n", "test", "chi-square", "df", "p", "mean", "expected", "corrected p")
-	for _, t := range r.Tests {
-		chiSquare, degrees := "", ""
-		if t.Freedom != nil {
-			chiSquare, degrees = cmp.Or(decimal(t.ChiSquare), "infinite"), strconv.Itoa(*t.Freedom)
-		}
-		fmt.Fprintf(&text, "%-18s%14s%8s%10s%12s%12s%12s  %s\n",
-			t.label(), chiSquare, degrees, pValue(t.Upper), decimal(t.Mean), decimal(t.Expected), pValue(t.P), c.text(t.mark()))
-	}
-	text.WriteString("p is the probability of a chi-square at least as large. The corrected p also tests mean, variance and, from 20 df on, too small a chi-square.\n")
-	for _, t := range r.Tests {
-		if t.Found != "" {
-			fmt.Fprintf(&text, "\n%s: %s\n", t.label(), t.Found)
-		}
-		if t.Likely != "" {
-			fmt.Fprintf(&text, "  Likely: %s\n", t.Likely)
-		}
-	}
-	return text.String()
+	return words("fairness", struct {
+		*fairnessReport
+		Console *console
+	}{r, c})
 }
 
-// label returns the name of the test for people.
-func (t *fairnessTest) label() string { return strings.ReplaceAll(t.Name, "_", " ") }
+// Label returns the name of the test for people.
+func (t *fairnessTest) Label() string { return strings.ReplaceAll(t.Name, "_", " ") }
 
 // pValue returns p for people.
 func pValue(p *float64) string {
@@ -157,8 +130,8 @@ func pValue(p *float64) string {
 	return strconv.FormatFloat(*p, 'f', 4, 64)
 }
 
-// mark says what became of the test.
-func (t *fairnessTest) mark() mark {
+// Mark says what became of the test.
+func (t *fairnessTest) Mark() mark {
 	switch {
 	case t.P == nil:
 		return mark{Word: "needs " + comma(t.Needed), colour: "33"}

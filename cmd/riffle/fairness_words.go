@@ -1,20 +1,12 @@
 package main
 
 import (
-	_ "embed"
 	"math"
 	"slices"
 	"strings"
-	"text/template"
 
 	"riffle/internal/fairness"
 )
-
-//go:embed fairness.tmpl
-var fairnessText string
-
-// fairnessWords are the words about what tests find, and about what is likely behind it.
-var fairnessWords = template.Must(template.New("").Funcs(template.FuncMap{"comma": comma, "plural": plural}).Parse(fairnessText))
 
 // certainCauses are mistakes that explain the findings of all later tests.
 var certainCauses = []string{"same", "sattolo", "naive", "never"}
@@ -29,10 +21,10 @@ func (r *fairnessReport) explainAll(findings []fairness.Finding) {
 			continue
 		}
 		found, cause := &finding{f, r, r.meter}, ""
-		t.Found, cause, _ = strings.Cut(found.words(f.Name), "\n")
+		t.Found, cause, _ = strings.Cut(words(f.Name, found), "\n")
 		isKnown := func(name string) bool { return name == cause || slices.Contains(certainCauses, name) }
 		if cause != "" && !slices.ContainsFunc(named, isKnown) {
-			t.Likely = found.words(cause)
+			t.Likely = words(cause, found)
 		}
 		named = append(named, cause)
 	}
@@ -43,14 +35,6 @@ type finding struct {
 	fairness.Finding
 	Report *fairnessReport
 	Meter  *fairness.Meter
-}
-
-func (f *finding) words(name string) string {
-	var text strings.Builder
-	if err := fairnessWords.ExecuteTemplate(&text, name, f); err != nil {
-		panic(err) // the template is embedded
-	}
-	return text.String()
 }
 
 // A matrix tells the most striking of the counts of items at places.

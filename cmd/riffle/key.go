@@ -4,9 +4,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
-	"strings"
 
 	cosignature "github.com/transparency-dev/formats/note"
 
@@ -107,20 +107,12 @@ func (k *newKey) Run(c *console) error {
 		return fmt.Errorf("--expires must be a date such as 2027-01-31, or a time such as 2027-01-31T18:00:00Z; got %q", k.Expires)
 	}
 	token := access.NewToken()
-	var text strings.Builder
-	_, _ = fmt.Fprintf(&text, "  - name: %q\n    sha256: %x\n    may: [%s]\n", k.Name, token.Digest(), strings.Join(k.May, ", "))
-	if len(k.Log) > 0 {
-		_, _ = fmt.Fprintf(&text, "    logs: [%s]\n", strings.Join(k.Log, ", "))
-	}
-	if k.Rate != nil {
-		_, _ = fmt.Fprintf(&text, "    rate: %g\n", *k.Rate)
-	}
-	if k.Expires != "" {
-		_, _ = fmt.Fprintf(&text, "    expires: %s\n", k.Expires)
-	}
 	if _, err := fmt.Fprintln(c.messages, token); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(c.out, text.String())
+	_, err := io.WriteString(c.out, words("key", struct {
+		*newKey
+		Digest access.Digest
+	}{k, token.Digest()}))
 	return err
 }

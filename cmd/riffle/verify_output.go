@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html/template"
 	"os"
-	"strings"
 	"time"
 
 	"riffle/internal/audit"
@@ -26,33 +25,10 @@ var verdictErrors = map[prooffile.Verdict]error{
 
 // findingsText returns the findings for people.
 func findingsText(c *console, f *prooffile.Findings) string {
-	var text strings.Builder
-	if len(f.Proofs) != 1 {
-		writeConclusion(&text, c, &prooffile.Conclusion{Headline: f.Headline, Notes: f.Notes})
-	}
-	for _, p := range f.Proofs {
-		if len(f.Proofs) == 1 {
-			p.Notes = f.Notes
-		} else {
-			fmt.Fprintf(&text, "\n%s\n", prooffile.Printable(strings.Join(p.Files, " ")))
-		}
-		writeConclusion(&text, c, &p.Conclusion)
-	}
-	return text.String()
-}
-
-// writeConclusion writes the verdict and then the steps.
-func writeConclusion(text *strings.Builder, c *console, found *prooffile.Conclusion) {
-	fmt.Fprintf(text, "%s\n", found.Headline)
-	for _, note := range found.Notes {
-		fmt.Fprintf(text, "%s\n", note)
-	}
-	if len(found.Steps) > 0 {
-		text.WriteByte('\n')
-	}
-	for _, s := range found.Steps {
-		fmt.Fprintf(text, "%-12s %s: %s\n", s.Name, c.text(markOf(s.State)), s.Detail)
-	}
+	return words("findings", struct {
+		*prooffile.Findings
+		Console *console
+	}{f, c})
 }
 
 // reportPage is a page without scripts, in which html/template escapes whatever files say.

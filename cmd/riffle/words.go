@@ -1,0 +1,27 @@
+package main
+
+import (
+	"embed"
+	"strings"
+	"text/template"
+
+	"riffle/internal/audit/prooffile"
+)
+
+//go:embed *.tmpl
+var templateFiles embed.FS
+
+// templates say what is found to people.
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"comma": comma, "plural": plural, "decimal": decimal, "probability": pValue, "value": func(n *int) int { return *n },
+	"mark": markOf, "join": strings.Join, "printable": prooffile.Printable,
+}).ParseFS(templateFiles, "*.tmpl"))
+
+// words returns what a template says about values.
+func words(name string, values any) string {
+	var text strings.Builder
+	if err := templates.ExecuteTemplate(&text, name, values); err != nil {
+		panic(err) // it is embedded
+	}
+	return text.String()
+}
