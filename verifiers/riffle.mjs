@@ -661,7 +661,7 @@ async function checkCommitment(steps, {file, record}, commitment, policy) {
 }
 // Why the client seed does not join the seeds of the commitment's players; nothing if it does. The record has the joined text if that
 // is longer than 256 bytes, and the client seed is its digest then.
-async function whyNotJoined({client_seed: text, joined}, made) {
+export async function whyNotJoined({client_seed: text, joined}, made) {
   const names = playersOf(made), shown = (joined ?? text).split(' ');
   if (!names) return joined && 'the record has a joined text, and the commitment has no players';
   for (const [i, name] of names.entries()) {
@@ -1604,6 +1604,7 @@ const MESSAGES = {
   "note.hand": "The hand is proven: {sealed}, and none could be exchanged since.",
   "note.beacon": "The commitment {id} fixed the order, except for the client seed, and that is the signature of {beacon}: nobody knew it before {time}, and neither the operator nor a player chose it.",
   "note.players": "The commitment {id} fixed the order, except for the client seed, and that joins the seeds of {players}, whose hashes the commitment has: each of them had fixed a seed before, and nobody could choose the last input, if one of them or the operator is honest.",
+  "note.anew": "That is so of the order that used the commitment: cards that were shuffled anew, or drawn at random, have seeds of their own, which no commitment fixed.",
   "note.beacon.cosigned": "Enough witnesses of the policy had cosigned the log with the commitment before then.",
   "note.beacon.clock": "That the commitment was in the log before then is what the log's own clock says: a proof of the commitment that witnesses of a policy cosigned in time would show it.",
   "note.commitment": "The commitment {id} fixed the order, except for the client seed, before the client seed was known: if that was new when the commitment was in the log, nobody can have picked a seed for its order.",
@@ -1789,12 +1790,13 @@ function conclude(found, given, sayOf) {
   return {verdict: 'unchecked', summary: {id: 'no-key', if: summary}, headline: message('no-key'),
     notes: [message('note.anybody'), message('note.if', said), ...notes]};
 }
-function notesOfCommitment({steps}) {
+function notesOfCommitment({steps, entries = []}) {
   const {beacon} = steps, {id, players} = steps.find('committed')?.message.values ?? {};
   if (steps.has('committed', 'skipped')) return [message('note.commitment.missing', {id})];
   if (!steps.has('committed', 'ok')) return [];
-  if (!beacon) return [players ? message('note.players', {id, players}) : message('note.commitment', {id})];
-  return [message('note.beacon', {id, beacon: beacon.name, time: beacon.time}), message(beacon.cosigned ? 'note.beacon.cosigned' : 'note.beacon.clock')];
+  const later = entries.some(({record}) => record && deals(record) && !usesCommitment(record)) ? [message('note.anew')] : [];
+  if (!beacon) return [players ? message('note.players', {id, players}) : message('note.commitment', {id}), ...later];
+  return [message('note.beacon', {id, beacon: beacon.name, time: beacon.time}), message(beacon.cosigned ? 'note.beacon.cosigned' : 'note.beacon.clock'), ...later];
 }
 function sayOfRecord({steps, file, record, match, cost}, log, missing) {
   const isShuffle = record.kind === 'shuffle', inLog = message('what.record', {log}), follows = message('what.follows', {log});

@@ -1866,6 +1866,7 @@ MESSAGES = {
     "note.hand": "The hand is proven: {sealed}, and none could be exchanged since.",
     "note.beacon": "The commitment {id} fixed the order, except for the client seed, and that is the signature of {beacon}: nobody knew it before {time}, and neither the operator nor a player chose it.",
     "note.players": "The commitment {id} fixed the order, except for the client seed, and that joins the seeds of {players}, whose hashes the commitment has: each of them had fixed a seed before, and nobody could choose the last input, if one of them or the operator is honest.",
+    "note.anew": "That is so of the order that used the commitment: cards that were shuffled anew, or drawn at random, have seeds of their own, which no commitment fixed.",
     "note.beacon.cosigned": "Enough witnesses of the policy had cosigned the log with the commitment before then.",
     "note.beacon.clock": "That the commitment was in the log before then is what the log's own clock says: a proof of the commitment that witnesses of a policy cosigned in time would show it.",
     "note.commitment": "The commitment {id} fixed the order, except for the client seed, before the client seed was known: if that was new when the commitment was in the log, nobody can have picked a seed for its order.",
@@ -2185,6 +2186,9 @@ class Verdict:
             self.note("note.commitment", id=id)
         elif self.steps.has("committed", "skipped"):
             self.note("note.commitment.missing", id=id)
+        records = [entry.record for entry in getattr(self.found, "entries", []) if entry.record]
+        if self.steps.has("committed", "ok") and any(deals(record) and not uses_commitment(record) for record in records):
+            self.note("note.anew")
 
     def of_record(self):
         entry, record, match, purpose = self.found, self.found.record, self.found.match, say_purpose(self.found.record)

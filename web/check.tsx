@@ -305,6 +305,7 @@ export function Line({check, texts}: {check: Check; texts: Text[]}) {
       </p>
       {compared && <p class="compared">{compared}</p>}
       <LastInput summary={summary.if ?? summary} />
+      {check.proofs.some(({messages}) => messages.some(({id}) => id === 'note.anew')) && <p>{text('verify.later')}</p>}
     </>
   );
 }

@@ -1,7 +1,7 @@
 // Opens the seeds of commitments with time locks on /verify, with the signatures that a reader brings: the page asks
 // no other server. With it, what used the commitment can be checked, or the order that was not dealt is shown.
 import {useEffect, useState} from 'preact/hooks';
-import {filesOf, isSignature, roundOf, statementOf, timeOf, traceText} from '../verifiers/riffle.mjs';
+import {filesOf, isSignature, roundOf, statementOf, timeOf, traceText, whyNotJoined} from '../verifiers/riffle.mjs';
 import type {Shown} from './check';
 import type {Sealed} from './open';
 import {shortTime, text} from './page';
@@ -117,7 +117,10 @@ function Lock({
       given = form.get('client_seed'),
       clientSeed = last ? signatureIn(given) : String(given);
     let order: string | undefined;
+    const made = record as Sealed & {players?: Record<string, string>};
     if (last && given && !(await isSignature(clientSeed, roundOf(last)))) order = text('lock.signature', last);
+    else if (made.players && given && (await whyNotJoined({client_seed: clientSeed, joined: undefined}, made)))
+      order = text('lock.players');
     else if (clientSeed)
       order = [text('lock.order'), ...((await orderOf(proof, own, clientSeed)) ?? [text('lock.long')])].join(' ');
     setSaid({verdict: 'verified', text: text('lock.seed'), seed: own, order});

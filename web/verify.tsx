@@ -410,7 +410,18 @@ function Next({record}: {record: Shown}) {
       {next.beacon && (
         <p>{text('next.beacon', `${next.beacon.chain} ${next.beacon.round}`, shortTime(next.beacon.time))}</p>
       )}
-      {next.players && <p>{text('next.players', Object.keys(next.players).join(', '))}</p>}
+      {next.players && (
+        <>
+          <p>{text('next.players', Object.keys(next.players).sort().join(', '))}</p>
+          {Object.keys(next.players)
+            .sort()
+            .map((name) => (
+              <p class="quiet" key={name}>
+                {name} <code>{next.players![name]}</code>
+              </p>
+            ))}
+        </>
+      )}
     </>
   );
 }

@@ -143,6 +143,9 @@ var shuffleMembers = []member[*shuffleRequest]{
 func readPlayers(d *httpjson.Reader) (map[string]string, error) {
 	texts := map[string]string{}
 	return texts, d.Object(`an object of names and texts such as {"ann": "...", "bob": "..."}`, func(name string) (err error) {
+		if len(texts) > audit.MaxPlayers {
+			return unprocessable("there are at most %d players.", audit.MaxPlayers).at(d.Pointer())
+		}
 		texts[name], err = d.String()
 		return err
 	})

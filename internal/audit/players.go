@@ -16,10 +16,13 @@ import (
 // seeds of several players".
 type Players map[string]string
 
+// MaxPlayers is the most players of a commitment.
+const MaxPlayers = 100
+
 // Check checks the names and the hashes, and how many there are.
 func (p Players) Check() error {
-	if len(p) == 0 || len(p) > 100 {
-		return errors.New("there are 1 to 100 players")
+	if len(p) == 0 || len(p) > MaxPlayers {
+		return fmt.Errorf("there are 1 to %d players", MaxPlayers)
 	}
 	for _, name := range p.Names() {
 		if !isPlayer(name) || name == "sha256" {

@@ -187,6 +187,9 @@ func (d *Dealer) Prepare(ctx context.Context, r *plan.Request) (*Draft, error) {
 		}
 	}
 	p, err := d.rules.Check(r, c.record)
+	if err != nil { // which no correction helps once the commitment is closed
+		err = cmp.Or(d.checkOpen(ctx, c, d.journal.Now()), err)
+	}
 	return &Draft{Plan: p, committed: c}, err
 }
 

@@ -299,6 +299,10 @@ func (c *Conclusion) sayOfCommitment(r *Result) {
 	case r.Has(StepCommitted, Skipped):
 		c.note("note.commitment.missing")
 	}
+	isLater := func(o *Result) bool { return o.Record != nil && o.Record.Deals() && !o.Record.UsesCommitment() }
+	if r.Has(StepCommitted, OK) && slices.ContainsFunc(r.records, isLater) {
+		c.note("note.anew")
+	}
 }
 
 // describe summarizes a record. purpose says what one is for that has no order of its own; it has
