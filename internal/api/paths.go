@@ -2,12 +2,15 @@ package api
 
 import (
 	"cmp"
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-chi/chi/v5"
 
@@ -87,6 +90,18 @@ func (a *API) pageOfLog(x *exchange) string {
 	return name + "/"
 }
 
+//go:embed hints.json
+var hintsFile []byte
+
+// hints say what to send in place of names that others have: for members of a shuffle with draw, and
+// for paths, also of the contract at other services.
+var hints = sync.OnceValue(func() (all struct{ Members, Paths map[string]string }) {
+	if err := json.Unmarshal(hintsFile, &all); err != nil {
+		panic(err) // it is embedded
+	}
+	return all
+})
+
 // nearestPath returns the route whose words are most similar to a path's. It returns "" if none is similar,
 // or if the path may belong to another log.
 func (a *API) nearestPath(path string) string {
@@ -94,15 +109,7 @@ func (a *API) nearestPath(path string) string {
 	if strings.HasPrefix(path+"/", logsPath) {
 		return ""
 	}
-	// By the path, with its own words in place of parameters. The first are for the contract at other services.
-	patterns := map[string]string{"/docs": "/openapi.yaml", "/swagger": "/openapi.yaml", "/openapi": "/openapi.yaml", "/redoc": "/openapi.yaml"}
-	patterns["/reveal"], patterns["/reveal/"] = "/audits/{id}/reveal", "/audits/{id}/reveal"
-	for _, name := range []string{"/deal", "/draw", "/random", "/poker"} {
-		patterns[name] = "/shuffle with hands or draw, /shoes, or /decks for what can be dealt"
-	}
-	for _, name := range []string{"/coin", "/dice", "/die", "/flip", "/roll", "/raffle", "/pick"} {
-		patterns[name] = `/shuffle with items, or size, and "draw": 1`
-	}
+	patterns := maps.Clone(hints().Paths) // by the path, with its own words in place of parameters
 	words := strings.Split(path, "/")
 	for i, word := range words {
 		if len(word) >= 32 { // an id, by which /reveal/{id} would resemble /decks/{type}

@@ -235,19 +235,10 @@ func readObject[T any](d *httpjson.Reader, want string, members []member[T], int
 	return given, err
 }
 
-// misnomers are hints for names that others have for what a shuffle does with draw.
-var misnomers = map[string]string{
-	"winners": "did you mean draw?", "pick": "did you mean draw?",
-	"count": "did you mean draw? The count of a book is given in POST /commitments.",
-	"cards": "did you mean items?", "names": "did you mean items?", "list": "did you mean items?",
-	"players": `did you mean hands, as in "hands":"holdem:6", or "parameters":{"players":8} for a deck of roles?`,
-	"weights": "did you mean draw? List an item as often as it weighs, and draw 1.",
-}
-
 // unknownMember returns the error for a member that a request does not have. It suggests the nearest
 // name, or lists all.
 func unknownMember[T any](d *httpjson.Reader, name string, members []member[T]) error {
-	names, hint := namesOf(members), misnomers[name]
+	names, hint := namesOf(members), hints().Members[name]
 	if hint == "" || !slices.Contains(names, "draw") {
 		hint = nearestOr(name, names)
 	}
