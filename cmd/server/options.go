@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -164,12 +165,9 @@ func addLogFlags(f *flag.FlagSet, l *logs.Settings) {
 }
 
 // usage precedes the list of flags in the help.
-const usage = `Usage: server [flags]
-
-Each setting is a flag, an environment variable or a key of the configuration file that --config names, in this order of
-precedence: --addr is RIFFLE_ADDR and addr, --max-items is RIFFLE_MAX_ITEMS and max-items. Two variables have other names:
---key is RIFFLE_KEY_FILE, and --seed-key is RIFFLE_SEED_KEY_FILE.
-`
+//
+//go:embed usage.txt
+var usage string
 
 // writeHelp writes the usage and the flags, each with two dashes.
 func (o *options) writeHelp(w io.Writer) error {
