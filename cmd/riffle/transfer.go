@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -209,14 +210,7 @@ func (t *transfer) conclude(ctx context.Context, store ledger.Reader, before uin
 	if err != nil {
 		return err
 	}
-	c, rest := result.Checkpoint, ""
-	which := fmt.Sprintf("all %d", c.Size)
-	if before > 0 {
-		which = fmt.Sprintf("%d new ones", c.Size-before)
-		rest = fmt.Sprintf("; the %d before were checked when they were copied, and not read again", before)
-	}
-	_, err = fmt.Fprintf(t.out, "records      %s match the signed root, and are found by id, reference and claim%s\n\norigin       %s\nsize         %d\nroot         %s\n",
-		which, rest, c.Origin, c.Size, c.Root)
+	_, err = io.WriteString(t.out, words("copied", map[string]any{"Checkpoint": result.Checkpoint, "Before": before, "New": result.Checkpoint.Size - before}))
 	return err
 }
 
