@@ -44,8 +44,8 @@ func (c *console) print(asJSON bool, report any, text func(*console) string) err
 	return nil
 }
 
-// A mark is how a step or a test ended: a word, its class on a page, and its colour on a terminal.
-type mark struct{ Word, Class, colour string }
+// A mark is how a step ended: a word, its class on a page, and its colour on a terminal.
+type mark struct{ Word, Class, Colour string }
 
 // markOf returns the mark of a step.
 func markOf(state prooffile.State) mark {
@@ -59,12 +59,12 @@ func markOf(state prooffile.State) mark {
 	}
 }
 
-// Text returns the mark's word, coloured if the output may be.
-func (c *console) Text(m mark) string {
+// Text returns a word, coloured if the output may be.
+func (c *console) Text(word, colour string) string {
 	if !c.colour {
-		return m.Word
+		return word
 	}
-	return "\x1b[" + m.colour + "m" + m.Word + "\x1b[0m"
+	return "\x1b[" + colour + "m" + word + "\x1b[0m"
 }
 
 // clearLine erases the current line of a terminal.

@@ -108,10 +108,7 @@ func (r *fairnessReport) conclude(caught bool, positions fairness.Finding, sorte
 
 // text returns the report for people.
 func (r *fairnessReport) text(c *console) string {
-	return words("fairness", struct {
-		*fairnessReport
-		Console *console
-	}{r, c})
+	return words("fairness", map[string]any{"Console": c, "Report": r})
 }
 
 // Label returns the name of the test for people.
@@ -128,17 +125,6 @@ func pValue(p *float64) string {
 		return strconv.FormatFloat(*p, 'e', 1, 64)
 	}
 	return strconv.FormatFloat(*p, 'f', 4, 64)
-}
-
-// Mark says what became of the test.
-func (t *fairnessTest) Mark() mark {
-	switch {
-	case t.P == nil:
-		return mark{Word: "needs " + comma(t.Needed), colour: "33"}
-	case t.Caught:
-		return mark{Word: "CAUGHT", colour: "1;31"}
-	}
-	return mark{Word: "ok", colour: "32"}
 }
 
 func decimal(x *float64) string {

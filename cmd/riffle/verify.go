@@ -44,7 +44,7 @@ func (k *verify) Run(ctx context.Context, c *console) error {
 			return err
 		}
 	}
-	text := func(c *console) string { return findingsText(c, found) }
+	text := func(c *console) string { return words("findings", map[string]any{"Console": c, "Findings": found}) }
 	if err != nil { // the error is the text
 		text = func(*console) string { return "" }
 	}

@@ -23,14 +23,6 @@ var verdictErrors = map[prooffile.Verdict]error{
 	prooffile.VerdictUnchecked: errUnchecked,
 }
 
-// findingsText returns the findings for people.
-func findingsText(c *console, f *prooffile.Findings) string {
-	return words("findings", struct {
-		*prooffile.Findings
-		Console *console
-	}{f, c})
-}
-
 // reportPage is a page without scripts, in which html/template escapes whatever files say.
 //
 //go:embed report.html
