@@ -18,12 +18,11 @@ import (
 //go:embed data/*.json
 var data embed.FS
 
+//go:embed data/order.txt
+var orderFile string
+
 // order is the order of the built-in types in every listing.
-var order = []string{
-	"standard52", "standard54", "euchre24", "piquet32", "pinochle48", "spanish40", "spanish48", "tarot78",
-	"hanafuda48", "uno108", "uno112", "mahjong136", "mahjong144", "sichuan108", "riichi136", "sanguosha108",
-	"sanguosha160", "werewolf12", "werewolf", "undercover", "dominoes28", "paigow32", "set81",
-}
+var order = strings.Fields(orderFile)
 
 // A Catalogue holds the deck types that can be shuffled: the built-in ones and those that an
 // operator loaded. It is safe for concurrent use, except during [Catalogue.Load].
