@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/fips140"
+	_ "embed"
 	"errors"
 	"fmt"
 	"net"
@@ -99,18 +100,18 @@ var durableSettings = map[string]string{
 // make the session less durable, and make the server end transactions of stalled or lost clients.
 // They skip settings that the operator has set or the engine lacks. riffle.version is the newest
 // version of the log that this program knows.
-var sessionSettings = fmt.Sprintf("SELECT set_config('riffle.version', '%d', false);", ledger.KnownVersion) + `
-SELECT set_config(name, setting, false) FROM pg_settings WHERE name = 'synchronous_commit';
-SELECT set_config(s.name, w.value, false) FROM pg_settings s JOIN (VALUES ('idle_in_transaction_session_timeout', '10s'),
-('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')) w (name, value)
-ON s.name = w.name WHERE s.source = 'default'`
+var sessionSettings = fmt.Sprintf(sessionSQL, ledger.KnownVersion)
+
+//go:embed session.sql
+var sessionSQL string
 
 // writerSettings are for the connection that appends. A role's statement_timeout would cancel the
 // wait for a standby, and so make a commit visible that only one server has. lock_timeout ends a
 // statement before it commits; it is shorter than timeout, so that statements of closed sessions do
 // not pile up on a server that waits.
-const writerSettings = `SELECT set_config(s.name, w.value, false) FROM pg_settings s JOIN (VALUES
-('statement_timeout', '0'), ('transaction_timeout', '0'), ('lock_timeout', '8s')) w (name, value) ON s.name = w.name`
+//
+//go:embed writer.sql
+var writerSettings string
 
 // openLock names an advisory lock of the log, by its table head. All sessions of open stores share
 // it, so that [Store.Remove] notices them.
@@ -118,9 +119,9 @@ const openLock = "(hashtext('riffle log'), hashtext('head'::regclass::oid::text)
 
 // durableOrFail is an SQL expression that is 0, or fails with an invalid text if the server would lose
 // the commit: some settings can change during a session.
-const durableOrFail = `CASE WHEN 'off' IN (coalesce(current_setting('fsync', true), ''), coalesce(current_setting('full_page_writes', true), ''),
-	coalesce(current_setting('synchronous_commit', true), '')) OR current_setting('synchronous_commit', true) = 'local' AND
-	current_setting('synchronous_standby_names', true) <> '' THEN current_setting('fsync')::int ELSE 0 END`
+//
+//go:embed durable.sql
+var durableOrFail string
 
 // setUpSession applies sessionSettings to a new connection. It returns errNotDurable if the server
 // would lose committed transactions. Settings can change, so every connection and every append

@@ -37,7 +37,7 @@ const resealEntries = `WITH head AS (UPDATE head SET seed_key = $1::bytea WHERE 
 	UPDATE entries SET secret = e.secret FROM unnest($2::bigint[], $3::bytea[]) AS e (idx, secret) WHERE entries.idx = e.idx`
 
 // confirmHead writes what it reads.
-const confirmHead = "UPDATE head SET size = size + " + durableOrFail + " WHERE one RETURNING size, edge, checkpoint, seed_key, seeds_from"
+var confirmHead = "UPDATE head SET size = size + " + durableOrFail + " WHERE one RETURNING size, edge, checkpoint, seed_key, seeds_from"
 
 // errWarning: the server warned about a commit, probably because it canceled the wait for the
 // standby. The commit is visible nevertheless.
