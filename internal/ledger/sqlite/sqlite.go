@@ -42,9 +42,10 @@ type Reader struct {
 	conns *sql.DB
 }
 
-// OpenReader opens a store to read it. Another process may be writing to it. The file is mapped into
-// memory, up to SQLite's limit of 2 GiB: a check of a million records takes three quarters of the time.
-// If SQLite cannot create its files beside it, as in a read-only folder, it is read without them.
+// OpenReader opens a store to read it. Another process may be writing to it. The file is mapped
+// into memory, up to SQLite's limit of 2 GiB: a check of a million records takes three quarters of
+// the time. If SQLite cannot create its files beside it, as in a read-only folder, it is read
+// without them.
 func OpenReader(ctx context.Context, path string) (*Reader, error) {
 	if err := checkHeader(path); err != nil {
 		return nil, err

@@ -145,7 +145,7 @@ func TestCommitFitsIntoItsRoom(t *testing.T) {
 		}
 		batch := chain.Next(entries...)
 		require.NoError(t, s.Append(t.Context(), batch))
-		frames, err := s.wal(t.Context(), "measure the write-ahead log")
+		frames, err := s.wal(t.Context(), s.walSize)
 		require.NoError(t, err)
 		took, room := uint64(frames)*frameSize, room(&batch)
 		assert.Truef(t, took <= room, "a batch of %d took %d bytes, and there was to be room for %d", n, took, room)

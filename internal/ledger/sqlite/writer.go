@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	_ "embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -22,19 +21,40 @@ const measureEvery = 256
 // checkpointPages is the size of the write-ahead log, in pages, that triggers a checkpoint: 8 MiB.
 const checkpointPages = 8 << 20 / pageSize
 
-// writerSQL has the statements of a writer, each after a comment with its name.
-//
-//go:embed writer.sql
-var writerSQL string
-
 // A writer is the connection that appends. It uses the driver's prepared statements, since
 // database/sql takes twice the time for each row.
 type writer struct {
-	path          string
-	conn          driver.Conn
-	statements    map[string]driver.Stmt // by their names in writer.sql
-	args          []driver.NamedValue    // of the statement in execution
-	sinceMeasured int                    // written entries and commits
+	path                    string
+	conn                    driver.Conn
+	begin, commit, rollback driver.Stmt
+	advance                 driver.Stmt // moves the head from the batch's start size
+	insertEntry, insertNode driver.Stmt
+	insertClaim             driver.Stmt // a new one
+	takeClaim               driver.Stmt // a held one
+	moveClaim               driver.Stmt // a held one with the same status and due time, so that their indexes stay unchanged
+	reseal, nameKey         driver.Stmt // replace a sidecar, and the name of the seed key
+	walSize, checkpoint     driver.Stmt
+	args                    []driver.NamedValue // of the statement in execution
+	sinceMeasured           int                 // written entries and commits
+}
+
+// statements returns the SQL of every prepared statement.
+func (w *writer) statements() map[*driver.Stmt]string {
+	return map[*driver.Stmt]string{
+		&w.begin:       "BEGIN IMMEDIATE",
+		&w.commit:      "COMMIT",
+		&w.rollback:    "ROLLBACK",
+		&w.advance:     "UPDATE head SET size = ?, edge = ?, checkpoint = ?, seed_key = coalesce(?, x''), seeds_from = ? WHERE size = ? AND (checkpoint = x'') = ?",
+		&w.insertEntry: "INSERT INTO entries (idx, id, reference, record, secret, hash) VALUES (?, ?, ?, ?, ?, ?)",
+		&w.insertNode:  "INSERT INTO nodes (level, idx, hash) VALUES (?, ?, ?)",
+		&w.insertClaim: "INSERT INTO claims (name, idx, status, due) VALUES (?, ?, ?, ?)",
+		&w.takeClaim:   "UPDATE claims SET idx = ?2, status = ?3, due = ?4 WHERE name = ?1 AND idx = ?5",
+		&w.moveClaim:   "UPDATE claims SET idx = ?2 WHERE name = ?1 AND idx = ?3",
+		&w.reseal:      "UPDATE entries SET secret = ? WHERE idx = ?",
+		&w.nameKey:     "UPDATE head SET seed_key = ?",
+		&w.walSize:     "PRAGMA wal_checkpoint(NOOP)",
+		&w.checkpoint:  "PRAGMA wal_checkpoint(PASSIVE)",
+	}
 }
 
 func newWriter(ctx context.Context, path string, pragmas ...string) (*writer, error) {
@@ -42,10 +62,9 @@ func newWriter(ctx context.Context, path string, pragmas ...string) (*writer, er
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{path: path, conn: conn, statements: map[string]driver.Stmt{}}
-	for section := range strings.SplitSeq(strings.TrimPrefix(writerSQL, "-- "), "\n-- ") {
-		name, query, _ := strings.Cut(section, "\n")
-		if w.statements[name], err = conn.(driver.ConnPrepareContext).PrepareContext(ctx, strings.TrimSpace(query)); err != nil {
+	w := &writer{path: path, conn: conn}
+	for stmt, query := range w.statements() {
+		if *stmt, err = conn.(driver.ConnPrepareContext).PrepareContext(ctx, query); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
 	}
@@ -70,11 +89,11 @@ func (w *writer) Append(ctx context.Context, batch ledger.Batch) error {
 // Reseal implements [ledger.Store].
 func (w *writer) Reseal(ctx context.Context, seedKey []byte, entries []ledger.Stored) error {
 	return w.transaction(ctx, 1+len(entries), func() error {
-		if _, err := w.exec(ctx, "name the seed key", seedKey); err != nil {
+		if _, err := w.exec(ctx, w.nameKey, seedKey); err != nil {
 			return err
 		}
 		for i := range entries {
-			if _, err := w.exec(ctx, "replace a sidecar", entries[i].Sidecar, int64(entries[i].Index)); err != nil {
+			if _, err := w.exec(ctx, w.reseal, entries[i].Sidecar, int64(entries[i].Index)); err != nil {
 				return err
 			}
 		}
@@ -84,18 +103,18 @@ func (w *writer) Reseal(ctx context.Context, seedKey []byte, entries []ledger.St
 
 // transaction commits what write writes, about so many entries, or writes nothing.
 func (w *writer) transaction(ctx context.Context, entries int, write func() error) error {
-	if _, err := w.exec(ctx, "begin"); err != nil {
+	if _, err := w.exec(ctx, w.begin); err != nil {
 		return err
 	}
 	err := write()
 	if err == nil {
-		_, err = w.exec(ctx, "commit")
+		_, err = w.exec(ctx, w.commit)
 	}
 	if err == nil {
 		return w.checkpointWAL(ctx, entries)
 	}
 	// A full disk may have ended it.
-	if _, errBack := w.exec(ctx, "rollback"); errBack != nil && !strings.Contains(errBack.Error(), "no transaction is active") {
+	if _, errBack := w.exec(ctx, w.rollback); errBack != nil && !strings.Contains(errBack.Error(), "no transaction is active") {
 		return fmt.Errorf("%s, and rolling back: %w", err.Error(), errBack)
 	}
 	switch Code(err) {
@@ -119,7 +138,7 @@ func (w *writer) Raise(ctx context.Context, v ledger.Version) error {
 
 func (w *writer) write(ctx context.Context, batch ledger.Batch) error {
 	head := &batch.Head
-	advanced, err := w.exec(ctx, "move the head", int64(head.Size), head.Edge, head.Checkpoint, head.SeedKey, int64(head.SeedsFrom),
+	advanced, err := w.exec(ctx, w.advance, int64(head.Size), head.Edge, head.Checkpoint, head.SeedKey, int64(head.SeedsFrom),
 		int64(batch.Size), len(batch.Entries) == 0)
 	if err != nil {
 		return err
@@ -129,13 +148,13 @@ func (w *writer) write(ctx context.Context, batch ledger.Batch) error {
 	}
 	for i := range batch.Nodes {
 		n := &batch.Nodes[i]
-		if _, err := w.exec(ctx, "insert a node", int64(n.Level), int64(n.Index), n.Hash[:]); err != nil {
+		if _, err := w.exec(ctx, w.insertNode, int64(n.Level), int64(n.Index), n.Hash[:]); err != nil {
 			return err
 		}
 	}
 	for i := range batch.Entries {
 		e, index := &batch.Entries[i], int64(batch.Size)+int64(i)
-		if _, err := w.exec(ctx, "insert an entry", index, e.ID[:], nullable(e.Reference), e.Record, e.Sidecar, e.Hash[:]); err != nil {
+		if _, err := w.exec(ctx, w.insertEntry, index, e.ID[:], nullable(e.Reference), e.Record, e.Sidecar, e.Hash[:]); err != nil {
 			return err
 		}
 		for k := range e.Claims {
@@ -154,11 +173,11 @@ func (w *writer) claim(ctx context.Context, index int64, c *ledger.Claim) error 
 	var err error
 	switch {
 	case !c.Taken:
-		rows, err = w.exec(ctx, "insert a claim", c.Name, index, status, due)
+		rows, err = w.exec(ctx, w.insertClaim, c.Name, index, status, due)
 	case c.Unchanged:
-		rows, err = w.exec(ctx, "take a claim whose indexes stay unchanged", c.Name, index, int64(c.From))
+		rows, err = w.exec(ctx, w.moveClaim, c.Name, index, int64(c.From))
 	default:
-		rows, err = w.exec(ctx, "take a claim", c.Name, index, status, due, int64(c.From))
+		rows, err = w.exec(ctx, w.takeClaim, c.Name, index, status, due, int64(c.From))
 	}
 	if err == nil && rows == 0 {
 		err = fmt.Errorf("%w: record %d does not hold the claim %s", ledger.ErrConflict, c.From, c.Name)
@@ -176,7 +195,7 @@ func (w *writer) checkpointWAL(ctx context.Context, written int) error {
 		return nil
 	}
 	w.sinceMeasured = 0
-	pages, err := w.wal(ctx, "measure the write-ahead log")
+	pages, err := w.wal(ctx, w.walSize)
 	if err != nil {
 		return fmt.Errorf("measuring the write-ahead log: %w", err)
 	}
@@ -187,7 +206,7 @@ func (w *writer) checkpointWAL(ctx context.Context, written int) error {
 }
 
 func (w *writer) checkpointNow(ctx context.Context) error {
-	if _, err := w.wal(ctx, "checkpoint the write-ahead log"); err != nil && !isFull(err) {
+	if _, err := w.wal(ctx, w.checkpoint); err != nil && !isFull(err) {
 		return fmt.Errorf("checkpointing the write-ahead log: %w", err)
 	}
 	return nil
@@ -195,15 +214,15 @@ func (w *writer) checkpointNow(ctx context.Context) error {
 
 func (w *writer) close() error {
 	var errs []error
-	for _, stmt := range w.statements {
-		errs = append(errs, stmt.Close())
+	for stmt := range w.statements() {
+		errs = append(errs, (*stmt).Close())
 	}
 	return errors.Join(append(errs, w.conn.Close())...)
 }
 
-func (w *writer) exec(ctx context.Context, statement string, args ...any) (rows int64, err error) {
+func (w *writer) exec(ctx context.Context, stmt driver.Stmt, args ...any) (rows int64, err error) {
 	w.args = named(w.args[:0], args...)
-	result, err := w.statements[statement].(driver.StmtExecContext).ExecContext(ctx, w.args)
+	result, err := stmt.(driver.StmtExecContext).ExecContext(ctx, w.args)
 	if err != nil {
 		return 0, err
 	}
@@ -211,8 +230,8 @@ func (w *writer) exec(ctx context.Context, statement string, args ...any) (rows 
 }
 
 // wal executes a PRAGMA wal_checkpoint and returns the number of pages in the write-ahead log.
-func (w *writer) wal(ctx context.Context, statement string) (pages int64, err error) {
-	rows, err := w.statements[statement].(driver.StmtQueryContext).QueryContext(ctx, nil)
+func (w *writer) wal(ctx context.Context, stmt driver.Stmt) (pages int64, err error) {
+	rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, nil)
 	err = eachRow(rows, err, func(row sqlread.Row) error {
 		var busy, done int64
 		return row.Scan(&busy, &pages, &done)
