@@ -36,7 +36,8 @@ type certificates struct {
 	current sync.Map          // *tls.Certificate by host
 	used    atomic.Bool       // whether a certificate was valid
 
-	files atomic.Pointer[config.TLS] // nil with an authority
+	files   atomic.Pointer[config.TLS] // nil with an authority
+	loading sync.Mutex                 // so that files read later are set later
 }
 
 // Intervals of checks for new certificates.
@@ -160,9 +161,11 @@ func (c *certificates) reload(settings *config.TLS) (changed, ok bool) {
 	return c.load(), true
 }
 
-// load makes the certificate in the files current, and reports whether it changed. After a failure the
-// one before stays in use.
+// load makes the certificate in the files current, and reports whether it changed. After a failure
+// the one before stays in use.
 func (c *certificates) load() (changed bool) {
+	c.loading.Lock()
+	defer c.loading.Unlock()
 	found, err := readPair(c.files.Load())
 	if err != nil {
 		c.logger.Error("reading the certificate failed, and the one before is still in use", "error", err)
