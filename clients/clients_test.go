@@ -193,13 +193,7 @@ func TestBrowser(t *testing.T) {
 		t.Skip("skipped: make clients installs the package")
 	}
 	proxy, keys := startService(t)
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(clientstest.Require(t, "chromium-headless-shell")), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel) // waits until the browser has ended
+	ctx := clientstest.Browser(t)
 	if _, err := chromedp.Run(ctx, chromedp.Navigate(proxy+"/installed/page.html")); err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// buildAndRun builds the programs like a release, except for the key of the beacon, and runs the tests.
+// buildAndRun builds the programs like a release, except for the key of the beacon, and runs the
+// tests.
 func buildAndRun(m *testing.M) (code int, err error) {
 	binaries, err = os.MkdirTemp("", "riffle-docs-")
 	if err != nil {
@@ -102,7 +103,8 @@ func testFiles(t *testing.T, folder string, below bool) string {
 	return tests.String()
 }
 
-// onThePage has the variable with an audit id at the end of a guide, and what the page says that players open.
+// onThePage has the variable with an audit id at the end of a guide, and what the page says that
+// players open.
 var onThePage = map[string][2]string{
 	"raffle.md": {"draw", "neither the operator nor a player chose it"},
 	"rounds.md": {"id", "before the client seed was known"},

@@ -2,7 +2,6 @@ package docs_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -75,7 +73,8 @@ func newSession(t *testing.T, text string) *session {
 	return s
 }
 
-// startOthers starts three witnesses, each a process, and a relay of the chain that the programs here take for quicknet.
+// startOthers starts three witnesses, each a process, and a relay of the chain that the programs
+// here take for quicknet.
 func (s *session) startOthers() {
 	s.t.Helper()
 	relay := httptest.NewServer(http.HandlerFunc(beacontest.Relay))
@@ -110,14 +109,7 @@ func (s *session) startOthers() {
 // text and, once it has the policy, that the log was witnessed.
 func (s *session) seeOnThePage(variable, text string) {
 	s.t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(clientstest.Require(s.t, "chromium-headless-shell")), chromedp.UserDataDir(s.t.TempDir()), chromedp.NoSandbox)
-	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
-	defer cancel()
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	defer cancel()
-	ctx, cancel = chromedp.NewContext(ctx)
-	defer cancel()
+	ctx := clientstest.Browser(s.t)
 	id := strings.TrimSpace(s.run(&step{command: "echo $" + variable}))
 	says := func(text string) chromedp.Action[bool] {
 		return chromedp.Poll[bool](fmt.Sprintf(`document.querySelector('.report .verdict.verified')?.closest('.report').textContent.includes(%q)`, text))

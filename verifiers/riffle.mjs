@@ -222,7 +222,9 @@ const LOG_NAME = String.raw`[^\x00-\x20+]+`;
 const NEIGHBOUR = new RegExp(String.raw`^${LOG_NAME}\+[0-9a-f]{8}\+A[Q-Za-f][A-Za-z0-9+/]{42}$`, 'u');
 const CHECKPOINT = new RegExp(String.raw`^${LOG_NAME}\n(0|[1-9]\d{0,15})\n[A-Za-z0-9+/]{43}=\n\n(— ${LOG_NAME} [A-Za-z0-9+/]{4,}={0,2}\n)+$`, 'u');
 const BASE64 = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)$/;
-const BEACON = /^[a-z0-9-]+ [1-9]\d{0,15}$/, QUICKNET = { // a chain of drand
+const BEACON = /^[a-z0-9-]+ [1-9]\d{0,15}$/;
+export const QUICKNET = { // a chain of drand
+  chain: '52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971',
   hash: 'BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_',
   key: '83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451' +
     '0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a'};
@@ -262,13 +264,9 @@ async function readRecord(text) {
   const isCut = (at) => between(1, record.size - 1)(at) && 'root' in record && /^(shoe|all)$/.test(record.from ?? 'all');
   const isCutRange = ([low, high, ...more]) => isCut(low) && isCut(high) && low < high && more.length === 0 &&
     between(low, high)(record.cut);
-  const isBeacon = (text) => {
-    const round = like(BEACON)(text) && roundOf(text), time = round && timeOf(round);
-    return round === undefined || (round && time > record.time && time < record.deadline); // of another beacon it is not known
-  };
-  const isAfter = (text) => {
+  const isRound = (fits) => (text) => { // published at a time that fits; of another beacon that is not known
     const round = like(BEACON)(text) && roundOf(text);
-    return round === undefined || (round && timeOf(round) > record.deadline);
+    return round === undefined || (round && fits(timeOf(round)));
   };
   const arePlayers = (map) => !Array.isArray(map) && between(1, 100)(Object.keys(map).length) && !('beacon' in record || 'count' in record) &&
     Object.entries(map).every(([name, hash]) => PLAYER.test(name) && like(DIGEST)(hash));
@@ -283,7 +281,8 @@ async function readRecord(text) {
     parameters: (map) => !Array.isArray(map) && Object.keys(map).length > 0 && Object.values(map).every(between(0)),
     cut: isCut, cut_range: isCutRange,
     client_seed: (seed) => like(/^[^\0]+$/)(seed) && utf8(seed).length <= 256, reveal: like(/^now$/),
-    deadline: isLater, beacon: isBeacon, players: arePlayers, opens_at: isAfter, sealed_seed: like(BASE64), expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
+    deadline: isLater, beacon: isRound((time) => time > record.time && time < record.deadline), players: arePlayers,
+    opens_at: isRound((time) => time > record.deadline), sealed_seed: like(BASE64), expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
     commitment_id: (id) => like(UUID7)(id) && (kind === 'void' || 'client_seed' in record),
     joined: (text) => like(/^/)(text) && utf8(text).length > 256 && 'commitment_id' in record,
     count: (n) => between(2)(n) && (kind !== 'shuffle' || 'commitment_id' in record), round: (n) => between(1, record.count)(n),

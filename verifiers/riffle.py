@@ -366,10 +366,11 @@ def read_record(text):
     rules |= {"count": lambda n: between(2)(n) and (kind != "shuffle" or "commitment_id" in record),
               "round": lambda n: between(1, record["count"])(n),
               "path": lambda path: type(path) is list and path and all(re.fullmatch(DIGEST, hash) for hash in path)}
-    rules |= {"beacon": lambda text: re.fullmatch("[a-z0-9-]+ [1-9][0-9]{0,15}", text) and (
-        not text.startswith("quicknet ") or record["time"] < time_of(text) < record["deadline"])}
-    rules |= {"opens_at": lambda text: re.fullmatch("[a-z0-9-]+ [1-9][0-9]{0,15}", text) and (
-        not text.startswith("quicknet ") or time_of(text) > record["deadline"]), "sealed_seed": BASE64}
+    def is_round(text, fits):  # published at a time that fits; of another beacon that is not known
+        return re.fullmatch("[a-z0-9-]+ [1-9][0-9]{0,15}", text) and (not text.startswith("quicknet ") or fits(time_of(text)))
+
+    rules |= {"beacon": lambda text: is_round(text, lambda time: record["time"] < time < record["deadline"]),
+              "opens_at": lambda text: is_round(text, lambda time: time > record["deadline"]), "sealed_seed": BASE64}
     rules |= {"players": are_players, "joined": is_joined}
     rules |= {"successor": NEIGHBOUR, "predecessor": NEIGHBOUR, "checkpoint": lambda text: re.fullmatch(CHECKPOINT, text) and (
         text.split("\n")[0] == record["predecessor"].split("+")[0])}

@@ -5,11 +5,10 @@ import {hmac} from '@noble/hashes/hmac.js';
 import {bytesToHex, concatBytes, hexToBytes, utf8ToBytes} from '@noble/hashes/utils.js';
 import {numberToBytesBE} from '@noble/curves/utils.js';
 import {Decrypter, type Identity, type Stanza} from 'age-encryption';
-import {statementOf} from '../verifiers/riffle.mjs';
+import {QUICKNET, statementOf} from '../verifiers/riffle.mjs';
 import type {Shown} from './check';
 
-const chain = '52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971',
-  mostRounds = 1024, // of a book that a service makes
+const mostRounds = 1024, // of a book that a service makes
   keySize = 16,
   pointSize = 96;
 
@@ -37,7 +36,11 @@ function exponent(sigma: Uint8Array, key: Uint8Array): bigint {
 /** keyIn decrypts the key of a file of age with the signature of a round. */
 function keyIn(stanzas: Stanza[], round: string, signature: string): Uint8Array | null {
   const [{args, body}] = stanzas as [Stanza];
-  if (stanzas.length !== 1 || String(args) !== `tlock,${round},${chain}` || body.length !== pointSize + 2 * keySize)
+  if (
+    stanzas.length !== 1 ||
+    String(args) !== `tlock,${round},${QUICKNET.chain}` ||
+    body.length !== pointSize + 2 * keySize
+  )
     return null;
   const u = curve.G2.Point.fromBytes(body.slice(0, pointSize)),
     [v, w] = [body.slice(pointSize, -keySize), body.slice(-keySize)];
@@ -46,6 +49,11 @@ function keyIn(stanzas: Stanza[], round: string, signature: string): Uint8Array 
     key = xor(w, sha256(concatBytes(utf8ToBytes('IBE-H4'), sigma)));
   return curve.G2.Point.BASE.multiply(exponent(sigma, key)).equals(u) ? key : null;
 }
+
+const digestOf = (record: Sealed, seed: string) => sha256(utf8ToBytes(statementOf(record, seed)));
+
+/** commitmentOf returns what a seed commits to with the statement of a record, both in hex. */
+export const commitmentOf = (record: Sealed, seed: string): string => bytesToHex(digestOf(record, seed));
 
 /** roundSeed returns the seed of a round of a book with this seed, both in hex. */
 export const roundSeed = (seed: string, round: number): string =>
@@ -80,10 +88,9 @@ export async function open(record: Sealed, signature: string): Promise<string | 
       seed = bytesToHex(await decrypter.decrypt(sealed)),
       blocks = seed.match(/.{1,64}/g) ?? [];
     if (!/^(.{64}){1,213}$/.test(seed) || new Set(blocks).size < blocks.length) return undefined; // no seed of riffle/1
-    const commitmentOf = (seed: string) => sha256(utf8ToBytes(statementOf(record, seed)));
     const committed = record.count
-      ? root(Array.from({length: record.count}, (_, i) => commitmentOf(roundSeed(seed, i + 1))))
-      : commitmentOf(seed);
+      ? root(Array.from({length: record.count}, (_, i) => digestOf(record, roundSeed(seed, i + 1))))
+      : digestOf(record, seed);
     return bytesToHex(committed) === record.commitment ? seed : undefined;
   } catch {
     return undefined; // no file of age, or none that this signature opens

@@ -1,7 +1,7 @@
 // Opens the seeds of commitments with time locks on /verify, with the signatures that a reader brings: the page asks
 // no other server. With it, what used the commitment can be checked, or the order that was not dealt is shown.
 import {useEffect, useState} from 'preact/hooks';
-import {filesOf, isSignature, roundOf, statementOf, timeOf, traceText, whyNotJoined} from '../verifiers/riffle.mjs';
+import {filesOf, isSignature, QUICKNET, roundOf, timeOf, traceText, whyNotJoined} from '../verifiers/riffle.mjs';
 import type {Shown} from './check';
 import type {Sealed} from './open';
 import {shortTime, text} from './page';
@@ -48,8 +48,8 @@ async function withSeed(given: Given, id: string, seedOf: (round?: number) => st
 
 /** orderOf returns the order that a seed and a client seed lead to, or nothing if it takes too long. */
 async function orderOf({file, record: made}: Locked['proof'], seed: string, clientSeed: string) {
-  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(statementOf(made, seed))),
-    commitment = Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const {commitmentOf} = await import('./open'),
+    commitment = commitmentOf(made, seed);
   const record: Record<string, unknown> = {...made, kind: 'shuffle', client_seed: clientSeed, commitment};
   for (const name of ['deadline', 'opens_at', 'sealed_seed', 'beacon', 'players', 'count']) delete record[name];
   const shuffle = {...file, record: JSON.stringify(record), seed, client_seed: clientSeed};
@@ -135,7 +135,7 @@ function Lock({
       <p class="quiet">
         {text('lock.relay')}{' '}
         <code>
-          https://api.drand.sh/{chain}/public/{String(round)}
+          https://api.drand.sh/{QUICKNET.chain}/public/{String(round)}
         </code>
       </p>
       {users.length === 0 && record.count && (
@@ -165,5 +165,3 @@ function Lock({
     </form>
   );
 }
-
-const chain = '52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971';

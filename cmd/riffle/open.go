@@ -78,13 +78,11 @@ func (k *open) Run(ctx context.Context, c *console) error {
 		}
 		return nil
 	}
-	found := &opened{ID: made.ID, OpensAt: made.OpensAt, Round: k.Round, ClientSeed: k.ClientSeed}
-	seed = made.SeedOf(seed, k.Round)
-	found.Seed = hex.EncodeToString(seed)
-	if round, isKnown := beacon.Parse(made.Beacon); isKnown && (k.ClientSeed != "" || len(k.Relays) > 0) {
-		if found.ClientSeed, err = k.signature(ctx, round, k.ClientSeed); err == nil {
-			err = round.Check(found.ClientSeed)
-		}
+	found := &opened{
+		ID: made.ID, OpensAt: made.OpensAt, Round: k.Round, ClientSeed: k.ClientSeed, Seed: hex.EncodeToString(made.SeedOf(seed, k.Round)),
+	}
+	if round, isKnown := beacon.Parse(made.Beacon); isKnown && len(k.Relays) > 0 {
+		found.ClientSeed, err = k.signature(ctx, round, k.ClientSeed)
 	}
 	if err == nil {
 		err = found.follow(made, seed)
@@ -164,19 +162,25 @@ func (k *open) signature(ctx context.Context, round beacon.Round, given string) 
 	return k.Relays.Signature(ctx, round)
 }
 
-// follow sets the orders that follow from the seed and the client seed, if that is known.
+// follow sets the orders that follow from the seed of a commitment and the client seed, if that is
+// known: it makes the record that would have used the commitment.
 func (o *opened) follow(made *audit.Record, seed rng.Seed) error {
 	if o.ClientSeed == "" {
 		return nil
 	}
-	r := &audit.Record{Kind: audit.KindShuffle, ID: made.ID, Time: made.Time, Statement: made.Statement, Parameters: made.Parameters, ItemsDigest: made.ItemsDigest, ClientSeed: o.ClientSeed}
+	r := &audit.Record{
+		Kind: audit.KindShuffle, ID: made.ID, Time: made.Time, Statement: made.Statement, Parameters: made.Parameters,
+		ItemsDigest: made.ItemsDigest, ClientSeed: o.ClientSeed, CommitmentID: made.ID, Count: made.Count, Round: o.Round,
+	}
+	if r.Statement.Seed = seed; made.Count > 0 {
+		r.Path = audit.NewBook(&r.Statement, made.Count).Path(o.Round)
+	}
+	seed = made.SeedOf(seed, o.Round)
 	r.Statement.Seed = seed
 	r.Commitment = r.Statement.Commitment()
-	if made.Players != nil { // their seeds and no other client seed
-		r.CommitmentID = made.ID
-		if err := r.CheckCommitted(made); err != nil {
-			return err
-		}
+	r.Statement.Seed = nil
+	if err := r.CheckCommitted(made); err != nil {
+		return err
 	}
 	v, _ := audit.Verify(r.Append(nil), seed, math.MaxUint64, nil) // no error, since nothing interrupts it
 	o.Shuffles = v.Orders

@@ -112,8 +112,8 @@ func TestOpen(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, text, found.Seed)
 
-	// Relays have the signature of the beacon as well as the lock's. Without it the seed is there, and
-	// no order: no other client seed counts.
+	// Relays have the signature of the beacon as well as the lock's. Without it the seed is there,
+	// and no order: no other client seed counts.
 	asked := ""
 	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = r.URL.Path
@@ -140,6 +140,9 @@ func TestOpen(t *testing.T) {
 	third, err := do("--signature", signature, "--round", "3", "book-commitment.json")
 	require.NoError(t, err)
 	assert.NotEqual(t, first, third)
+	text, err = do("--signature", signature, "--round", "2", "--client-seed", "spring", "book-commitment.json")
+	require.NoError(t, err)
+	assert.Regexp(t, `^\{"commitment_id".*"client_seed":"spring","shuffles":\[\[`, text) // and no warning
 
 	for _, v := range []struct {
 		code int

@@ -3,6 +3,7 @@ package main
 import (
 	"embed"
 	"strings"
+	"sync"
 	"text/template"
 
 	"riffle/internal/audit/prooffile"
@@ -12,15 +13,17 @@ import (
 var templateFiles embed.FS
 
 // templates say what is found to people.
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"comma": comma, "plural": plural, "decimal": decimal, "probability": pValue, "value": func(n *int) int { return *n },
-	"mark": markOf, "join": strings.Join, "printable": prooffile.Printable,
-}).ParseFS(templateFiles, "*.tmpl"))
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"comma": comma, "plural": plural, "decimal": decimal, "probability": pValue, "value": func(n *int) int { return *n },
+		"mark": markOf, "join": strings.Join, "printable": prooffile.Printable,
+	}).ParseFS(templateFiles, "*.tmpl"))
+})
 
 // words returns what a template says about values.
 func words(name string, values any) string {
 	var text strings.Builder
-	if err := templates.ExecuteTemplate(&text, name, values); err != nil {
+	if err := templates().ExecuteTemplate(&text, name, values); err != nil {
 		panic(err) // it is embedded
 	}
 	return text.String()

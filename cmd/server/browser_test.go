@@ -12,23 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"riffle/clients/clientstest"
 	"riffle/internal/access"
 )
-
-// newBrowser starts a browser, which ends with the test.
-func newBrowser(t *testing.T) context.Context {
-	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(requireTool(t, "chromium-headless-shell")), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, cancel := context.WithTimeout(t.Context(), 2*waitLimit)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel) // waits until the browser has ended
-	return ctx
-}
 
 // evaluate returns the value of an expression in the page, or of its promise.
 func evaluate[T any](t *testing.T, browser context.Context, format string, args ...any) T {
@@ -72,7 +58,7 @@ func newSite(t *testing.T) string {
 // and read the answer.
 func TestPagesOfOtherOriginsInABrowser(t *testing.T) {
 	t.Parallel()
-	browser := newBrowser(t)
+	browser := clientstest.Browser(t)
 	listed, other := newSite(t), newSite(t)
 	token := access.NewToken()
 	l, _ := configured(t, fmt.Sprintf("cors-origins: [%q]\nkeys:\n  - {name: table, sha256: %x, may: [shuffle, read]}\nanonymous: {may: [read, metrics]}\n", listed, token.Digest()))

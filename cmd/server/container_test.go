@@ -68,9 +68,9 @@ func (c *container) alive(s *server) {
 }
 
 // TestSmallContainer starts the program with default settings in a container of 64 MiB and attacks
-// it. It is not killed, answers what is too much with 503, and serves others afterwards. Other tests
-// do not run beside it: with both processors busy the kernel killed the program once in some twenty
-// runs, since the garbage collector then lags behind.
+// it. It is not killed, answers what is too much with 503, and serves others afterwards. Other
+// tests do not run beside it: with both processors busy the kernel killed the program once in some
+// twenty runs, since the garbage collector then lags behind.
 func TestSmallContainer(t *testing.T) {
 	canOpen(t, 3_000)
 	c := newContainer(t, "67108864")

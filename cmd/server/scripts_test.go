@@ -68,7 +68,8 @@ func served(t *testing.T, ts *testscript.TestScript, args []string) *server {
 	return l.start(t)
 }
 
-// outcome runs a command, and returns its exit code and all that it prints, or why the server ended.
+// outcome runs a command, and returns its exit code and all that it prints, or why the server
+// ended.
 func outcome(ts *testscript.TestScript, command []string) (code int, output string) {
 	limit := strconv.Itoa(int(waitLimit.Seconds())) // of a server that starts
 	err := ts.Exec("timeout", append([]string{limit}, command...)...)

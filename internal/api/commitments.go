@@ -43,8 +43,8 @@ func (a *logAPI) getCommitment(x *exchange) error {
 	return x.sendFresh(append(out.buf, '\n'))
 }
 
-// commitmentBytes is the approximate memory of a commitment in a list, and playerBytes of each of its
-// players.
+// commitmentBytes is the approximate memory of a commitment in a list, and playerBytes of each of
+// its players.
 const commitmentBytes, playerBytes = 2 << 10, 512
 
 // listCommitments answers GET /commitments.
@@ -98,7 +98,8 @@ func (o *object) made(c *dealer.Commitment) {
 	if c.Count > 0 {
 		o.number("count", c.Count)
 	}
-	if players, err := json.Marshal(c.Players); err == nil && c.Players != nil { // it sorts them
+	if c.Players != nil {
+		players, _ := json.Marshal(c.Players) // sorted; no error
 		o.raw("players", string(players))
 	}
 	o.round("beacon", c.Beacon)

@@ -16,11 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Requests and the responses that they get. A request is a line with method, path, a header field in
-// angle brackets, and the body, as a Go string if it is no text. The next line has the response: its
-// status; the pointer or parameter of the error, after @; and the detail of the problem or, after =,
-// the name of the example in the contract, or nothing for any. A $name is something of the service.
-// "== state" sends what follows to a service in another state.
+// Requests and the responses that they get. A request is a line with method, path, a header field
+// in angle brackets, and the body, as a Go string if it is no text. The next line has the response:
+// its status; the pointer or parameter of the error, after @; and the detail of the problem or,
+// after =, the name of the example in the contract, or nothing for any. A $name is something of the
+// service. "== state" sends what follows to a service in another state.
 //
 //go:embed testdata/requests.txt
 var requestsFile string
@@ -46,7 +46,8 @@ var states = map[string]func(testing.TB) *service{
 
 var requestLine = regexp.MustCompile(`^([A-Z]+) (\S+)(?: <(.*?): (.*?)>)?(?: (.*))?$`)
 
-// sendRequests sends the requests of the file. Problems have their detail first, and make no record.
+// sendRequests sends the requests of the file. Problems have their detail first, and make no
+// record.
 func sendRequests(t *testing.T, c *contract, cover func(operation string, status int, example string)) {
 	s := start(t, setup{})
 	names := namesFor(t, s)
@@ -118,7 +119,8 @@ func namesFor(t *testing.T, s *service) *strings.Replacer {
 	)
 }
 
-// requestOf returns the request of a line's parts: method, path, header field and its value, and body.
+// requestOf returns the request of a line's parts: method, path, header field and its value, and
+// body.
 func requestOf(t *testing.T, parts []string, names *strings.Replacer) *http.Request {
 	t.Helper()
 	body := names.Replace(parts[5])

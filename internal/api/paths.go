@@ -93,8 +93,8 @@ func (a *API) pageOfLog(x *exchange) string {
 //go:embed hints.json
 var hintsFile []byte
 
-// hints say what to send in place of names that others have: for members of a shuffle with draw, and
-// for paths, also of the contract at other services.
+// hints say what to send in place of names that others have: for members of a shuffle with draw,
+// and for paths, also of the contract at other services.
 var hints = sync.OnceValue(func() (all struct{ Members, Paths map[string]string }) {
 	if err := json.Unmarshal(hintsFile, &all); err != nil {
 		panic(err) // it is embedded

@@ -17,8 +17,8 @@ import (
 	"riffle/internal/timelock"
 )
 
-// startBeforeLock starts a service whose clock is 13 seconds before round 1000: a commitment for three
-// seconds can open at it, and no later one.
+// startBeforeLock starts a service whose clock is 13 seconds before round 1000: a commitment for
+// three seconds can open at it, and no later one.
 func startBeforeLock(t *testing.T) *service {
 	t.Helper()
 	c := &clock{now: beacon.Round(1000).Time().Add(-13 * time.Second)}

@@ -221,9 +221,13 @@ var members = []member{
 	}},
 	{"reveal", func(r *Record) bool { return r.Kind == KindShuffle && r.RevealNow }, func(r *Record) any { return &r.RevealNow }, nil},
 	{"deadline", func(r *Record) bool { return r.Kind == KindCommitment }, func(r *Record) any { return &r.Deadline }, func(r *Record) bool { return r.Deadline.After(r.Time) }},
-	{"beacon", func(r *Record) bool { return r.Kind == KindCommitment && r.Beacon != "" }, func(r *Record) any { return &r.Beacon }, (*Record).isBetween},
+	{"beacon", func(r *Record) bool { return r.Kind == KindCommitment && r.Beacon != "" }, func(r *Record) any { return &r.Beacon }, func(r *Record) bool {
+		return isRound(r.Beacon, func(at time.Time) bool { return at.After(r.Time) && at.Before(r.Deadline) })
+	}},
 	{"players", func(r *Record) bool { return r.Kind == KindCommitment && r.Players != nil }, func(r *Record) any { return &r.Players }, func(r *Record) bool { return r.Beacon == "" && r.Players.Check() == nil }},
-	{"opens_at", func(r *Record) bool { return r.Kind == KindCommitment && r.OpensAt != "" }, func(r *Record) any { return &r.OpensAt }, (*Record).opensLate},
+	{"opens_at", func(r *Record) bool { return r.Kind == KindCommitment && r.OpensAt != "" }, func(r *Record) any { return &r.OpensAt }, func(r *Record) bool {
+		return isRound(r.OpensAt, func(at time.Time) bool { return at.After(r.Deadline) })
+	}},
 	{"sealed_seed", func(r *Record) bool { return r.OpensAt != "" }, func(r *Record) any { return &r.SealedSeed }, func(r *Record) bool { return isBase64(r.SealedSeed) }},
 	{"commitment_id", func(r *Record) bool { return r.Kind == KindVoid || r.UsesCommitment() }, func(r *Record) any { return &r.CommitmentID }, func(r *Record) bool {
 		return r.Kind == KindVoid || r.ClientSeed != ""
@@ -264,18 +268,11 @@ type cutRange shoe.Cut
 
 func always(*Record) bool { return true }
 
-// isBetween reports whether the round of a commitment's beacon, if that is known, is published
-// after the record's time and before its deadline.
-func (r *Record) isBetween() bool {
-	round, isKnown := beacon.Parse(r.Beacon)
-	return isBeacon(r.Beacon) && (!isKnown || round.Time().After(r.Time) && round.Time().Before(r.Deadline))
-}
-
-// opensLate reports whether the round that opens the seed, if its beacon is known, is published
-// after the deadline.
-func (r *Record) opensLate() bool {
-	round, isKnown := beacon.Parse(r.OpensAt)
-	return isBeacon(r.OpensAt) && (!isKnown || round.Time().After(r.Deadline))
+// isRound reports whether a text is the round of a beacon and, if that is known, fits the time when
+// it is published.
+func isRound(text string, fits func(at time.Time) bool) bool {
+	round, isKnown := beacon.Parse(text)
+	return isBeacon(text) && (!isKnown || fits(round.Time()))
 }
 
 // hasRoot reports whether the record has a root: of a reshuffle, or of a shoe that was shuffled.

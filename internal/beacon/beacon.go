@@ -27,15 +27,16 @@ const (
 	Chain = "quicknet"
 	Hash  = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"
 
-	// Domain is the one that messages are hashed to the group with, which tells this scheme from others.
+	// Domain is the one that messages are hashed to the group with, which tells this scheme from
+	// others.
 	Domain = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
 
 	genesis = 1692803367 // Unix time of round 1
 	period  = 3          // seconds between rounds
 )
 
-// chainKey is the public key of the chain. Tests build programs with another one in its place, whose
-// rounds they can sign when they are published: see package beacontest.
+// chainKey is the public key of the chain. Tests build programs with another one in its place,
+// whose rounds they can sign when they are published: see package beacontest.
 const chainKey = "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451" +
 	"0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"
 

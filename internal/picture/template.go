@@ -45,9 +45,9 @@ var familyFiles embed.FS
 
 var lineBreak = regexp.MustCompile(`\s*\n\s*`)
 
-// templates are the files in the folder families, by their names, and what they define. No family can
-// have the name of the file with shared parts, which has a dot. The line breaks and the indentation
-// are for those who read them.
+// templates are the files in the folder families, by their names, and what they define. No family
+// can have the name of the file with shared parts, which has a dot. The line breaks and the
+// indentation are for those who read them.
 var templates = sync.OnceValue(func() *template.Template {
 	all := template.New("").Funcs(functions).Option("missingkey=error")
 	files, _ := fs.Sub(familyFiles, "families")
@@ -131,8 +131,8 @@ func marked(class string, suit look, x, y, size float64, turn string) string {
 		class, suit.Fill, tenth(x), tenth(y), turn, size/100, drawn("suits/", suit.Suit))
 }
 
-// pips draws as many marks as the index says, of a size; a single one is larger. If turned, those in
-// the lower half are turned by half a circle.
+// pips draws as many marks as the index says, of a size; a single one is larger. If turned, those
+// in the lower half are turned by half a circle.
 func pips(suit look, index string, size float64, turned bool) (text string, err error) {
 	places, err := lookOf("pips", index)
 	if len(places.At) == 2 {

@@ -19,10 +19,8 @@ func fillIn(request *Request, committed *audit.Record) (*Request, error) {
 		return nil, Refuse("/beacon_signature", "beacon_signature requires the commitment_id of a commitment with a beacon")
 	case request.PlayerSeeds != nil:
 		return nil, Refuse("/player_seeds", "player_seeds requires the commitment_id of a commitment with players")
-	case request.Players != nil && (request.Count != nil || request.Beacon > 0 || request.BeaconAfter > 0):
-		return nil, Refuse("/players", "players must be omitted with beacon or count: their seeds make the client seed of one shuffle or shoe")
-	case request.Players != nil && request.Players.Check() != nil:
-		return nil, Refuse("/players", "players must be names, each with the hash of the player's seed: %s", request.Players.Check())
+	case request.Players != nil:
+		return request, checkPlayers(request)
 	default:
 		return request, nil
 	}
@@ -82,6 +80,17 @@ func takeSignature(r *Request, committed *audit.Record) error {
 		}
 		return nil
 	}
+}
+
+// checkPlayers checks the players of a new commitment.
+func checkPlayers(r *Request) error {
+	if r.Count != nil || r.Beacon > 0 || r.BeaconAfter > 0 {
+		return Refuse("/players", "players must be omitted with beacon or count: their seeds make the client seed of one shuffle or shoe")
+	}
+	if err := r.Players.Check(); err != nil {
+		return Refuse("/players", "players must be names, each with the hash of the player's seed: %s", err)
+	}
+	return nil
 }
 
 // takePlayerSeeds makes the client seed of the seeds of the commitment's players.

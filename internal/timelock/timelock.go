@@ -1,10 +1,10 @@
 // Package timelock encrypts a seed to a round of quicknet, so that everybody can read it once the
 // round is published, and nobody before.
 //
-// A sealed text is a file of age (https://age-encryption.org/v1) in the format of drand's tlock: its
-// one stanza, "tlock ROUND CHAIN", has the key of the file, encrypted to the round by the identity-based
-// encryption of Boneh and Franklin (2001), section 4.2, on BLS12-381. So other programs open what Riffle
-// seals, and Riffle what they seal.
+// A sealed text is a file of age (https://age-encryption.org/v1) in the format of drand's tlock:
+// its one stanza, "tlock ROUND CHAIN", has the key of the file, encrypted to the round by the
+// identity-based encryption of Boneh and Franklin (2001), section 4.2, on BLS12-381. So other
+// programs open what Riffle seals, and Riffle what they seal.
 package timelock
 
 import (
@@ -51,13 +51,8 @@ func Open(round beacon.Round, signature string, sealed []byte) ([]byte, error) {
 		return nil, err
 	}
 	key := &bls12381.G1{}
-	point, err := hex.DecodeString(signature)
-	if err == nil {
-		err = key.SetBytes(point)
-	}
-	if err != nil {
-		return nil, err
-	}
+	point, _ := hex.DecodeString(signature)
+	_ = key.SetBytes(point) // no error, since it is the signature
 	text, err := age.Decrypt(bytes.NewReader(sealed), opener{round, key})
 	if err != nil {
 		return nil, fmt.Errorf("not sealed to %s: %w", round, err)

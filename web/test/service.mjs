@@ -123,3 +123,10 @@ export async function shuffle(base, body) {
   if (!answer.ok) throw new Error(await answer.text());
   return answer.json();
 }
+
+/** give gives texts to the page /verify, as files. */
+export const give = (page, ...texts) =>
+  page.setInputFiles(
+    'input[type=file]',
+    texts.map((text, i) => ({name: `${i}.json`, mimeType: 'application/json', buffer: Buffer.from(text)})),
+  );

@@ -7,7 +7,7 @@ import {after, before, test} from 'node:test';
 import {build} from 'esbuild';
 import {timelockDecrypt, timelockEncrypt} from 'tlock-js';
 import {traceText} from '../../verifiers/riffle.mjs';
-import {browse, open, start} from './service.mjs';
+import {browse, give, open, start} from './service.mjs';
 
 const {verdicts, opened} = JSON.parse(
   await readFile(new URL('../../testdata/riffle1/timelocks.json', import.meta.url)),
@@ -74,12 +74,6 @@ test('tlock-js opens what Riffle seals, and Riffle what it seals', async () => {
   assert.equal(await opens(theirs, signatures[1000]), seed);
 });
 
-const give = (page, list) =>
-  page.setInputFiles(
-    'input[type=file]',
-    list.map((text, i) => ({name: `${i}.json`, mimeType: 'application/json', buffer: Buffer.from(text)})),
-  );
-
 test('a shuffle whose seed was held back is checked once its seed is opened, however it is given', async () => {
   const two = texts('a shuffle that used it, whose seed is held back');
   for (const list of [
@@ -89,7 +83,7 @@ test('a shuffle whose seed was held back is checked once its seed is opened, how
     [JSON.stringify(JSON.parse(`[${two.toReversed()}]`), null, 2)],
   ]) {
     const {page, wrong, close} = await open(browser, `${service.base}/verify`);
-    await give(page, list);
+    await give(page, ...list);
     await page.getByText('the signature of quicknet 1000, a public beacon, everybody can open').waitFor();
     await page.fill('textarea[name=signature]', signatures[1001]);
     const button = page.getByRole('button', {name: 'Open the seed'});
@@ -107,7 +101,7 @@ test('a shuffle whose seed was held back is checked once its seed is opened, how
 
 test('with a beacon no other client seed than its signature counts', async () => {
   const {page, wrong, close} = await open(browser, `${service.base}/verify`);
-  await give(page, texts('a commitment with a beacon and a time lock'));
+  await give(page, ...texts('a commitment with a beacon and a time lock'));
   await page.fill('textarea[name=signature]', signatures[1000]);
   await page.fill('input[name=client_seed]', 'mine');
   await page.getByRole('button', {name: 'Open the seed'}).click();
@@ -125,7 +119,7 @@ test('the order that a void commitment did not deal is shown, and a lie, in both
   ]) {
     const show = async (list) => {
       const {page, wrong, close} = await open(browser, `${service.base}/verify`, {locale});
-      await give(page, list);
+      await give(page, ...list);
       await page.fill('textarea[name=signature]', signatures[1000]);
       await page.fill('input[name=client_seed]', 'spring');
       await page.getByRole('button', {name: button}).click();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {readFile} from 'node:fs/promises';
 import {after, before, test} from 'node:test';
 import decode from 'qr/decode.js';
-import {browse, open, shuffle, start} from './service.mjs';
+import {browse, give, open, shuffle, start} from './service.mjs';
 
 let service, browser;
 
@@ -43,12 +43,6 @@ async function deal(body = {}) {
   const drawn = await post(`/${shoe.shoe_id}/draw?proof=true`, {count: 2, to: 'alice'});
   return {...shoe, drawn};
 }
-
-const give = (page, ...texts) =>
-  page.setInputFiles(
-    'input[type=file]',
-    texts.map((text, i) => ({name: `${i}.json`, mimeType: 'application/json', buffer: Buffer.from(text)})),
-  );
 
 /** says waits for a verdict and a first line, in the words of the verifier. */
 async function says(page, verdict, headline) {

@@ -1,5 +1,5 @@
-// Package beacontest has a chain in place of quicknet, for tests that need a signature of a round when
-// it is published. Programs that are built with its overlay take its key for quicknet's.
+// Package beacontest has a chain in place of quicknet, for tests that need a signature of a round
+// when it is published. Programs that are built with its overlay take its key for quicknet's.
 package beacontest
 
 import (
