@@ -137,7 +137,7 @@ export interface Shown {
 /** withCommitment adds the proof of the commitment that the first record used. */
 export async function withCommitment(proofs: Text): Promise<Text[]> {
   const [first] = recordsOf(proofs),
-    made = first?.kind === 'void' ? undefined : first?.commitment_id;
+    made = first?.commitment_id;
   return made ? [proofs, {name: made, text: await published(path(['audits', made, 'proof']))}] : [proofs];
 }
 

@@ -4,6 +4,7 @@ import {mkdtemp, readFile, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
+import {setTimeout} from 'node:timers/promises';
 import {build} from 'esbuild';
 import {timelockDecrypt, timelockEncrypt} from 'tlock-js';
 import {traceText} from '../../verifiers/riffle.mjs';
@@ -139,15 +140,23 @@ test('the order that a void commitment did not deal is shown, and a lie, in both
   }
 });
 
-test('before its round a commitment says when its seed opens', async () => {
-  const body = JSON.stringify({size: 5, opens_at_round: Math.floor((Date.now() / 1000 - 1692803367) / 3) + 400});
+test('before its round a commitment says when its seed opens, and so does the record that voids it', async () => {
+  const opens_at_round = Math.floor((Date.now() / 1000 - 1692803367) / 3) + 400;
+  const body = JSON.stringify({size: 5, opens_at_round, expires_in: 1});
   const headers = {'Content-Type': 'application/json'};
   const made = await (await fetch(`${service.base}/commitments`, {method: 'POST', body, headers})).json();
-  const {page, wrong, close} = await open(browser, `${service.base}/a/${made.commitment_id}`);
-  await page
-    .getByText(`the signature of quicknet ${made.opens_at.round}, a public beacon, everybody can open`)
-    .waitFor();
-  assert.equal(await page.locator('textarea[name=signature]').count(), 0);
-  assert.deepEqual(wrong, []);
-  await close();
+  let voided;
+  while (!voided) {
+    await setTimeout(100);
+    voided = (await (await fetch(`${service.base}/commitments/${made.commitment_id}`)).json()).audit_id;
+  }
+  for (const id of [made.commitment_id, voided]) {
+    const {page, wrong, close} = await open(browser, `${service.base}/a/${id}`);
+    await page
+      .getByText(`the signature of quicknet ${made.opens_at.round}, a public beacon, everybody can open`)
+      .waitFor();
+    assert.equal(await page.locator('textarea[name=signature]').count(), 0);
+    assert.deepEqual(wrong, []);
+    await close();
+  }
 });
