@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,7 +12,6 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/beacon"
 	"riffle/internal/dealer"
-	"riffle/internal/suggest"
 )
 
 // commit answers POST /commitments.
@@ -49,23 +47,10 @@ const commitmentBytes, playerBytes = 2 << 10, 512
 
 // listCommitments answers GET /commitments.
 func (a *logAPI) listCommitments(x *exchange) error {
-	status, given := x.query["status"]
-	if given && !slices.Contains(dealer.Statuses(), dealer.Status(status)) {
-		return unprocessable("status must be open, late, used or void; got %s.", suggest.Quote(status)).in("status")
-	}
-	text, given := x.query["after"]
-	after, ok := parseID(text)
-	if given && !ok {
-		return badRequest("after must be the commitment_id that the last page ended with; got %s.", suggest.Quote(text)).in("after")
-	}
-	limit, err := x.limit()
-	if err != nil {
+	if err := x.lease.Grow(int64(x.limit) * commitmentBytes); err != nil {
 		return err
 	}
-	if err := x.lease.Grow(int64(limit) * commitmentBytes); err != nil {
-		return err
-	}
-	found, err := a.Dealer.Commitments(x.r.Context(), dealer.Status(status), after, limit, func(c *dealer.Commitment) error {
+	found, err := a.Dealer.Commitments(x.r.Context(), dealer.Status(x.query["status"]), x.other, int(x.limit), func(c *dealer.Commitment) error {
 		return x.lease.Grow(int64(len(c.Players)*playerBytes + len(c.SealedSeed)))
 	})
 	if err != nil {
@@ -74,7 +59,7 @@ func (a *logAPI) listCommitments(x *exchange) error {
 	var out object
 	out.open()
 	out.list("commitments", len(found), func(i int) { out.commitment(&found[i]) })
-	if len(found) == limit { // where the next page begins
+	if len(found) == int(x.limit) { // where the next page begins
 		out.text("next", found[len(found)-1].ID.String())
 	} else {
 		out.raw("next", "null")

@@ -17,6 +17,7 @@ import (
 	"riffle/internal/budget"
 	"riffle/internal/httpserver"
 	"riffle/internal/journal"
+	"riffle/internal/ledger"
 	"riffle/internal/shoe"
 )
 
@@ -24,18 +25,25 @@ import (
 // access log.
 type exchange struct {
 	httpserver.Response
-	r       *http.Request
-	lease   *budget.Lease     // for the handler's memory
-	query   map[string]string // its parameters, checked by [ofLog]
-	id      uuid.UUID         // in the path; Nil for none
-	pile    shoe.Place        // in the path; empty for none
-	log     *Log              // of the request
-	peer    netip.Addr        // of the request
-	caller  access.Caller     // zero before it is identified
-	public  bool              // the answer is readable without a token
-	records int               // committed by the request
-	auditID uuid.UUID         // of the last of them, or of the replayed record
-	dropped bool              // the connection was closed to make room
+	r     *http.Request
+	lease *budget.Lease     // for the handler's memory
+	query map[string]string // its parameters, checked by [ofLog]
+	id    uuid.UUID         // in the path; Nil for none
+	pile  shoe.Place        // in the path; empty for none
+
+	// Of parameters of the query, see [logAPI.readParameter].
+	witnessed, openings bool
+	other               uuid.UUID // in after or sealed_by; Nil for none
+	from, limit         uint64
+	of                  *ledger.Log // the request's, or an earlier one
+
+	log     *Log          // of the request
+	peer    netip.Addr    // of the request
+	caller  access.Caller // zero before it is identified
+	public  bool          // the answer is readable without a token
+	records int           // committed by the request
+	auditID uuid.UUID     // of the last of them, or of the replayed record
+	dropped bool          // the connection was closed to make room
 }
 
 // committing returns the context for calls that may commit records, which x counts. A commit may wait

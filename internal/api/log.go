@@ -17,39 +17,18 @@ const tilePath = "/log/tile/"
 
 // checkpoint answers GET /log/checkpoint.
 func (a *logAPI) checkpoint(x *exchange) error {
-	log, err := a.logOf(x)
-	if err != nil {
-		return err
-	}
 	x.cache("max-age=1")
-	text := log.Witnessed()
+	text := x.of.Witnessed()
 	if text == nil {
-		text = log.Checkpoint(x.r.Context())
+		text = x.of.Checkpoint(x.r.Context())
 	}
 	return x.send(typeText, text)
 }
 
-// logOf returns the request's log, or the earlier one with the origin that it asks for.
-func (a *logAPI) logOf(x *exchange) (*ledger.Log, error) {
-	origin, given := x.query["origin"]
-	if !given {
-		return a.Log, nil
-	}
-	log, err := a.Log.Of(origin)
-	if log == nil && err == nil {
-		err = notFound("This log has another origin, and follows no log with this one. GET /log/key without origin answers its key.")
-	}
-	return log, err
-}
-
 // logKey answers GET /log/key.
 func (a *logAPI) logKey(x *exchange) error {
-	log, err := a.logOf(x)
-	if err != nil {
-		return err
-	}
 	x.cache("max-age=86400")
-	return x.send(typeText, []byte(log.Verifier()+"\n"))
+	return x.send(typeText, []byte(x.of.Verifier()+"\n"))
 }
 
 // tile answers GET /log/tile/*. Tiles are immutable, partial ones, too.
@@ -59,16 +38,13 @@ func (a *logAPI) tile(x *exchange) error {
 	if !ok {
 		return problemNoTile()
 	}
-	log, err := a.logOf(x)
-	if err != nil {
-		return err
-	}
 	var data []byte
+	var err error
 	entries := t.L < 0
 	if entries {
-		data, err = log.Entries(x.r.Context(), uint64(t.N), t.W)
+		data, err = x.of.Entries(x.r.Context(), uint64(t.N), t.W)
 	} else {
-		data, err = log.Tile(x.r.Context(), t.L, uint64(t.N), t.W)
+		data, err = x.of.Tile(x.r.Context(), t.L, uint64(t.N), t.W)
 	}
 	if errors.Is(err, ledger.ErrNotFound) {
 		return problemNoTile()

@@ -125,6 +125,14 @@ func ofLog(answer func(*logAPI, *exchange) error, parameters ...string) handler 
 		if err := cmp.Or(x.readPath(), x.readQuery(), x.onlyParameters(parameters...)); err != nil {
 			return err
 		}
+		x.of, x.limit = a.Log, 100
+		for _, name := range parameters {
+			if text, given := x.query[name]; given {
+				if err := a.readParameter(x, name, text); err != nil {
+					return err
+				}
+			}
+		}
 		return answer(a, x)
 	})
 }

@@ -74,6 +74,44 @@ func (x *exchange) onlyParameters(allowed ...string) error {
 	return nil
 }
 
+// readParameter checks the value of a parameter, and sets what it says.
+func (a *logAPI) readParameter(x *exchange, name, text string) (err error) {
+	switch name {
+	case "witnessed":
+		x.witnessed, err = boolParameter(name, text)
+	case "proof":
+		x.openings, err = boolParameter(name, text)
+	case "format":
+		if text != tlogProof {
+			err = badRequest("format must be tlog-proof, or left out for JSON; got %s.", suggest.Quote(text)).in(name)
+		}
+	case "status":
+		if !slices.Contains(dealer.Statuses(), dealer.Status(text)) {
+			err = unprocessable("status must be open, late, used or void; got %s.", suggest.Quote(text)).in(name)
+		}
+	case "after":
+		var isID bool
+		if x.other, isID = parseID(text); !isID {
+			err = badRequest("after must be the commitment_id that the last page ended with; got %s.", suggest.Quote(text)).in(name)
+		}
+	case "sealed_by":
+		if x.other, _ = parseID(text); x.other == uuid.Nil {
+			err = badRequest("sealed_by must be the sealed_by of a card, copied exactly; got %s.", suggest.Quote(text)).in(name)
+		}
+	case "from":
+		x.from, err = countWithin(name, text, 0, audit.MaxSize)
+	case "limit":
+		x.limit, err = countWithin(name, text, 1, 1000)
+	case "reference":
+		err = checkText(name, text, audit.CheckReference)
+	case "origin":
+		if x.of, err = a.Log.Of(text); x.of == nil && err == nil {
+			err = notFound("This log has another origin, and follows no log with this one. GET /log/key without origin answers its key.")
+		}
+	}
+	return err
+}
+
 func unknownParameter(name string, allowed []string) error {
 	return badRequest("%s is not a parameter of this path; %s", suggest.Quote(name), nearestOr(name, allowed)).in(name)
 }
@@ -91,12 +129,8 @@ func countParameter(name, value string) (*uint64, error) {
 	return &n, nil
 }
 
-// count returns the count in a parameter, or otherwise if it is missing.
-func (x *exchange) count(name string, least, most, otherwise uint64) (uint64, error) {
-	text, given := x.query[name]
-	if !given {
-		return otherwise, nil
-	}
+// countWithin returns the count in a parameter, from least to most.
+func countWithin(name, text string, least, most uint64) (uint64, error) {
 	n, err := countParameter(name, text)
 	switch {
 	case err != nil:
@@ -107,12 +141,6 @@ func (x *exchange) count(name string, least, most, otherwise uint64) (uint64, er
 		return 0, unprocessable("%s must be from %d to %d; got %d.", name, least, most, *n).in(name)
 	}
 	return *n, nil
-}
-
-// limit returns the number of elements on a page of a list.
-func (x *exchange) limit() (int, error) {
-	limit, err := x.count("limit", 1, 1000, 100)
-	return int(limit), err
 }
 
 // checkText returns the error for a text parameter of a wrong form.
@@ -153,14 +181,6 @@ func (q *shuffleRequest) dealParameter(name, value string, hasParameters bool) (
 		err = q.deckParameter(name, value)
 	}
 	return err
-}
-
-// flag returns whether a parameter is true.
-func (x *exchange) flag(name string) (bool, error) {
-	if text, given := x.query[name]; given {
-		return boolParameter(name, text)
-	}
-	return false, nil
 }
 
 // boolParameter reads true or false.

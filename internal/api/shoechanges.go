@@ -100,9 +100,7 @@ func readChange(x *exchange, c *liveshoes.Change, members []member[*liveshoes.Ch
 			*place = x.pile
 		}
 	}
-	if c.Openings, err = x.flag("proof"); err != nil {
-		return err
-	}
+	c.Openings = x.openings
 	var body []byte
 	if x.r.Method != http.MethodDelete {
 		var given []string

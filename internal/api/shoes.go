@@ -16,7 +16,6 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/liveshoes"
 	"riffle/internal/shoe"
-	"riffle/internal/suggest"
 )
 
 // makeShoe answers POST /shoes.
@@ -60,19 +59,15 @@ func (a *logAPI) listPiles(x *exchange) error {
 
 // listPlace answers GET /shoes/{id}/piles/{pile} and GET /shoes/{id}/dealt.
 func (a *logAPI) listPlace(x *exchange) error {
-	openings, err := x.flag("proof")
-	if err != nil {
-		return err
-	}
 	s, err := a.Shoes.Get(x.r.Context(), x.id)
 	if err != nil {
 		return err
 	}
 	place := cmp.Or(x.pile, shoe.Dealt)
-	if err := x.lease.Grow(cardsBytes(s.CardsAt(place), openings)); err != nil {
+	if err := x.lease.Grow(cardsBytes(s.CardsAt(place), x.openings)); err != nil {
 		return err
 	}
-	cards, err := a.Shoes.Cards(x.r.Context(), s, place, openings)
+	cards, err := a.Shoes.Cards(x.r.Context(), s, place, x.openings)
 	if err != nil {
 		return err
 	}
@@ -87,17 +82,12 @@ func (a *logAPI) listPlace(x *exchange) error {
 
 // openCard answers GET /shoes/{id}/cards/{position}/proof.
 func (a *logAPI) openCard(x *exchange) error {
-	text, given := x.query["sealed_by"]
-	sealedBy, ok := parseID(text)
-	if given && (!ok || sealedBy == uuid.Nil) {
-		return badRequest("sealed_by must be the sealed_by of a card, copied exactly; got %s.", suggest.Quote(text)).in("sealed_by")
-	}
-	text = chi.URLParam(x.r, "position")
+	text := chi.URLParam(x.r, "position")
 	position, wrong := httpjson.ParseCount(text)
 	if wrong != nil || strconv.FormatUint(position, 10) != text {
 		return problemNoPosition()
 	}
-	card, err := a.Shoes.Card(x.r.Context(), x.id, sealedBy, position)
+	card, err := a.Shoes.Card(x.r.Context(), x.id, x.other, position)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return problemNoPosition()
 	} else if err != nil {
@@ -115,15 +105,11 @@ func problemNoPosition() *problem {
 // proveShoe answers GET /shoes/{id}/proof: a line with the proof file of each record. It sends nothing before
 // all can be proven, so that the status can report that a proof is not ready.
 func (a *logAPI) proveShoe(x *exchange) error {
-	witnessed, err := x.flag("witnessed")
-	if err != nil {
-		return err
-	}
 	long := a.long.Replay(x, x.r, x.lease)
 	defer long.Done()
 	out := newStream(x)
 	out.media, out.ctx = []string{typeOfLines(x.r)}, long.Context
-	err = a.Disclosure.ProveShoe(long.Context, x.id, witnessed, replay{long, a.Budget.Size(), 0}, func(p *prooffile.File) error {
+	err := a.Disclosure.ProveShoe(long.Context, x.id, x.witnessed, replay{long, a.Budget.Size(), 0}, func(p *prooffile.File) error {
 		out.job = long.Job
 		out.buf = append(out.buf, p.Text()...)
 		if out.flush(); out.sent {
