@@ -29,31 +29,25 @@ func oneByOne(appendOne func(b []byte, position uint64) []byte) appender[uint64]
 func elementsOf(q *shuffleRequest, result *dealer.Shuffle) appender[uint64] {
 	switch {
 	case result.Deck != nil && q.details:
-		return encodedDeck(result.Deck).cards()
+		return encoded(&encodedCards, result.Deck, cardElements)
 	case result.Deck != nil:
-		return encodedDeck(result.Deck).codes()
+		return encoded(&encodedCodes, result.Deck, func(d *deck.Deck) appender[uint64] { return codeElements(d.Codes()) })
 	}
 	return oneByOne(func(b []byte, position uint64) []byte { return strconv.AppendUint(b, position, 10) })
 }
 
-// encodedCards are the cards of a deck as JSON in two forms, each made when first used.
-type encodedCards struct{ codes, cards func() appender[uint64] }
+// The appenders of shared decks, by *deck.Deck: of whole cards, and of codes.
+var encodedCards, encodedCodes sync.Map
 
-// encodedDecks caches the encoded cards of shared decks, by *deck.Deck.
-var encodedDecks sync.Map
-
-// encodedDeck returns the encoded cards of a deck.
-func encodedDeck(d *deck.Deck) *encodedCards {
-	if cards, ok := encodedDecks.Load(d); ok {
-		return cards.(*encodedCards)
+// encoded returns the appender that encode makes of a deck, or an earlier one.
+func encoded(earlier *sync.Map, d *deck.Deck, encode func(*deck.Deck) appender[uint64]) appender[uint64] {
+	if cards, ok := earlier.Load(d); ok {
+		return cards.(appender[uint64])
 	}
-	cards := &encodedCards{
-		codes: sync.OnceValue(func() appender[uint64] { return codeElements(d.Codes()) }),
-		cards: sync.OnceValue(func() appender[uint64] { return cardElements(d) }),
-	}
+	cards := encode(d)
 	// A deck with parameters is made for one request. Caching all of them would be unbounded.
 	if shared, err := d.Type().Deck(nil); err == nil && shared == d {
-		encodedDecks.Store(d, cards)
+		earlier.Store(d, cards)
 	}
 	return cards
 }
@@ -73,7 +67,7 @@ func codeElements(codes []string) appender[uint64] {
 	for i, code := range codes {
 		fixed[i].length = copy(fixed[i].text[:], `"`+code+`",`)
 	}
-	size := uint64(len(codes))
+	size := uint64(len(fixed))
 	return func(b []byte, positions []uint64) []byte {
 		b = slices.Grow(b, len(positions)*len(fixedCode{}.text))
 		end := len(b)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"riffle/internal/dealer"
 	"riffle/internal/deck"
 	"riffle/internal/httpjson"
 )
@@ -54,11 +55,10 @@ func TestEncodedDecksMatchEncodingJSON(t *testing.T) {
 					positions[i] = uint64(i) * 7 % uint64(4*d.Size()) // over four copies
 				}
 				for range 2 { // the second time from the cache
-					r := encodedDeck(d)
-					assert.Equalf(t, plainElements(t, d, positions, false), r.codes()(nil, positions),
-						"%s, %d codes", kind.Name, n)
-					assert.Equalf(t, plainElements(t, d, positions, true), r.cards()(nil, positions),
-						"%s, %d cards", kind.Name, n)
+					for _, details := range []bool{false, true} {
+						write := elementsOf(&shuffleRequest{details: details}, &dealer.Shuffle{Deck: d})
+						assert.Equalf(t, plainElements(t, d, positions, details), write(nil, positions), "%s, %d", kind.Name, n)
+					}
 				}
 			}
 		}
@@ -103,8 +103,8 @@ func TestOnlySharedDecksAreCached(t *testing.T) {
 	for _, parameters := range []map[string]int{nil, {"players": 9}} {
 		d, err := kind.Deck(parameters)
 		require.NoError(t, err)
-		encodedDeck(d)
-		_, cached := encodedDecks.Load(d)
+		elementsOf(&shuffleRequest{}, &dealer.Shuffle{Deck: d})
+		_, cached := encodedCodes.Load(d)
 		assert.Equalf(t, (parameters == nil), cached, "undercover with %v: cached", parameters)
 	}
 }

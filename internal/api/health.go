@@ -52,16 +52,15 @@ func (l *Log) ready() error {
 // healthz says whether the process should stay alive. It always should if failed logs are reopened; below
 // a log's prefix it says whether that log is open.
 func (a *API) healthz(x *exchange) error {
-	if x.log == a.main && a.reopens() {
-		return x.sendStatus("alive")
-	}
-	open, err := x.log.acquire()
-	if err != nil {
-		return err
-	}
-	defer open.release()
-	if err := open.Log.Err(); err != nil {
-		return err
+	if x.log != a.main || !a.reopens() {
+		open, err := x.log.acquire()
+		if err != nil {
+			return err
+		}
+		defer open.release()
+		if err := open.Log.Err(); err != nil {
+			return err
+		}
 	}
 	return x.sendStatus("alive")
 }

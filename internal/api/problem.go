@@ -225,10 +225,13 @@ func detailed(r *http.Request, err error) *problem {
 		return answered
 	case errors.As(err, &body):
 		p := newProblem(body.Status, "%s", body.Detail)
-		if body.Pointer != "" {
+		switch {
+		case body.Pointer == "":
+			return p
+		case r.Method == http.MethodPost:
 			return p.at(body.Pointer)
 		}
-		return p
+		return p.in(strings.TrimPrefix(body.Pointer, "/")) // a parameter of the query
 	case errors.As(err, &closed) && closed.Status == shoe.Closed:
 		return conflict("The shoe was closed by record %s, and deals no more cards.", closed.AuditID).because(closed.AuditID)
 	case errors.As(err, &closed):

@@ -124,7 +124,8 @@ func names(query map[string]string) []string {
 func countParameter(name, value string) (*uint64, error) {
 	n, wrong := httpjson.ParseCount(value)
 	if wrong != nil {
-		return nil, newProblem(wrong.Status, "%s %s", suggest.Brief(name), wrong.Detail).in(name)
+		wrong.Pointer, wrong.Detail = "/"+name, suggest.Brief(name)+" "+wrong.Detail
+		return nil, wrong
 	}
 	return &n, nil
 }
@@ -161,7 +162,7 @@ func (q *shuffleRequest) dealParameter(name, value string, hasParameters bool) (
 	case "decks":
 		q.Decks, err = countParameter(name, value)
 	case "draw":
-		err = q.drawParameter(value)
+		err = q.setDraw(countParameter(name, value))
 	case "hands":
 		err = q.handsParameter(value)
 	case "algorithm":
@@ -199,18 +200,6 @@ func (q *shuffleRequest) deckParameter(name, value string) error {
 	}
 	if wrong := q.setParameter(name, *n); wrong != nil {
 		return wrong.in(name)
-	}
-	return nil
-}
-
-// drawParameter reads the number of cards to draw.
-func (q *shuffleRequest) drawParameter(value string) error {
-	n, wrong := httpjson.ParseCount(value)
-	if wrong == nil {
-		return q.setDraw(n, nil)
-	}
-	if q.setDraw(0, wrong) != nil {
-		return newProblem(wrong.Status, "draw %s", wrong.Detail).in("draw")
 	}
 	return nil
 }

@@ -97,10 +97,7 @@ var shuffleMembers = []member[*shuffleRequest]{
 	{name: "parameters", read: readParameters},
 	value("size", func(q *shuffleRequest) **uint64 { return &q.Size }, readCount),
 	value("algorithm", func(q *shuffleRequest) *string { return &q.Algorithm }, readAlgorithm),
-	{name: "draw", read: func(d *httpjson.Reader, q *shuffleRequest) error {
-		n, err := d.Count()
-		return q.setDraw(n, err)
-	}},
+	{name: "draw", read: func(d *httpjson.Reader, q *shuffleRequest) error { return q.setDraw(readCount(d)) }},
 	{name: "hands", read: readHands},
 	{name: "repeat", read: func(d *httpjson.Reader, q *shuffleRequest) (err error) {
 		q.list = true
@@ -312,12 +309,12 @@ func idempotencyKey(x *exchange, body []byte) (*journal.Key, error) {
 
 // setDraw sets the draw that was read with err. An integer beyond any range is rejected once the size is
 // known, and with it the range.
-func (q *shuffleRequest) setDraw(n uint64, err error) error {
+func (q *shuffleRequest) setDraw(n *uint64, err error) error {
 	wrong, ok := errors.AsType[*httpjson.Error](err)
 	if ok && wrong.Integer != "" {
-		n, q.DrawText, err = math.MaxUint64, wrong.Integer, nil
+		n, q.DrawText, err = new(uint64(math.MaxUint64)), wrong.Integer, nil
 	}
-	q.Draw = &n
+	q.Draw = n
 	return err
 }
 

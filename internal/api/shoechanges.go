@@ -60,9 +60,7 @@ func change(kind liveshoes.Change, names ...string) handler {
 		if err != nil {
 			return err
 		}
-		out := shoeStream(x, &result.Shoe)
-		out.change(result)
-		return out.end()
+		return sendShoe(x, &result.Shoe, nil, func(out *stream) { out.change(result) })
 	}, parameters...)
 }
 

@@ -28,33 +28,25 @@ func (a *logAPI) makeShoe(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	out := shoeStream(x, &made.Shoe)
-	out.shoe(&made.Shoe)
-	return out.end()
+	return sendShoe(x, &made.Shoe, nil, func(out *stream) { out.shoe(&made.Shoe) })
 }
 
 // getShoe answers GET /shoes/{id}.
 func (a *logAPI) getShoe(x *exchange) error {
 	s, err := a.Shoes.Get(x.r.Context(), x.id)
-	if err != nil {
-		return err
-	}
-	out := shoeStream(x, s)
-	out.shoe(s)
-	out.text("changed_by", s.ChangedBy.String())
-	return out.end()
+	return sendShoe(x, s, err, func(out *stream) {
+		out.shoe(s)
+		out.text("changed_by", s.ChangedBy.String())
+	})
 }
 
 // listPiles answers GET /shoes/{id}/piles.
 func (a *logAPI) listPiles(x *exchange) error {
 	s, err := a.Shoes.Get(x.r.Context(), x.id)
-	if err != nil {
-		return err
-	}
-	out := shoeStream(x, s)
-	out.version(s)
-	out.piles(s)
-	return out.end()
+	return sendShoe(x, s, err, func(out *stream) {
+		out.version(s)
+		out.piles(s)
+	})
 }
 
 // listPlace answers GET /shoes/{id}/piles/{pile} and GET /shoes/{id}/dealt.
@@ -68,16 +60,13 @@ func (a *logAPI) listPlace(x *exchange) error {
 		return err
 	}
 	cards, err := a.Shoes.Cards(x.r.Context(), s, place, x.openings)
-	if err != nil {
-		return err
-	}
-	out := shoeStream(x, s)
-	out.version(s)
-	if name, ok := place.Pile(); ok {
-		out.text("pile", name)
-	}
-	out.cards(cards)
-	return out.end()
+	return sendShoe(x, s, err, func(out *stream) {
+		out.version(s)
+		if name, ok := place.Pile(); ok {
+			out.text("pile", name)
+		}
+		out.cards(cards)
+	})
 }
 
 // openCard answers GET /shoes/{id}/cards/{position}/proof.
@@ -138,12 +127,16 @@ func typeOfLines(r *http.Request) string {
 	return "application/x-ndjson"
 }
 
-// shoeStream begins an answer about a shoe: an object.
-func shoeStream(x *exchange, s *liveshoes.Shoe) *stream {
+// sendShoe answers about a shoe with the members that write appends, unless there was an error.
+func sendShoe(x *exchange, s *liveshoes.Shoe, err error, write func(out *stream)) error {
+	if err != nil {
+		return err
+	}
 	x.Header().Set("ETag", versionTag(s.Version))
 	out := newStream(x)
 	out.open()
-	return out
+	write(out)
+	return out.end()
 }
 
 // versionTag is the ETag of a version of a shoe.
