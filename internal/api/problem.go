@@ -205,6 +205,18 @@ var problems = []struct {
 	{access.ErrLog, http.StatusForbidden, "", "", "The key of this token is not for this log. Ask the operator for one that is."},
 }
 
+// misread answers what is wrong in a body or, of a GET, in a parameter of the query.
+func misread(r *http.Request, wrong *httpjson.Error) *problem {
+	p := newProblem(wrong.Status, "%s", wrong.Detail)
+	switch {
+	case wrong.Pointer == "":
+		return p
+	case r.Method == http.MethodPost:
+		return p.at(wrong.Pointer)
+	}
+	return p.in(strings.TrimPrefix(wrong.Pointer, "/"))
+}
+
 // detailed answers the errors that have values. It returns nil for any other error.
 func detailed(r *http.Request, err error) *problem {
 	var (
@@ -224,14 +236,7 @@ func detailed(r *http.Request, err error) *problem {
 	case errors.As(err, &answered):
 		return answered
 	case errors.As(err, &body):
-		p := newProblem(body.Status, "%s", body.Detail)
-		switch {
-		case body.Pointer == "":
-			return p
-		case r.Method == http.MethodPost:
-			return p.at(body.Pointer)
-		}
-		return p.in(strings.TrimPrefix(body.Pointer, "/")) // a parameter of the query
+		return misread(r, body)
 	case errors.As(err, &closed) && closed.Status == shoe.Closed:
 		return conflict("The shoe was closed by record %s, and deals no more cards.", closed.AuditID).because(closed.AuditID)
 	case errors.As(err, &closed):
