@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 
 	cosignature "github.com/transparency-dev/formats/note"
 
@@ -68,13 +70,19 @@ func (k *cosignKey) Run(c *console) error {
 		return fmt.Errorf("%q is not a name of a key, such as riffle.example/log-2: %w", k.Name, err)
 	}
 	path, err := filepath.Abs(k.File)
-	if err == nil {
+	switch {
+	case err != nil:
+	case strings.ContainsAny(path, " \t\r\n"):
+		err = fmt.Errorf("the path %q has a space, which a line of a policy cannot have", path)
+	default:
 		err = writeNew(path, []byte(private+"\n"), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the key: %w", err)
 	}
-	_, err = fmt.Fprintf(c.out, "witness own %s file:%s\n", public, path)
+	if _, err = fmt.Fprintf(c.out, "witness own %s file:%s\n", public, path); err != nil {
+		err = errors.Join(err, os.Remove(path)) // nobody has the other half
+	}
 	return err
 }
 

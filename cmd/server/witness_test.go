@@ -204,9 +204,12 @@ func TestSecondKey(t *testing.T) {
 	dead := newWitness(t, "dead")
 	text := string(made) + "witness dead " + dead.Key + " " + dead.url + "\ngroup either any own dead\nquorum either\n"
 	require.NoError(t, os.WriteFile(policy, []byte(text), 0o600))
+	require.NoError(t, os.Chmod(key, 0o640))
 	l := launch{data: filepath.Join(folder, "data"), args: []string{"--witness-policy", policy}}
 	s := l.start(t)
 	d := s.shuffle(smallShuffle)
+	warning, _ := s.logged("WARN", "others may read the data folder or a key: remove that permission with chmod go= if they need none")
+	assert.Equal(t, key, warning["path"])
 	until(t, "the log has cosigned it", func() bool { return s.get("/audits/"+d.AuditID+"/proof?witnessed=true").status == http.StatusOK })
 	assert.Equal(t, []string{"own"}, cosigners(t, policy, s.get("/log/checkpoint").body))
 	proven, logKey := s.get("/audits/"+d.AuditID+"/proof?witnessed=true").body, strings.TrimSpace(string(s.get("/log/key").body))
@@ -229,13 +232,26 @@ func TestSecondKey(t *testing.T) {
 			assert.Contains(t, string(out), want, name)
 		}
 	}
+}
 
+// TestSecondKeyRefused starts with second keys of others: of another log, of a witness, or none.
+func TestSecondKeyRefused(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	key, policy := filepath.Join(folder, "own.key"), filepath.Join(folder, "policy")
+	made, err := exec.Command(tool(), "key", "cosign", "riffle.example/log-2", key).Output()
+	require.NoError(t, err)
+	l := launch{data: filepath.Join(folder, "data"), args: []string{"--witness-policy", policy}}
+	require.NoError(t, os.WriteFile(policy, append(made, "quorum own"...), 0o600))
+	config := filepath.Join(folder, "riffle.yaml")
+	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, "logs: [{name: b, witness-policy: %q}]", policy), 0o600))
+	launch{data: l.data, args: append(l.args, "--config", config)}.refused(t, "the log main has this witness-policy already; each log needs its own")
 	other, err := exec.Command(tool(), "key", "cosign", "riffle.example/log-2", key+"2").Output()
 	require.NoError(t, err)
 	for line, want := range map[string]string{
-		strings.Replace(string(other), "own.key2", "own.key", 1): "own.key is not the private half of the ML-DSA-44 key in the policy",
-		strings.Replace(string(made), "own.key", "nothing", 1):   "nothing: no such file",
-		"witness own " + dead.Key + " file:" + key:               "own.key is not the private half",
+		strings.Replace(string(other), "own.key2", "own.key", 1):    "own.key is not the private half of the ML-DSA-44 key in the policy",
+		strings.Replace(string(made), "own.key", "nothing", 1):      "nothing: no such file",
+		"witness own " + newWitness(t, "dead").Key + " file:" + key: "own.key is not the private half",
 	} {
 		require.NoError(t, os.WriteFile(policy, []byte(strings.TrimSpace(line)+"\nquorum own\n"), 0o600))
 		l.refused(t, want)

@@ -102,6 +102,19 @@ func (s *Settings) ReadWitnesses(file string) error {
 	return nil
 }
 
+// signers returns the paths of the log's second keys, which its policy names.
+func (s *Settings) signers() (paths []string) {
+	if s.Witnesses == nil {
+		return nil
+	}
+	for _, w := range s.Witnesses.Witnesses {
+		if path, isOwn := strings.CutPrefix(w.URL, "file:"); isOwn {
+			paths = append(paths, filepath.Clean(path))
+		}
+	}
+	return paths
+}
+
 // readSigner reads the private ML-DSA-44 key of a verifier key.
 func readSigner(path string, public note.Verifier) (note.Signer, error) {
 	text, err := os.ReadFile(path)
@@ -142,6 +155,9 @@ func CheckDistinct(all []*Settings, reject func(log int, setting string, err err
 		uniques := [][2]string{{"store", s.database()}, {"key", s.keyFile()}, {"origin", s.Origin}}
 		for _, place := range s.Anchors {
 			uniques = append(uniques, [2]string{"anchor", place.Name})
+		}
+		for _, path := range s.signers() {
+			uniques = append(uniques, [2]string{"witness-policy", path})
 		}
 		for _, unique := range uniques {
 			if other, taken := owners[unique]; taken && unique[1] != "" {

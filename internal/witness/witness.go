@@ -144,7 +144,7 @@ func (s *state) ask(ctx context.Context, w *proof.Witness, p *Checkpoint) error 
 			}
 			s.size = size
 		case http.StatusUnprocessableEntity:
-			return fmt.Errorf("%w, of %d records: %.200q", ErrOtherHistory, s.size, answer)
+			return fmt.Errorf("%w, of %d records; it answered 422 with %.200q", ErrOtherHistory, s.size, answer)
 		default:
 			return fmt.Errorf("it answered %d: %.200q", status, answer)
 		}
