@@ -95,11 +95,7 @@ func (s *Service) replay(ctx context.Context, first *journal.Stored, openings bo
 	if err != nil {
 		return nil, err
 	}
-	initial, err := s.stateOf(begin)
-	if err != nil {
-		return nil, err
-	}
-	b, err := s.newBase(begin, initial)
+	b, err := s.readBase(begin)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +105,7 @@ func (s *Service) replay(ctx context.Context, first *journal.Stored, openings bo
 // update makes the change that decide returns. An error based on a cached state is not final, since
 // the state may be stale: update then reads the state and tries again.
 func (s *Service) update(ctx context.Context, id uuid.UUID, decide func(*state) (*Change, error)) (*Result, error) {
-	release, err := s.locks.acquire(ctx, id)
+	release, err := s.lock(ctx, id)
 	if err != nil {
 		return nil, err
 	}

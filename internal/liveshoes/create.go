@@ -46,7 +46,7 @@ func (s *Service) Replace(ctx context.Context, id uuid.UUID, r *Request) (*Resul
 		if err != nil {
 			return nil, err
 		}
-		release, err := s.locks.acquire(ctx, id)
+		release, err := s.lock(ctx, id)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/semaphore"
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
@@ -63,7 +64,7 @@ type Service struct {
 	dealer  *dealer.Dealer
 	rules   *plan.Rules
 	observe func(audit.Kind)
-	locks   locks
+	locks   *lru.Cache[uuid.UUID, *semaphore.Weighted]
 
 	caching sync.Mutex
 	states  *lru.Cache[uuid.UUID, *state]
@@ -86,5 +87,6 @@ func New(j *journal.Journal, d *dealer.Dealer, rules *plan.Rules, o Options) *Se
 	s := &Service{journal: j, dealer: d, rules: rules, observe: o.Observe, room: maxCached / max(1, o.CacheShare), load: int64(min(4, max(1, o.LoadShare/8)))}
 	const most = maxCached >> 10                                                                 // more do not fit into the bytes
 	s.states, _ = lru.NewWithEvict(most, func(_ uuid.UUID, old *state) { s.room += old.cost() }) // most is above 0
+	s.locks, _ = lru.New[uuid.UUID, *semaphore.Weighted](mostLocks)                              // nor is this
 	return s
 }

@@ -128,16 +128,12 @@ func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	initial, err := s.stateOf(whole)
+	b, err := s.readBase(whole)
 	if err != nil {
 		return nil, err
 	}
-	if first.Kind != audit.KindShoe || initial.ID != id {
+	if first.Kind != audit.KindShoe || b.id != id {
 		return nil, fmt.Errorf("%w: record %d holds the claim of a shoe that it does not begin", ledger.ErrCorrupt, first.Index)
-	}
-	b, err := s.newBase(first, initial)
-	if err != nil {
-		return nil, err
 	}
 	return s.stateAfter(b, last)
 }
@@ -156,16 +152,22 @@ func (s *Service) stateAfter(b *base, last *journal.Stored) (*state, error) {
 	return found, nil
 }
 
+// readBase returns the base of a shoe, given its first record.
+func (s *Service) readBase(first *journal.Stored) (*base, error) {
+	initial, err := s.stateOf(first)
+	if err != nil {
+		return nil, err
+	}
+	return s.newBase(first, initial)
+}
+
 // newBase returns the base of a shoe with its first record and initial state.
 func (s *Service) newBase(first *journal.Stored, saved *journal.ShoeState) (*base, error) {
 	cards, err := s.rules.DeckOf(first.Record)
 	if err != nil {
 		return nil, err
 	}
-	b := &base{
-		id: saved.ID, first: first.Public(),
-		faces: shoe.NewFaces(cards, saved.Items),
-	}
+	b := &base{id: saved.ID, first: first.Public(), faces: shoe.NewFaces(cards, saved.Items)}
 	return b, b.addSealing(1, first.ID, saved)
 }
 
@@ -272,39 +274,18 @@ func (s *Service) numbers(ctx context.Context, current *state, cards shoe.Cards)
 	return numbers, nil
 }
 
-// locks serialize the changes of each shoe within this process, which avoids conflicts on its claim. Each
-// caller waits for the one before it, so they come in their order.
-type locks struct {
-	mu   sync.Mutex
-	last map[uuid.UUID]chan struct{} // of the last caller that has the lock or waits; closed once it is done
-}
+// mostLocks is the number of shoes that have a lock: those that were changed last.
+const mostLocks = 1 << 10
 
-// acquire waits until the caller may change the shoe id, or ctx is done.
-func (l *locks) acquire(ctx context.Context, id uuid.UUID) (release func(), err error) {
-	done := make(chan struct{})
-	l.mu.Lock()
-	if l.last == nil {
-		l.last = map[uuid.UUID]chan struct{}{}
-	}
-	before, waits := l.last[id]
-	l.last[id] = done
-	l.mu.Unlock()
-	unlock := func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.last[id] == done {
-			delete(l.last, id)
+// lock waits until the caller may change the shoe id, or ctx is done. It serializes the changes of
+// a shoe within this process, in their order, which avoids conflicts on its claim.
+func (s *Service) lock(ctx context.Context, id uuid.UUID) (release func(), err error) {
+	turn, known := s.locks.Get(id)
+	if !known {
+		turn = semaphore.NewWeighted(1)
+		if other, found, _ := s.locks.PeekOrAdd(id, turn); found {
+			turn = other
 		}
-		close(done)
 	}
-	if !waits {
-		return unlock, nil
-	}
-	select {
-	case <-before:
-		return unlock, nil
-	case <-ctx.Done():
-		go func() { <-before; unlock() }() // those behind it go on waiting
-		return nil, ctx.Err()
-	}
+	return func() { turn.Release(1) }, turn.Acquire(ctx, 1)
 }

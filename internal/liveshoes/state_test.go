@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,68 +19,32 @@ import (
 	"riffle/internal/shoe"
 )
 
-func TestLockIsHeldByOneAtATimeInOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l locks
-		var order []int
-		acquired := make(chan func(), 5)
-		acquire := func(i int) {
-			go func() {
-				release, err := l.acquire(t.Context(), uuid.UUID{1})
-				assert.NoError(t, err)
-				order = append(order, i)
-				acquired <- release
-			}()
-			synctest.Wait()
-		}
-		acquire(0)
-		acquire(1) // waits
-		acquire(2)
-		other, err := l.acquire(t.Context(), uuid.UUID{2}) // does not wait
-		require.NoError(t, err)
-		other()
-		for i := range 5 {
-			require.Len(t, acquired, 1)
-			require.Len(t, order, i+1)
-			(<-acquired)()
-			synctest.Wait() // the next waiter holds the lock
-			if i < 2 {
-				acquire(3 + i) // waits
-			}
-		}
-		assert.Truef(t, slices.IsSorted(order), "the lock was acquired by %d, and", order)
-		assert.Emptyf(t, l.last, "the lock was acquired by %d, and", order)
-	})
-}
-
-func TestLockIsNotWaitedForOnceTheCallerLeft(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l locks
-		id := uuid.UUID{1}
-		release, err := l.acquire(t.Context(), id)
-		require.NoError(t, err)
-		ctx, cancel := context.WithCancel(t.Context())
-		outcome := make(chan error, 1)
-		go func() {
-			_, err := l.acquire(ctx, id)
-			outcome <- err
-		}()
-		synctest.Wait()
-		cancel()
-		assert.ErrorIs(t, <-outcome, context.Canceled, "a waiter whose caller left")
+func TestLockIsOfOneShoe(t *testing.T) {
+	p := newProcess(t)
+	release, err := p.lock(t.Context(), uuid.UUID{1})
+	require.NoError(t, err)
+	other, err := p.lock(t.Context(), uuid.UUID{2}) // does not wait
+	require.NoError(t, err)
+	other()
+	next := make(chan func())
+	go func() {
+		release, err := p.lock(t.Context(), uuid.UUID{1})
+		assert.NoError(t, err)
+		next <- release
+	}()
+	select {
+	case <-next:
+		t.Error("two callers have the lock of a shoe")
+	case <-time.After(20 * time.Millisecond):
 		release()
-		synctest.Wait()
-		assert.Empty(t, l.last)
-		release, err = l.acquire(t.Context(), id)
-		require.NoError(t, err)
-		release()
-	})
+		(<-next)()
+	}
 }
 
 func TestChangesWaitForTheLock(t *testing.T) {
 	p := newProcess(t)
 	id := create(t, p, ask(plan.Request{Size: ptr(5)})).Shoe.ID
-	release, err := p.locks.acquire(t.Context(), id)
+	release, err := p.lock(t.Context(), id)
 	require.NoError(t, err)
 	defer release()
 	ctx, cancel := context.WithCancel(t.Context())
