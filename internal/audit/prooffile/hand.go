@@ -40,7 +40,7 @@ func ParseHand(text []byte) (Hand, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, _, _ := members(value) // no error, since it was parsed
+	answer, _ := members(value) // no error, since it was parsed
 	switch {
 	case answer["cards"] != nil:
 		value = answer["cards"]
@@ -71,7 +71,7 @@ var codeForm = regexp.MustCompile("^[A-Za-z0-9-]+$")
 
 // parseCard parses a card. It ignores members that it does not know.
 func parseCard(value jsontext.Value) (c handCard, err error) {
-	object, _, _ := members(value) // no error, since it was parsed
+	object, _ := members(value) // no error, since it was parsed
 	demand := func(holds bool, broken string) { err = cmp.Or(err, audit.Rule(holds, "%s", broken)) }
 	demand(value.Kind() == '{', "it is not an object")
 	number := func(name string, isRequired bool) *uint64 {

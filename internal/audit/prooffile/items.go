@@ -138,7 +138,7 @@ func (c *cards) names(number uint64) []string {
 // are not stored beside the value, since an order of millions would take several times its text.
 func (c *cards) said(value jsontext.Value) []string {
 	if c.isDeck() && value.Kind() == '{' {
-		card, _, _ := members(value) // no error, since it was parsed
+		card, _ := members(value) // no error, since it was parsed
 		if instance, _ := wholeNumber(card["instance"]); card["code"].Kind() == '"' && instance > 0 {
 			key := `"` + unquoted(card["code"]) + `"`
 			return []string{key, detailed(key, instance)}

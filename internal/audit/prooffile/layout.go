@@ -10,6 +10,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riffle/internal/audit"
@@ -148,24 +149,12 @@ func elements(array jsontext.Value) *list {
 	return l
 }
 
-// members returns the members of an object, which may have any layout, and the name of one that it
-// has twice. Other values have none.
-func members(text []byte) (object map[string]jsontext.Value, duplicate string, err error) {
+// members returns the members of an object, which may have any layout; of those with the same name,
+// the last. Other values have none.
+func members(text []byte) (object map[string]jsontext.Value, err error) {
 	value, err := compact(text, jsontext.AllowDuplicateNames(true))
-	if err != nil {
-		return nil, "", err
-	}
-	object = map[string]jsontext.Value{}
-	for d := inside(value); value.Kind() == '{' && d.PeekKind() == '"'; {
-		token, _ := d.ReadToken() // no error, since the value was parsed
-		name := token.String()
-		member, _ := d.ReadValue()
-		if object[name] != nil {
-			duplicate = name
-		}
-		object[name] = member.Clone()
-	}
-	return object, duplicate, nil
+	_ = json.Unmarshal(value, &object, jsontext.AllowDuplicateNames(true)) // an error for any other value
+	return object, err
 }
 
 // inside returns a decoder behind the bracket of an array or object, which it reads in place.

@@ -38,7 +38,7 @@ func ParseOrder(text []byte) (*Order, error) {
 	if o.array != nil {
 		return o, nil
 	}
-	o.answer, _, _ = members(value) // no error, since it was parsed
+	o.answer, _ = members(value) // no error, since it was parsed
 	has := func(name string) bool { return o.answer[name] != nil }
 	demand := func(holds bool, broken string, args ...any) { err = cmp.Or(err, audit.Rule(holds, broken, args...)) }
 	demand(value.Kind() == '{', "neither an answer of POST /shuffle nor a JSON array")

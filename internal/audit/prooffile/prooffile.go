@@ -70,13 +70,16 @@ var ErrNoFile = errors.New("not a proof file")
 // specification gives it, or null. The error wraps [ErrNoFile] if the text is not JSON, or has no
 // record.
 func Parse(text []byte) (*File, error) {
-	object, duplicate, err := members(text)
+	object, err := members(text)
+	parts := 0 // names and values
+	for d := inside(withoutMark(text)); d.SkipValue() == nil; parts++ {
+	}
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("it is not JSON, and so %w", ErrNoFile)
 	case object["record"] == nil:
 		return nil, fmt.Errorf("it has no member record, and so is %w", ErrNoFile)
-	case duplicate != "" || len(object) != 6:
+	case len(object) != 6 || parts != 2*6:
 		return nil, errors.New("it has not the six members of a proof file, each once")
 	}
 	m := map[string]string{}

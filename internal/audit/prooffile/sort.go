@@ -97,8 +97,8 @@ func roleOf(text []byte) Role {
 	if list.len() > 0 {
 		head = list.at(0)
 	}
-	object, _, _ := members(first)
-	inHead, _, _ := members(head)
+	object, _ := members(first)
+	inHead, _ := members(head)
 	has := func(name string) bool { return object[name] != nil }
 	switch {
 	case has("record"), has("tlog_proof"), inHead["record"] != nil && inHead["tlog_proof"] != nil:
@@ -119,7 +119,7 @@ func roleOf(text []byte) Role {
 
 // isCard reports whether a value is a card that was drawn from a shoe.
 func isCard(value jsontext.Value) bool {
-	object, _, err := members(value) // none but of an object
+	object, err := members(value) // none but of an object
 	isSealed := object["salt"].Kind() == '"' && object["path"].Kind() == '['
 	return err == nil && object["position"].Kind() == '0' && (isSealed || object["sealed_by"].Kind() == '"')
 }

@@ -339,7 +339,7 @@ func describe(record *audit.Record) (text, purpose Message) {
 func valuesOf(r *audit.Record) values {
 	s := &r.Statement
 	of := values{}
-	record, _, _ := members(r.Append(nil)) // no error, since it is a record
+	record, _ := members(r.Append(nil)) // no error, since it is a record
 	for name, value := range record {
 		if n, isNumber := wholeNumber(value); isNumber {
 			of[name] = n
