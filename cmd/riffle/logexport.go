@@ -196,8 +196,12 @@ type proofCmd struct {
 // Run prints the proofs.
 func (k *proofCmd) Run(ctx context.Context, c *console) error {
 	k.Data = cmp.Or(k.From, k.Data)
-	if above := filepath.Dir(filepath.Clean(k.From)); archive.Folder(above) == filepath.Clean(k.From) {
-		if k.Data = above; !archive.Exists(k.From) {
+	from, err := filepath.Abs(k.From)
+	if err != nil {
+		return err
+	}
+	if k.From != "" && archive.Folder(filepath.Dir(from)) == from {
+		if k.Data = filepath.Join(k.From, ".."); !archive.Exists(k.From) {
 			return fmt.Errorf("there is no whole archive in %s: it lacks the checkpoint, which riffle log export writes last", k.From)
 		}
 	}

@@ -67,6 +67,8 @@ func TestProofWithoutTheService(t *testing.T) {
 		wantRiffle(t, 0, string(s.get("/audits/"+id+"/proof").body), "proof", "--from", filepath.Join(s.data, "archive"), id)
 	}
 	wantRiffle(t, 2, "no such record", "proof", "--data", s.data, uuid.Nil.String())
+	code, output := riffle(t, []string{"env", "-C", filepath.Join(s.data, "archive")}, "proof", "--from", ".", shown.AuditID)
+	assert.Zerof(t, code, "in the archive: %s", output)
 
 	alone := filepath.Join(t.TempDir(), "archive") // where no later log shows which seeds were revealed
 	require.NoError(t, os.CopyFS(alone, os.DirFS(filepath.Join(s.data, "archive"))))
