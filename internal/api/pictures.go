@@ -127,6 +127,7 @@ func sendDrawn(x *exchange, media []string, policy, lifetime string, drawn []byt
 	h := x.Header()
 	h.Set("ETag", tag)
 	if namesTag(x.r.Header.Values("If-None-Match"), tag) {
+		h.Add("Vary", "Accept-Encoding") // as in the answer that is current
 		x.WriteHeader(http.StatusNotModified)
 		return
 	}

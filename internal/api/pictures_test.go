@@ -127,7 +127,9 @@ func TestADealIsDrawnOnceItsSeedIsPublic(t *testing.T) {
 
 	known := get(t, "/audits/"+one.AuditID+"/picture.png")
 	known.Header.Set("If-None-Match", shown.header.Get("ETag"))
-	assert.Equal(t, http.StatusNotModified, s.send(t, known).status)
+	unchanged := s.send(t, known)
+	assert.Equal(t, http.StatusNotModified, unchanged.status)
+	assert.Equal(t, shown.header.Values("Vary"), unchanged.header.Values("Vary"))
 	known = get(t, "/audits/"+one.AuditID+"/picture.png")
 	known.Header.Set("If-None-Match", hidden.header.Get("ETag"))
 	assert.Equal(t, shown.body, s.send(t, known).body)
