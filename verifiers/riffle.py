@@ -2556,7 +2556,7 @@ class Verification:
     def read_hand_of(self, text):
         if not text:
             return None
-        is_number = re.fullmatch("[1-9][0-9]*", str(text)) and int(text) < 2**53
+        is_number = re.fullmatch("[1-9][0-9]{0,15}", str(text)) and int(text) < 2**53
         demand(str(text) == "rest" or is_number, f"{quote(str(text))} is not a hand: hands are numbered from 1, and the remaining cards are the rest")
         part = int(text) if is_number else "rest"
         if not self.given.get("order"):

@@ -48,7 +48,7 @@ func (m *mutator) mutate(t testing.TB, original *vector) *vector {
 			text.Role = pick(m, "", "proof", "order", "hand", "items", "salt", "key", "list", "answer", "x")
 		case 1:
 			v.AnyOrder = !v.AnyOrder
-			v.HandOf = pick(m, "", "0", "1", "2", "3", "rest", "01", "-1", "x", " 1", "1.0", "9007199254740993", "18446744073709551617")
+			v.HandOf = pick(m, "", "0", "1", "2", "3", "rest", "01", "-1", "x", " 1", "1.0", "9007199254740993", "18446744073709551617", strings.Repeat("9", 5000))
 		case 2:
 			v.Texts = append(v.Texts, textVector{Name: fmt.Sprintf("more%d", len(v.Texts)), Text: pick(m, m.text, pick(m, edges...), "[]", "{}", `[["AS"]]`, "sixteen-letters-", "1234567890123456", "-12345678901234567", "Zoë won.", "",
 				v.Key, otherKey, "PRIVATE+KEY+x", `{"items":[]}`, `{"hands":[[]]}`, `{"shuffles":[]}`, `{"cards":[]}`, `"record"`)})
