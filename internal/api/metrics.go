@@ -83,21 +83,18 @@ func (m *Metrics) Log(name string) *LogMetrics {
 	for _, plain := range []*prometheus.CounterVec{m.items, m.shed, m.lost} {
 		plain.WithLabelValues(name)
 	}
-	for _, event := range []dealer.Event{dealer.Committed, dealer.Used, dealer.Voided, dealer.Late} {
-		m.commitments.WithLabelValues(name, string(event))
-	}
-	for _, kind := range []audit.Kind{
-		audit.KindShoe, audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindReshuffle, audit.KindClose, audit.KindExpire,
-	} {
-		m.shoes.WithLabelValues(name, string(kind))
-	}
-	for _, reason := range httperror.Reasons() {
-		m.rejected.WithLabelValues(name, reason)
-	}
-	for _, alg := range shuffle.Algorithms() {
-		m.shuffles.WithLabelValues(name, string(alg))
-	}
+	begin(m.commitments.MetricVec, name, dealer.Committed, dealer.Used, dealer.Voided, dealer.Late)
+	begin(m.shoes.MetricVec, name, audit.KindShoe, audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindReshuffle, audit.KindClose, audit.KindExpire)
+	begin(m.rejected.MetricVec, name, httperror.Reasons()...)
+	begin(m.shuffles.MetricVec, name, shuffle.Algorithms()...)
 	return &LogMetrics{m, name}
+}
+
+// begin begins metrics of a log at 0, by their other label.
+func begin[T ~string](vec *prometheus.MetricVec, log string, labels ...T) {
+	for _, label := range labels {
+		_, _ = vec.GetMetricWithLabelValues(log, string(label)) // no error, since the vector has two labels
+	}
 }
 
 // Watch registers gauges of each log: whether it is ready, its queue and its sizes, and its open and late

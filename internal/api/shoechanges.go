@@ -22,15 +22,12 @@ var (
 		"count", "from", "to", "put")
 	drawFromPile = change(liveshoes.Change{Kind: audit.KindDraw, From: pileInPath, Taken: shoe.Top, To: shoe.Dealt},
 		"count", "cards", "from", "to", "put")
-	addToPile = change(liveshoes.Change{
-		Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, To: pileInPath, Put: shoe.Top,
-	}, "cards", "put")
-	returnToShoe = change(liveshoes.Change{
-		Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom,
-	}, "cards", "put")
-	returnFromPile = change(liveshoes.Change{
-		Kind: audit.KindReturn, From: pileInPath, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom,
-	}, "cards", "put")
+	addToPile = change(liveshoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, To: pileInPath, Put: shoe.Top},
+		"cards", "put")
+	returnToShoe = change(liveshoes.Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom},
+		"cards", "put")
+	returnFromPile = change(liveshoes.Change{Kind: audit.KindReturn, From: pileInPath, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom},
+		"cards", "put")
 	reshuffleShoe = change(liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck},
 		"cards", "cut", "algorithm", "client_seed")
 	shufflePile = change(liveshoes.Change{Kind: audit.KindReshuffle, From: pileInPath}, "algorithm", "client_seed")

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strconv"
 
 	"riffle/internal/rng"
 	"riffle/internal/shoe"
@@ -134,14 +133,8 @@ func (v *Verification) replay(s *Statement, keys []byte, maxPositions uint64, pa
 		if pace.err != nil {
 			return pace.err
 		}
-		line = append(line[:0], '[')
-		for i, p := range positions {
-			if i > 0 {
-				line = append(line, ',')
-			}
-			line = strconv.AppendUint(line, p, 10)
-		}
-		h.Write(append(line, "]\n"...))
+		line = append(appendUints(append(line[:0], '['), positions), "]\n"...)
+		h.Write(line)
 		if returned {
 			v.Orders = append(v.Orders, slices.Clone(positions)) // the rest of the array is not kept
 		}

@@ -63,7 +63,7 @@ func ExampleDeck_Hands() {
 	fmt.Println(d.Hands(1, "uno:40"))
 	// Output:
 	// [7 7 7 7] <nil>
-	// [] hands "uno:40": the deck covers 15 hands of 7
+	// [] the deck covers 15 hands of 7
 }
 
 // An operator adds a type with one file.

@@ -248,7 +248,7 @@ func (p *parser) checkHands() {
 			asked += ":1"
 		}
 		_, err := p.deck.Hands(1, asked)
-		p.must(err == nil, at, "%v", err)
+		p.must(err == nil, at, "hands %q: %v", asked, err)
 	}
 }
 

@@ -43,24 +43,14 @@ type Part struct {
 	Size int    `json:"size"`
 }
 
-// A PresetError says why the hands asked for cannot be dealt from a deck.
-type PresetError struct {
-	Preset string // as asked for
-	Reason string
-}
-
-func (e *PresetError) Error() string { return fmt.Sprintf("hands %q: %s", e.Preset, e.Reason) }
-
 // Hands returns the sizes of the hands of a preset, bridge, or uno:4 for four hands, dealt from
-// that many copies of the deck. The caller may change the slice. The error is a [*PresetError].
+// that many copies of the deck. The caller may change the slice. The error says what is
+// wrong with the preset.
 func (d *Deck) Hands(copies int, preset string) ([]int, error) {
-	reject := func(format string, args ...any) ([]int, error) {
-		return nil, &PresetError{preset, fmt.Sprintf(format, args...)}
-	}
 	name, number, counted := strings.Cut(preset, ":")
 	i := slices.IndexFunc(d.kind.Presets, func(p Preset) bool { return p.Name == name })
 	if i < 0 {
-		return reject("deck %s has no preset %s; %s", d.kind.Name, suggest.Quote(preset), d.kind.presetHint(preset))
+		return nil, fmt.Errorf("deck %s has no preset %s; %s", d.kind.Name, suggest.Quote(preset), d.kind.presetHint(preset))
 	}
 	p := d.kind.Presets[i]
 	covered, sizes := copies*d.Size(), slices.Clone(p.Sizes)
@@ -72,34 +62,34 @@ func (d *Deck) Hands(copies int, preset string) ([]int, error) {
 		then = append(then, part.Size)
 	}
 	if len(sizes) > 0 && counted {
-		return reject("the preset always deals %d hands; write %s", len(sizes), name)
+		return nil, fmt.Errorf("the preset always deals %d hands; write %s", len(sizes), name)
 	}
 	if len(sizes) == 0 {
 		hands := cmp.Or(d.parameters[p.PlayersFrom], p.Players)
 		if counted {
 			n, err := strconv.Atoi(number)
 			if err != nil || n < 1 || strconv.Itoa(n) != number {
-				return reject("the number of hands is a whole number from 1; write %s:4 for four hands of %d", name, p.size(4))
+				return nil, fmt.Errorf("the number of hands is a whole number from 1; write %s:4 for four hands of %d", name, p.size(4))
 			}
 			hands = n
 		}
 		each := p.size(hands)
 		switch {
 		case hands == 0:
-			return reject("say how many hands; write %s:4 for four hands of %d", name, p.size(4))
+			return nil, fmt.Errorf("say how many hands; write %s:4 for four hands of %d", name, p.size(4))
 		case each == 0:
-			return reject("the preset is not for %d hands; write %s:%d, for example", hands, name, cmp.Or(p.Players, 4))
+			return nil, fmt.Errorf("the preset is not for %d hands; write %s:%d, for example", hands, name, cmp.Or(p.Players, 4))
 		case d.kind.Family == "roles" && hands < covered/each:
-			return reject("roles would be left over, for the deck has %d: write %s, and set the parameter players to %d, with the deck werewolf or another that has it", covered, name, hands)
+			return nil, fmt.Errorf("roles would be left over, for the deck has %d: write %s, and set the parameter players to %d, with the deck werewolf or another that has it", covered, name, hands)
 		// Dividing keeps a large number of hands from overflowing, and from being allocated.
 		case hands > max(covered-sum(then), 0)/each:
-			return reject("the deck covers %d hands of %d", max(covered-sum(then), 0)/each, each)
+			return nil, fmt.Errorf("the deck covers %d hands of %d", max(covered-sum(then), 0)/each, each)
 		}
 		sizes = slices.Repeat([]int{each}, hands)
 	}
 	sizes = append(sizes, then...)
 	if need := sum(sizes); need > covered {
-		return reject("the preset deals %d cards and the deck covers %d", need, covered)
+		return nil, fmt.Errorf("the preset deals %d cards and the deck covers %d", need, covered)
 	}
 	return sizes, nil
 }

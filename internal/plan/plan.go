@@ -8,7 +8,6 @@ package plan
 import (
 	"cmp"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"math/bits"
 	"strconv"
@@ -292,10 +291,8 @@ func checkHands(p *Plan) error {
 	s.Hands = p.Request.Hands
 	if p.Request.Preset != "" {
 		sizes, err := p.Deck.Hands(int(p.Copies), p.Request.Preset)
-		if wrong, ok := errors.AsType[*deck.PresetError](err); ok {
-			return Refuse("/hands", "%s", wrong.Reason)
-		} else if err != nil {
-			return err
+		if err != nil {
+			return Refuse("/hands", "%s", err)
 		}
 		s.Hands = make([]uint64, len(sizes))
 		for i, n := range sizes {
