@@ -26,20 +26,16 @@ func (a *logAPI) listDecks(x *exchange) error {
 	return x.sendStatic(list)
 }
 
-// ofDeck returns a handler that calls answer with the deck type in the path. The deck type may have
-// parameters, so answer checks their names.
-func ofDeck(answer func(*logAPI, *exchange, *deck.Type) error) handler {
-	return withLog(func(a *logAPI, x *exchange) error {
+// ofDeck returns a handler that calls answer with the deck type in the path.
+func ofDeck(answer func(*logAPI, *exchange, *deck.Type) error, parameters ...string) handler {
+	return ofLog(func(a *logAPI, x *exchange) error {
 		name := chi.URLParam(x.r, "type")
 		kind, ok := a.Rules.Decks.Type(name)
 		if !ok {
 			return notFound("%s", sentence("", "there is no deck type "+suggest.Quote(name)+"; "+a.Rules.Decks.Hint(name)))
 		}
-		if err := x.readQuery(); err != nil {
-			return err
-		}
 		return answer(a, x, kind)
-	})
+	}, parameters...)
 }
 
 // listCards answers GET /decks/{type}/cards.

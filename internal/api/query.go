@@ -64,10 +64,13 @@ func (x *exchange) readQuery() error {
 	return nil
 }
 
+// anyParameter is for routes that check the names themselves: a deck type may have parameters.
+const anyParameter = "*"
+
 // onlyParameters rejects parameters that do not have one of the names.
 func (x *exchange) onlyParameters(allowed ...string) error {
 	for _, name := range names(x.query) {
-		if !slices.Contains(allowed, name) {
+		if !slices.Contains(allowed, name) && !slices.Contains(allowed, anyParameter) {
 			return unknownParameter(name, allowed)
 		}
 	}

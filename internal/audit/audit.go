@@ -184,9 +184,7 @@ func appendUints(b []byte, list []uint64) []byte {
 }
 
 // Commitment returns the SHA-256 of the statement's text.
-func (s *Statement) Commitment() Commitment {
-	return sha256.Sum256(s.Append(make([]byte, 0, 1024)))
-}
+func (s *Statement) Commitment() Commitment { return sha256.Sum256(s.Append(make([]byte, 0, 1024))) }
 
 // Check checks that the statement is valid in riffle/1, without its seed. Two different valid
 // statements never have the same text.

@@ -26,9 +26,7 @@ import (
 // Card returns the face of a card as an SVG document, titled with the card's English name. Copies
 // of a card have the same face. A card that the family's template does not know, and any card of an
 // unknown family, is drawn as a label with its code and names.
-func Card(family string, c *deck.Card) []byte {
-	return document(c.Name.English, face(family, c))
-}
+func Card(family string, c *deck.Card) []byte { return document(c.Name.English, face(family, c)) }
 
 // face returns the markup of the face of a card.
 func face(family string, c *deck.Card) string { return draw(family, c, family+".tmpl", "label") }
