@@ -27,8 +27,7 @@ var unknown = map[string]error{
 func (x *exchange) readPath() error {
 	path := chi.RouteContext(x.r.Context())
 	if id := path.URLParam("id"); id != "" {
-		var ok bool
-		if x.id, ok = parseID(id); !ok {
+		if x.id = parseID(id); x.id == uuid.Nil {
 			collection, _, _ := strings.Cut(x.r.URL.Path[1:], "/")
 			return unknown[collection]
 		}
@@ -93,12 +92,11 @@ func (a *logAPI) readParameter(x *exchange, name, text string) (err error) {
 			err = unprocessable("status must be open, late, used or void; got %s.", suggest.Quote(text)).in(name)
 		}
 	case "after":
-		var isID bool
-		if x.other, isID = parseID(text); !isID {
+		if x.other = parseID(text); x.other == uuid.Nil && text != uuid.Nil.String() {
 			err = badRequest("after must be the commitment_id that the last page ended with; got %s.", suggest.Quote(text)).in(name)
 		}
 	case "sealed_by":
-		if x.other, _ = parseID(text); x.other == uuid.Nil {
+		if x.other = parseID(text); x.other == uuid.Nil {
 			err = badRequest("sealed_by must be the sealed_by of a card, copied exactly; got %s.", suggest.Quote(text)).in(name)
 		}
 	case "from":
@@ -226,11 +224,11 @@ func (q *shuffleRequest) handsParameter(value string) error {
 	return nil
 }
 
-// parseID reads an id of 36 characters, in either case.
-func parseID(text string) (uuid.UUID, bool) {
-	if len(text) != 36 { // uuid.Parse takes other forms as well
-		return uuid.Nil, false
-	}
+// parseID reads an id of 36 characters, in either case. It returns Nil for any other text.
+func parseID(text string) uuid.UUID {
 	id, err := uuid.Parse(text)
-	return id, err == nil
+	if err != nil || len(text) != 36 { // uuid.Parse takes other forms as well
+		return uuid.Nil
+	}
+	return id
 }

@@ -29,7 +29,6 @@ type shuffleRequest struct {
 	maxItems uint64          // more are only counted
 	body     []byte          // has the items
 	items    []httpjson.Span // of the body; nil unless the caller's own items are shuffled
-	list     bool            // the answer is a list of shuffles, even of one
 	details  bool            // the answer has whole cards
 	cut      *shoe.Cut       // of a shoe; nil for none
 	job      *scheduler.Job  // nil unless the shuffle takes long
@@ -99,24 +98,16 @@ var shuffleMembers = []member[*shuffleRequest]{
 	value("algorithm", func(q *shuffleRequest) *string { return &q.Algorithm }, readAlgorithm),
 	{name: "draw", read: func(d *httpjson.Reader, q *shuffleRequest) error { return q.setDraw(readCount(d)) }},
 	{name: "hands", read: readHands},
-	{name: "repeat", read: func(d *httpjson.Reader, q *shuffleRequest) (err error) {
-		q.list = true
-		q.Repeat, err = readCount(d)
-		return err
-	}},
+	value("repeat", func(q *shuffleRequest) **uint64 { return &q.Repeat }, readCount),
 	text("client_seed", func(q *shuffleRequest) *string { return &q.ClientSeed }, audit.CheckClientSeed),
 	text("reference", func(q *shuffleRequest) *string { return &q.Reference }, audit.CheckReference),
 	value("unique_reference", func(q *shuffleRequest) *bool { return &q.UniqueReference }, (*httpjson.Reader).Bool),
 	{name: "commitment_id", read: func(d *httpjson.Reader, q *shuffleRequest) error {
 		text, err := d.String()
-		if err != nil {
-			return err
+		if q.CommitmentID = parseID(text); err == nil && q.CommitmentID == uuid.Nil {
+			err = dealer.ErrNoCommitment
 		}
-		var ok bool
-		if q.CommitmentID, ok = parseID(text); !ok || q.CommitmentID == uuid.Nil {
-			return dealer.ErrNoCommitment
-		}
-		return nil
+		return err
 	}},
 	value("beacon_signature", func(q *shuffleRequest) *string { return &q.BeaconSignature }, (*httpjson.Reader).String),
 	value("player_seeds", func(q *shuffleRequest) *map[string]string { return &q.PlayerSeeds }, readPlayers),

@@ -194,9 +194,7 @@ func readCards(d *httpjson.Reader, c *liveshoes.Change) error {
 		var err error
 		switch d.Kind() {
 		case '0':
-			var number uint64
-			number, err = d.Count()
-			name.Number = &number
+			name.Number, err = readCount(d)
 		case '"':
 			name.Code, err = d.String()
 		default:

@@ -70,7 +70,7 @@ func (s *stream) shuffle(q *shuffleRequest, result *dealer.Shuffle) (spent time.
 func (s *stream) orders(q *shuffleRequest, result *dealer.Shuffle) (spent time.Duration) {
 	if q.Items == nil {
 		var scratch []uint64
-		writeOrders(s, q.list, result, elementsOf(q, result), func(number uint64) []uint64 {
+		writeOrders(s, q.Repeat != nil, result, elementsOf(q, result), func(number uint64) []uint64 {
 			s.wait()
 			began := time.Now()
 			positions := result.Positions(number, scratch)
@@ -82,7 +82,7 @@ func (s *stream) orders(q *shuffleRequest, result *dealer.Shuffle) (spent time.D
 	}
 	var scratch []httpjson.Span
 	last := result.Statement.Repeat - 1
-	writeOrders(s, q.list, result, itemsOf(q.body), func(number uint64) []httpjson.Span {
+	writeOrders(s, q.Repeat != nil, result, itemsOf(q.body), func(number uint64) []httpjson.Span {
 		s.wait()
 		began := time.Now()
 		items := q.items
