@@ -123,15 +123,15 @@ func (s *logSource) seedKeys(ctx context.Context, otherwise string) (ledger.Seed
 }
 
 // vault opens the vault of a store that has the head. Without encrypted seeds, any key will do. otherwise is
-// what else one can do without the right one.
-func (s *logSource) vault(ctx context.Context, head ledger.Head, otherwise string) (_ *ledger.Vault, err error) {
+// what else one can do without the right one. The vault also decrypts what is under earlier keys.
+func (s *logSource) vault(ctx context.Context, head ledger.Head, otherwise string, earlier ...[]byte) (_ *ledger.Vault, err error) {
 	keys := ledger.SeedKeys{make([]byte, ledger.SeedKeySize)}
 	if len(head.SeedKey) > 0 {
 		if keys, err = s.seedKeys(ctx, otherwise); err != nil {
 			return nil, err
 		}
 	}
-	vault, err := ledger.OpenVault(head, keys)
+	vault, err := ledger.OpenVault(head, append(keys, earlier...))
 	if err != nil {
 		return nil, fmt.Errorf("%w: use --seed-key to name the key of this store%s", err, otherwise)
 	}

@@ -116,7 +116,8 @@ func (t *transfer) prepare(ctx context.Context) (err error) {
 	if err = cmp.Or(err, errHead); err != nil {
 		return err
 	}
-	if t.vault, err = t.source.vault(ctx, head, ""); err != nil {
+	earlier, _ := ledger.ReadSeedKeys(filepath.Join(t.folder, ledger.SeedKeyName)) // of records copied before
+	if t.vault, err = t.source.vault(ctx, head, "", earlier...); err != nil {
 		return err
 	}
 	if !withoutSeeds(t.from) {

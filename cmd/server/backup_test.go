@@ -273,7 +273,10 @@ func TestBackupsAcrossAChangeOfTheSeedKey(t *testing.T) {
 	wantRiffle(t, 0, "match the signed root", "backup", "--data", s.data, "--to", backup)
 	wantRiffle(t, 0, "removed", "log", "export", "--data", backup, "--remove")
 	wantRiffle(t, 0, "match the signed root", "restore", "--from", backup, "--data", restored)
+	again := []string{"backup", "--data", restored, "--to", filepath.Join(t.TempDir(), "again"), "--verify"}
+	wantRiffle(t, 0, "match the signed root", again...)
 	last := changeSeedKey(t, restored)
+	wantRiffle(t, 0, "match the signed root", again...)
 	wantRiffle(t, 0, "every seed opens the commitment", "log", "check", "--data", restored)
 	s = launch{data: restored}.start(t)
 	l.goOn(s)
