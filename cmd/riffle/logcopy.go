@@ -59,10 +59,16 @@ func (t *transfer) openToMove(ctx context.Context, folder, location string) (fro
 
 // openAlone opens an existing store to write to it, unless a service does.
 func (s *logSource) openAlone(ctx context.Context) (store ledger.Store, name string, err error) {
-	if name = storeName(s.folder(), s.location()); s.location() != "" {
+	name = storeName(s.folder(), s.location())
+	switch ended := archive.Folder(s.folder()); {
+	case s.location() != "":
 		store, err = openUnused(ctx, s.location())
-	} else if _, err = os.Stat(name); err == nil {
+	case exists(name):
 		store, err = sqlite.Open(ctx, name)
+	case archive.Exists(ended):
+		err = fmt.Errorf("the log has ended, and is in %s: it takes no more records", ended)
+	default:
+		err = noLog(name)
 	}
 	if errors.Is(err, ledger.ErrInUse) {
 		err = fmt.Errorf("%s is in use: stop the service first: %w", name, err)

@@ -200,9 +200,13 @@ func openEngine(ctx context.Context, folder, location string) (store ledger.Read
 		err = ledger.ErrNoLog
 	}
 	if errors.Is(err, ledger.ErrNoLog) {
-		err = fmt.Errorf("%w in %s: use --data or --store to name another place", err, name)
+		err = noLog(name)
 	}
 	return store, name, err
+}
+
+func noLog(name string) error {
+	return fmt.Errorf("%w in %s: use --data or --store to name another place", ledger.ErrNoLog, name)
 }
 
 // nameOf returns a database URL without its user, password and parameters.

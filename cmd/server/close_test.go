@@ -121,8 +121,13 @@ func TestClosedAfterAnArchive(t *testing.T) {
 		s.fillLogsBefore(2)
 		s.stop()
 		source := sourceOf(s.data, db, len(l.args) > 2)
+		closing := append([]string{"log", "close", "--new-data", t.TempDir(), "--new-origin", "example.com/next"}, source...)
 		wantRiffle(t, 0, "removed ", append([]string{"log", "export", "--remove"}, source...)...)
-		wantRiffle(t, 0, "/2\n", append([]string{"log", "close", "--new-data", t.TempDir(), "--new-origin", "example.com/next"}, source...)...)
+		wantRiffle(t, 0, "/2\n", closing...)
+		if l.args[0] == "--rotate" {
+			wantRiffle(t, 0, "removed ", "log", "export", "--remove", "--data", filepath.Join(s.data, "successors", "2"))
+			wantRiffle(t, 2, "it takes no more records", closing...)
+		}
 	}
 }
 
