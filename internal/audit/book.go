@@ -58,8 +58,8 @@ func (r *Record) SeedOf(seed rng.Seed, round uint64) rng.Seed {
 	return seed
 }
 
-// CheckSeed checks that a seed is valid, and that a commitment, or a book of at most [MaxRounds] by
-// [RoundSeed], has fixed it.
+// CheckSeed checks that a seed is valid and leads to the record's commitment: by [RoundSeed] for a
+// book, of at most [MaxRounds].
 func (r *Record) CheckSeed(seed rng.Seed) error {
 	s := r.Statement
 	s.Seed = seed
@@ -68,7 +68,7 @@ func (r *Record) CheckSeed(seed rng.Seed) error {
 		return err
 	}
 	committed := s.Commitment()
-	if r.Count > 0 {
+	if r.Kind == KindCommitment && r.Count > 0 {
 		committed = Commitment(NewBook(&s, r.Count).Root())
 	}
 	return Rule(committed == r.Commitment, "it leads to %s, and %s was committed to", committed, r.Commitment)

@@ -129,10 +129,7 @@ func (d *Dealer) deal(ctx context.Context, t *Draft, key *journal.Key) (*Shuffle
 		return nil, err
 	}
 	record.RevealNow = t.Plan.Request.RevealNow
-	stream, err := Stream(record, t.Seed)
-	if err != nil {
-		return nil, err
-	}
+	stream := Stream(record, t.Seed)
 	index, err := d.Append(ctx, t, &journal.Entry{Record: record, Sidecar: journal.Sidecar{Key: key}})
 	if err != nil {
 		stream.Release()
@@ -153,13 +150,12 @@ func (d *Dealer) replay(ctx context.Context, r *Request, first *journal.Stored) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Shuffle{Record: first.Record, LogIndex: first.Index}
-	s.Statement.Seed = seed
-	if s.Deck, err = d.rules.DeckOf(first.Record); err != nil {
+	first.Statement.Seed = seed
+	cards, err := d.rules.DeckOf(first.Record)
+	if err != nil {
 		return nil, err
 	}
-	s.stream, err = Stream(first.Record, seed)
-	return s, err
+	return &Shuffle{first.Record, first.Index, cards, Stream(first.Record, seed)}, nil
 }
 
 // A Draft is a checked plan before its record is appended.
@@ -261,13 +257,15 @@ func (d *Dealer) Append(ctx context.Context, t *Draft, e *journal.Entry) (index 
 	return d.journal.Append(ctx, e)
 }
 
-// Stream returns the keystream of a record with its seed. Release it after use.
-func Stream(record *audit.Record, seed rng.Seed) (*rng.Stream, error) {
-	keys, err := rng.Keys(seed, record.Commitment, record.ClientSeed)
+// Stream returns the keystream of a record with its seed. Release it after use. It panics if the
+// seed is invalid, which none is that was drawn, or fits its commitment.
+func Stream(record *audit.Record, seed rng.Seed) *rng.Stream {
+	keys, invalid := rng.Keys(seed, record.Commitment, record.ClientSeed)
+	stream, err := rng.NewStream(keys)
 	if err != nil {
-		return nil, err
+		panic(fmt.Sprintf("dealer: the seed of the record %s: %v", record.ID, cmp.Or(invalid, err)))
 	}
-	return rng.NewStream(keys)
+	return stream
 }
 
 // Release returns the shuffle's keystream to the pool. The shuffle must not be used afterwards.

@@ -99,7 +99,7 @@ func (s *Stored) check(sidecar *Sidecar) error {
 		return corrupt(s, "does not have the order that it sealed in its sidecar")
 	case !hasSeed && sidecar.Seed != nil:
 		return corrupt(s, "is a %s that has a seed in its sidecar, and should have none", s.Kind)
-	case hasSeed && !Opens(sidecar.Seed, s.Record):
+	case hasSeed && s.CheckSeed(sidecar.Seed) != nil:
 		return errNotOpened(s.Index)
 	}
 	return nil

@@ -367,20 +367,10 @@ func (j *Journal) Seed(ctx context.Context, s *Stored) (rng.Seed, error) {
 	if s.Round > 0 {
 		seed = audit.RoundSeed(seed, s.Round)
 	}
-	if !Opens(seed, s.Record) {
+	if s.CheckSeed(seed) != nil {
 		return nil, errNotOpened(s.Index)
 	}
 	return seed, nil
-}
-
-// Opens reports whether a seed matches a record's commitment.
-func Opens(seed rng.Seed, record *audit.Record) bool {
-	statement := record.Statement
-	statement.Seed = seed
-	if record.Kind == audit.KindCommitment && record.Count > 0 {
-		return record.Count <= audit.MaxRounds && audit.Commitment(audit.NewBook(&statement, record.Count).Root()) == record.Commitment
-	}
-	return statement.Commitment() == record.Commitment
 }
 
 func errNotOpened(index uint64) error {

@@ -253,9 +253,7 @@ func (s *Service) reshuffle(ctx context.Context, p *pendingChange) error {
 	if err != nil {
 		return err
 	}
-	if p.record.Cut, err = cutCard(cut, p.record, p.seed); err != nil {
-		return err
-	}
+	p.record.Cut = cutCard(cut, p.record, p.seed)
 	if p.next.Layout, err = p.from.Layout.Shuffle(p.From); err != nil {
 		return err
 	}
@@ -308,7 +306,7 @@ func (s *Service) shuffle(p *pendingChange, size, count uint64) ([]uint64, error
 		Reference: p.from.base.first.Statement.Reference, Seed: p.seed,
 	}
 	p.record.Commitment = p.record.Statement.Commitment()
-	return draw(p.record, p.seed)
+	return draw(p.record, p.seed), nil
 }
 
 // prolong moves the expiry of a shoe with a time to live. It adds a hundredth, so that not every

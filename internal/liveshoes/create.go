@@ -77,19 +77,14 @@ func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, draft *d
 		return nil, err
 	}
 	shuffled := record.Statement.Draw > 0
-	if record.Cut, err = cutCard(r.Cut, record, draft.Seed); err != nil {
-		return nil, err
-	}
+	record.Cut = cutCard(r.Cut, record, draft.Seed)
 	initial := &journal.ShoeState{
 		ID: id, Layout: shoe.New(record.Statement.Size, shuffled).WithCut(record.Cut), Seals: []uint64{0},
-		Status: shoe.Open, Shuffled: shuffled, Items: r.Items, TTL: int64(r.TTL / time.Second),
+		Status: shoe.Open, Shuffled: shuffled, Items: r.Items, TTL: int64(r.TTL / time.Second), Order: newOrder(record, draft.Seed),
 	}
 	if lifetime := r.Expires + r.TTL; lifetime > 0 {
 		initial.Expires = record.Time.Add(lifetime)
 		record.Expires = initial.Expires
-	}
-	if initial.Order, err = newOrder(record, draft.Seed); err != nil {
-		return nil, err
 	}
 	claims := []ledger.Claim{{Name: journal.OwnerClaim(id)}, initial.Claim(record.ID)}
 	if old != nil {
@@ -169,40 +164,33 @@ func checkCut(c *shoe.Cut, size uint64) error {
 
 // cutCard returns the cut card of a record, drawn with the record's seed if a range is wanted; nil
 // for none.
-func cutCard(wanted *shoe.Cut, record *audit.Record, seed rng.Seed) (*shoe.Cut, error) {
+func cutCard(wanted *shoe.Cut, record *audit.Record, seed rng.Seed) *shoe.Cut {
 	if wanted == nil || !wanted.IsDrawn() {
-		return wanted, nil
+		return wanted
 	}
-	stream, err := dealer.Stream(record, seed)
-	if err != nil {
-		return nil, err
-	}
+	stream := dealer.Stream(record, seed)
 	defer stream.Release()
 	stream.Seek(audit.CutStream)
-	return &shoe.Cut{At: audit.DrawCut(wanted, stream), From: wanted.From, To: wanted.To}, nil
+	return &shoe.Cut{At: audit.DrawCut(wanted, stream), From: wanted.From, To: wanted.To}
 }
 
 // newOrder returns the card number at each position: the record's shuffle, or input order if it
 // draws nothing.
-func newOrder(record *audit.Record, seed rng.Seed) ([]uint32, error) {
-	positions, err := draw(record, seed)
+func newOrder(record *audit.Record, seed rng.Seed) []uint32 {
 	numbers := make([]uint32, record.Statement.Size)
 	for i := range numbers {
 		numbers[i] = uint32(i)
 	}
-	for i, position := range positions {
+	for i, position := range draw(record, seed) {
 		numbers[i] = uint32(position)
 	}
-	return numbers, err
+	return numbers
 }
 
 // draw returns the positions drawn by a record with its seed.
-func draw(record *audit.Record, seed rng.Seed) ([]uint64, error) {
-	stream, err := dealer.Stream(record, seed)
-	if err != nil {
-		return nil, err
-	}
+func draw(record *audit.Record, seed rng.Seed) []uint64 {
+	stream := dealer.Stream(record, seed)
 	defer stream.Release()
 	s := &record.Statement
-	return shuffle.Positions(s.Algorithm, s.Size, s.Draw, stream, nil), nil
+	return shuffle.Positions(s.Algorithm, s.Size, s.Draw, stream, nil)
 }
