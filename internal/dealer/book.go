@@ -73,7 +73,7 @@ func (d *Dealer) locate(ctx context.Context, b *book, c *committed) error {
 	if b.isKnown {
 		return nil
 	}
-	holder, err := d.findHolder(ctx, c.record.ID)
+	holder, err := d.journal.Holder(ctx, journal.CommitmentClaim(c.record.ID))
 	if err != nil {
 		return err
 	}

@@ -182,18 +182,9 @@ func (d *Dealer) readCommitment(ctx context.Context, id uuid.UUID) (*journal.Sto
 	return stored, err
 }
 
-// findHolder returns the record that holds a commitment's claim.
-func (d *Dealer) findHolder(ctx context.Context, id uuid.UUID) (*journal.Stored, error) {
-	holder, err := d.journal.ByClaim(ctx, journal.CommitmentClaim(id))
-	if errors.Is(err, ledger.ErrNotFound) {
-		err = fmt.Errorf("%w: no record holds the claim of the commitment %s", ledger.ErrCorrupt, id)
-	}
-	return holder, err
-}
-
 // findStatus sets a commitment's status at a time, from the record that holds its claim.
 func (d *Dealer) findStatus(ctx context.Context, c *Commitment, at time.Time) error {
-	holder, err := d.findHolder(ctx, c.ID)
+	holder, err := d.journal.Holder(ctx, journal.CommitmentClaim(c.ID))
 	switch {
 	case err != nil:
 		return err
@@ -367,7 +358,7 @@ func (d *Dealer) void(ctx context.Context, claim *ledger.Claim) error {
 	}
 	holder, record := commitment, &audit.Record{Kind: audit.KindVoid, CommitmentID: id, Commitment: commitment.Commitment, Count: commitment.Count}
 	if record.Count > 0 {
-		if holder, err = d.journal.ByClaim(ctx, claim.Name); err != nil {
+		if holder, err = d.journal.Holder(ctx, claim.Name); err != nil {
 			return err
 		}
 		record.Round = holder.Round + 1

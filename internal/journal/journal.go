@@ -251,6 +251,15 @@ func (j *Journal) ByClaim(ctx context.Context, claim string) (*Stored, error) {
 	return parse(j.Log.ByClaim(ctx, claim))
 }
 
+// Holder returns the record that holds a claim which was begun. The error is a ledger error.
+func (j *Journal) Holder(ctx context.Context, claim string) (*Stored, error) {
+	holder, err := j.ByClaim(ctx, claim)
+	if errors.Is(err, ledger.ErrNotFound) {
+		err = fmt.Errorf("%w: no record holds the claim %s", ledger.ErrCorrupt, claim)
+	}
+	return holder, err
+}
+
 // ErrNoShoe is for an unknown shoe id.
 var ErrNoShoe = errors.New("there is no such shoe")
 
@@ -275,11 +284,7 @@ func (s *Stored) FirstOfShoe(ctx context.Context) (*Stored, error) {
 // LastOfShoe returns the record that holds the claim on a shoe, named by its first record: its last
 // change, or the first record of the shoe that replaced it.
 func (j *Journal) LastOfShoe(ctx context.Context, first uuid.UUID) (*Stored, error) {
-	last, err := j.ByClaim(ctx, ShoeClaim(first))
-	if errors.Is(err, ledger.ErrNotFound) {
-		return nil, fmt.Errorf("%w: no record holds the claim of the shoe %s", ledger.ErrCorrupt, first)
-	}
-	return last, err
+	return j.Holder(ctx, ShoeClaim(first))
 }
 
 // EndsOfShoe returns the first record of the shoe with a secret id, without its sidecar, and the
