@@ -159,13 +159,6 @@ func (c Cards) without(others Cards) (rest Cards) {
 	return rest
 }
 
-// has reports whether the card is among the cards.
-func (c Cards) has(ref Ref) bool {
-	return slices.ContainsFunc(c.runs, func(r run) bool {
-		return r.seal == ref.Seal && min(r.first, r.last) <= ref.Position && ref.Position <= max(r.first, r.last)
-	})
-}
-
 // with returns the cards together with r's, sorted by position. All are of one seal, and the
 // receiver is sorted already.
 func (c Cards) with(r run) Cards {

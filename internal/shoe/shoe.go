@@ -174,7 +174,7 @@ func (l *Layout) Seal(version uint64) (*Seal, bool) {
 // IsSeen reports whether the owner of the shoe has seen the card.
 func (l *Layout) IsSeen(ref Ref) bool {
 	s, found := l.Seal(ref.Seal)
-	return found && s.Seen.has(ref)
+	return found && s.Seen.covers(ref.Position, ref.Position+1)
 }
 
 // Take returns count cards from the [Top] or [Bottom] of a place, in the order in which they are
