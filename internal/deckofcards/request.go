@@ -146,60 +146,38 @@ func (q *request) addBody(contentType string, body []byte) error {
 	return nil
 }
 
-// addJSON adds the members of an object that are parameters.
+// addJSON adds the members of an object that are parameters: strings, numbers and booleans as text,
+// and lists of them joined by commas. It ignores other values.
 func (q *request) addJSON(body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}
+	var name string
+	var list []byte // a comma and the text of each element
 	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if open, err := d.ReadToken(); err != nil || open.Kind() != '{' {
-		return errors.New("the body is no JSON object")
-	}
-	for d.PeekKind() == '"' {
-		token, _ := d.ReadToken() // what is no name is no value either
-		name := token.String()
-		value, err := d.ReadValue()
-		if err == nil && slices.Contains(parameters, name) {
-			err = q.addMember(name, value, d.Options())
-		}
+	for {
+		token, err := d.ReadToken()
 		if err != nil {
 			return err
 		}
-	}
-	_, err := d.ReadToken()
-	return err
-}
-
-// addMember adds a value: a string, number or boolean as text, or a list of them joined by commas. It
-// ignores other values.
-func (q *request) addMember(name string, value jsontext.Value, options jsontext.Options) (err error) {
-	if value.Kind() != '[' {
-		if isText(value) {
-			q.values[name] = string(appendText(nil, value))
-		}
-		return nil
-	}
-	texts := make([]byte, 0, len(value))
-	list := jsontext.NewDecoder(bytes.NewBuffer(value), options)
-	for _, err = list.ReadToken(); err == nil && list.PeekKind() != ']'; {
-		if value, err = list.ReadValue(); err == nil && isText(value) {
-			texts = appendText(append(texts, ','), value)
+		isText := strings.ContainsRune(`"0tf`, rune(token.Kind()))
+		depth := d.StackDepth()
+		switch in, n := d.StackIndex(depth); {
+		case depth == 0 && token.Kind() == '}':
+			return nil
+		case depth == 0, depth == 1 && in == '[':
+			return errors.New("the body is no JSON object")
+		case depth == 1 && n%2 == 1:
+			name, list = token.String(), nil
+		case !slices.Contains(parameters, name):
+		case depth == 1 && isText:
+			q.values[name] = token.String()
+		case depth == 2 && in == '[' && isText:
+			list = append(append(list, ','), token.String()...)
+		case depth == 1 && token.Kind() == ']':
+			q.values[name] = string(bytes.TrimPrefix(list, []byte(",")))
 		}
 	}
-	q.values[name] = string(bytes.TrimPrefix(texts, []byte(",")))
-	return err
-}
-
-// isText reports whether a value is a string, number or boolean.
-func isText(v jsontext.Value) bool { return strings.ContainsRune(`"0tf`, rune(v.Kind())) }
-
-// appendText appends a value for which isText holds. It replaces invalid UTF-8.
-func appendText(to []byte, v jsontext.Value) []byte {
-	if v.Kind() != '"' {
-		return append(to, v...)
-	}
-	to, _ = jsontext.AppendUnquote(to, v)
-	return to
 }
 
 // maxDigits is the limit of Python, in which the original service is written.
