@@ -138,8 +138,8 @@ type Type struct {
 
 // in returns the amount under the given parameters; 0 for a rest.
 func (a amount) in(parameters map[string]int) int {
-	if a.parameter != "" {
-		return parameters[a.parameter]
+	if a.Parameter != "" {
+		return parameters[a.Parameter]
 	}
 	return a.number
 }

@@ -68,7 +68,7 @@ type hand struct {
 // leave.
 type amount struct {
 	number    int
-	parameter string
+	Parameter string `json:"parameter"`
 	rest      bool
 }
 
@@ -76,12 +76,8 @@ type amount struct {
 func (a *amount) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	switch d.PeekKind() { //nolint:exhaustive // all other kinds must be numbers
 	case '{':
-		var from struct {
-			Parameter string `json:"parameter"`
-		}
-		err := json.UnmarshalDecode(d, &from)
-		a.parameter = from.Parameter
-		return err
+		type object amount // without this method
+		return json.UnmarshalDecode(d, (*object)(a))
 	case '"':
 		a.rest = true
 		return d.SkipValue()
@@ -135,7 +131,7 @@ func (p *parser) convert() {
 		}
 	}
 	for _, h := range p.Hands {
-		h.PlayersFrom = h.Players.parameter
+		h.PlayersFrom = h.Players.Parameter
 		p.Presets = append(p.Presets, h.Preset)
 	}
 	p.size, p.faces = p.Size, p.Cards
@@ -143,8 +139,8 @@ func (p *parser) convert() {
 
 // amount checks that there is the parameter of an amount.
 func (p *parser) amount(at jsontext.Pointer, a amount) {
-	_, known := p.parameter(a.parameter)
-	p.must(known || a.parameter == "", at, "there is no parameter %q", a.parameter)
+	_, known := p.parameter(a.Parameter)
+	p.must(known || a.Parameter == "", at, "there is no parameter %q", a.Parameter)
 }
 
 // parameter returns a parameter by name.
@@ -178,7 +174,7 @@ func (p *parser) checkParameters() {
 		defaults[q.Name] = q.Default
 	}
 	p.amount("/size", p.Size)
-	q, known := p.parameter(p.Size.parameter)
+	q, known := p.parameter(p.Size.Parameter)
 	p.must(!known || q.Min > 0, "/size", "the parameter %q is the size and has a min of 0", q.Name)
 }
 
