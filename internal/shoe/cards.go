@@ -165,22 +165,16 @@ func (c Cards) with(r run) Cards {
 	if r.first > r.last {
 		r.first, r.last = r.last, r.first
 	}
+	runs := append(slices.Clone(c.runs), r)
+	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.first, b.first) })
 	var out Cards
-	placed := false
-	for _, old := range c.runs {
-		switch {
-		case placed || old.last+1 < r.first:
-			out.add(old)
-		case r.last+1 < old.first:
-			out.add(r)
-			out.add(old)
-			placed = true
-		default: // they touch
-			r.first, r.last = min(r.first, old.first), max(r.last, old.last)
+	for _, next := range runs {
+		if k := len(out.runs) - 1; k >= 0 { // what it shares with the run before is there
+			next.first = max(next.first, out.runs[k].last+1)
 		}
-	}
-	if !placed {
-		out.add(r)
+		if next.first <= next.last {
+			out.add(next)
+		}
 	}
 	return out
 }
