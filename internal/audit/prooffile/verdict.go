@@ -36,8 +36,11 @@ type Conclusion struct {
 // A summary is an id and values.
 type summary map[string]any
 
-// say sets the verdict with its headline and its summary.
-func (c *Conclusion) say(v Verdict, s summary, headline string) {
+// say sets the verdict with its summary and its headline, which may have what was found.
+func (c *Conclusion) say(v Verdict, s summary, headline, what string) {
+	if what != "" {
+		c.of["what"] = newMessage(what, c.of)
+	}
 	c.Verdict, c.Summary = v, s
 	c.Messages = append([]Message{newMessage(headline, c.of)}, c.notes()...)
 }
@@ -76,26 +79,19 @@ func (c *Conclusion) sayVerified(s summary, what string) {
 	if c.Steps.Has(StepCommitted, Skipped) {
 		headline, s["commitment"] = "verified.except", "missing"
 	}
-	c.of["what"] = newMessage(what, c.of)
-	c.say(VerdictVerified, s, headline)
-}
-
-// sayUnchecked says what is proven and what could not be checked.
-func (c *Conclusion) sayUnchecked(s summary, what string) {
-	c.of["what"] = newMessage(what, c.of)
-	c.say(VerdictUnchecked, s, "unchecked")
+	c.say(VerdictVerified, s, headline, what)
 }
 
 // sayIncomplete is unchecked because of the step.
 func (c *Conclusion) sayIncomplete(what string) {
 	c.of["what"] = newMessage(what, c.of)
-	c.sayUnchecked(summary{"id": "incomplete", "step": c.of["step"]}, "what.but")
+	c.say(VerdictUnchecked, summary{"id": "incomplete", "step": c.of["step"]}, "unchecked", "what.but")
 }
 
 // sayUnproven says that a secret is missing, and what was found.
 func (c *Conclusion) sayUnproven(s summary, what, found string) {
-	c.of["what"], c.of["found"] = newMessage(what, c.of), newMessage(found, c.of)
-	c.say(VerdictUnchecked, s, "unproven")
+	c.of["found"] = newMessage(found, c.of)
+	c.say(VerdictUnchecked, s, "unproven", what)
 }
 
 // sayOfOtherCommitment says that the commitment that was given is not the one that the record
@@ -107,7 +103,7 @@ func (c *Conclusion) sayOfOtherCommitment(id uuid.UUID) {
 		return
 	}
 	c.noteHeadline("note.without-commitment")
-	c.sayUnchecked(summary{"id": "incomplete", "step": StepCommitted}, "what.other-commitment")
+	c.say(VerdictUnchecked, summary{"id": "incomplete", "step": StepCommitted}, "unchecked", "what.other-commitment")
 }
 
 // conclude returns the conclusion from what a verifier found. say adds the sentences for a proof
@@ -123,16 +119,16 @@ func conclude(r *Result, say func(c *Conclusion, r *Result)) Conclusion {
 	}
 	switch {
 	case failed != nil:
-		c.say(VerdictFalse, summary{"id": "false", "step": failed.Name}, "false")
+		c.say(VerdictFalse, summary{"id": "false", "step": failed.Name}, "false", "")
 		return c
 	case r.Has(StepProof, Unchecked):
-		c.sayUnchecked(summary{"id": "incomplete", "step": StepProof}, "what.step")
+		c.say(VerdictUnchecked, summary{"id": "incomplete", "step": StepProof}, "unchecked", "what.step")
 		c.note("note.reason")
 		return c
 	}
 	c.of["log"] = audit.LogName(r.File.LogKey)
 	if r.Record == nil {
-		c.sayUnchecked(summary{"id": "unknown-kind"}, "what.unknown-kind")
+		c.say(VerdictUnchecked, summary{"id": "unknown-kind"}, "unchecked", "what.unknown-kind")
 		c.note("note.later")
 	} else {
 		if committed := r.Find(StepCommitted); committed != nil {
@@ -147,7 +143,7 @@ func conclude(r *Result, say func(c *Conclusion, r *Result)) Conclusion {
 	if !r.given.hasKey() { // all is under a condition
 		c.noteHeadline("note.if")
 		c.Messages = slices.Insert(c.Messages, 1, newMessage("note.anybody", nil))
-		c.say(VerdictUnchecked, summary{"id": "no-key", "if": c.Summary}, "no-key")
+		c.say(VerdictUnchecked, summary{"id": "no-key", "if": c.Summary}, "no-key", "")
 	}
 	return c
 }
@@ -160,7 +156,7 @@ func (c *Conclusion) sayOfRecord(r *Result) {
 	case purpose.ID != "" && missing != nil && missing.Name == StepWitnesses:
 		c.sayIncomplete("what.record")
 	case purpose.ID != "" && missing != nil:
-		c.sayUnchecked(summary{"id": "incomplete", "step": missing.Name}, "what.unfit")
+		c.say(VerdictUnchecked, summary{"id": "incomplete", "step": missing.Name}, "unchecked", "what.unfit")
 	case purpose.ID != "":
 		c.sayVerified(summary{"id": "record", "kind": string(r.Record.Kind)}, "what.record")
 	case r.HeldBack() && isShuffle:
@@ -170,7 +166,7 @@ func (c *Conclusion) sayOfRecord(r *Result) {
 		c.sayUnproven(summary{"id": "held-back"}, "what.open-shoe", "what.record")
 		c.note("note.sealed")
 	case r.cost > 0:
-		c.sayUnchecked(summary{"id": "cost", "steps": c.of["steps"]}, "what.cost")
+		c.say(VerdictUnchecked, summary{"id": "cost", "steps": c.of["steps"]}, "unchecked", "what.cost")
 	case missing != nil:
 		c.sayIncomplete("what.follows")
 	case r.match != nil && r.match.Parts == nil:
@@ -229,7 +225,7 @@ func (c *Conclusion) sayOfHand(r *Result) {
 			c.note("note.hidden")
 		}
 	case r.Others > 0:
-		c.sayUnchecked(summary{"id": "incomplete", "step": missing.Name}, "what.partly")
+		c.say(VerdictUnchecked, summary{"id": "incomplete", "step": missing.Name}, "unchecked", "what.partly")
 		if len(r.Missing) > 0 {
 			c.note("note.give")
 		}

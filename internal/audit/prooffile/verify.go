@@ -90,7 +90,7 @@ func Refused(err error) *Findings {
 	r := &refusal{why: "unreadable", names: []string{}}
 	errors.As(err, &r)
 	f := &Findings{Conclusion{Steps: Steps{}, of: values{"reason": plain(err)}}, []FileRole{}, []Group{}}
-	f.say(VerdictUnchecked, summary{"id": "refused", "why": r.why, "files": r.names}, "refused")
+	f.say(VerdictUnchecked, summary{"id": "refused", "why": r.why, "files": r.names}, "refused", "")
 	f.write()
 	return f
 }
@@ -212,7 +212,7 @@ func (s *sorting) findings() *Findings {
 		verdict = VerdictUnchecked
 	}
 	f.of = values{"proofs": len(s.groups), "verified": verified, "false": wrong, "unchecked": open}
-	f.say(verdict, summary{"id": "several", "verified": verified, "false": wrong, "unchecked": open}, "several")
+	f.say(verdict, summary{"id": "several", "verified": verified, "false": wrong, "unchecked": open}, "several", "")
 	if main := slices.DeleteFunc(slices.Clone(s.groups), s.isBeside); len(main) == 1 {
 		f.Messages, f.Summary = slices.Clone(main[0].Messages), main[0].Summary
 	}
