@@ -271,24 +271,12 @@ func cardElements(d *deck.Deck) appender[uint64] {
 			texts[i] = texts[i-1]
 			continue
 		}
-		texts[i] = cardText(cards[i])
+		text, _ := json.Marshal(cards[i])                                                // no error, since it has texts and a number
+		texts[i] = strings.TrimSuffix(string(text), strconv.Itoa(cards[i].Instance)+"}") // its last member
 	}
 	size := uint64(len(cards))
 	return oneByOne(func(b []byte, position uint64) []byte {
 		b = append(b, texts[position%size]...)
 		return append(strconv.AppendInt(b, int64(d.Instance(position)), 10), '}')
 	})
-}
-
-// cardText returns the JSON of a card up to its instance, the last member.
-func cardText(card deck.Card) string {
-	text, err := json.Marshal(card)
-	if err != nil {
-		panic("api: a card does not marshal: " + err.Error())
-	}
-	head, last := strings.CutSuffix(string(text), strconv.Itoa(card.Instance)+"}")
-	if !last {
-		panic("api: the instance of a card is not its last member")
-	}
-	return head
 }
