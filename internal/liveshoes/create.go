@@ -123,11 +123,7 @@ func (s *Service) prepare(ctx context.Context, r *Request) (*dealer.Draft, error
 	if err != nil {
 		return nil, err
 	}
-	bytes := 0
-	for _, item := range r.Items {
-		bytes += len(item)
-	}
-	statement, lifetime := &draft.Plan.Statement, r.Expires+r.TTL
+	statement, lifetime, bytes := &draft.Plan.Statement, r.Expires+r.TTL, shoe.NewFaces(nil, r.Items).Bytes()
 	unsealed := r.Draw != nil && *r.Draw == 0
 	switch {
 	case statement.Size < 1 || statement.Size > shoe.MaxCards:
