@@ -192,8 +192,6 @@ func (s *sorting) group() {
 			if !slices.Contains(g.Files, p.from.Name) {
 				g.Files = append(g.Files, p.from.Name)
 			}
-		}
-		for _, p := range g.proofs {
 			if made := commitments[p.record.CommitmentID]; p.record.UsesCommitment() {
 				g.given.Commitments, g.isLacking = append(g.given.Commitments, made...), g.isLacking || made == nil
 			}
