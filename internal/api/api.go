@@ -129,11 +129,11 @@ const open access.Scope = ""
 // table returns the routes of the contract.
 func (a *API) table() []route {
 	return []route{
-		{access.Shuffle, http.MethodPost, "/shuffle", ofLog((*logAPI).shuffle)},
+		{access.Shuffle, http.MethodPost, "/shuffle", ofRequest(shuffleForm, (*logAPI).answerShuffle)},
 		{access.Shuffle, http.MethodGet, "/decks/{type}", ofDeck((*logAPI).dealDeck, anyParameter)},
-		{access.Shuffle, http.MethodPost, "/commitments", ofLog((*logAPI).commit)},
+		{access.Shuffle, http.MethodPost, "/commitments", ofRequest(commitmentForm, (*logAPI).commit)},
 		{access.Shuffle, http.MethodPost, "/audits/{id}/reveal", ofLog((*logAPI).reveal)},
-		{access.Deal, http.MethodPost, "/shoes", ofLog((*logAPI).makeShoe)},
+		{access.Deal, http.MethodPost, "/shoes", ofRequest(shoeForm, (*logAPI).makeShoe)},
 		{access.Deal, http.MethodGet, "/shoes/{id}", ofLog((*logAPI).getShoe)},
 		{access.Deal, http.MethodDelete, "/shoes/{id}", endShoe},
 		{access.Deal, http.MethodPost, "/shoes/{id}/draw", drawFromShoe},

@@ -15,11 +15,7 @@ import (
 )
 
 // commit answers POST /commitments.
-func (a *logAPI) commit(x *exchange) error {
-	q, err := a.readRequest(x, commitmentForm)
-	if err != nil {
-		return err
-	}
+func (a *logAPI) commit(x *exchange, q *shuffleRequest) error {
 	c, err := a.Dealer.Commit(x.committing(), &q.Request)
 	if err != nil {
 		return err

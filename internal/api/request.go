@@ -253,15 +253,18 @@ func takes(names []string) string {
 	return "it takes " + strings.Join(names, ", ") + "."
 }
 
-// readRequest receives and decodes a request.
-func (a *logAPI) readRequest(x *exchange, members []member[*shuffleRequest]) (*shuffleRequest, error) {
-	q := &shuffleRequest{maxItems: a.Rules.Limits.Items}
-	body, _, err := readMembers(x, members, q)
-	if err != nil {
-		return nil, err
-	}
-	q.body = body
-	return q, a.prepare(x, q)
+// ofRequest returns a handler that calls answer with the request of the members in the body.
+func ofRequest(members []member[*shuffleRequest], answer func(*logAPI, *exchange, *shuffleRequest) error) handler {
+	return ofLog(func(a *logAPI, x *exchange) (err error) {
+		q := &shuffleRequest{maxItems: a.Rules.Limits.Items}
+		if q.body, _, err = readMembers(x, members, q); err == nil {
+			err = a.prepare(x, q)
+		}
+		if err != nil {
+			return err
+		}
+		return answer(a, x, q)
+	})
 }
 
 // elementBytes is the memory of an element that is shuffled: its position, the copy that some

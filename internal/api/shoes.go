@@ -19,11 +19,7 @@ import (
 )
 
 // makeShoe answers POST /shoes.
-func (a *logAPI) makeShoe(x *exchange) error {
-	q, err := a.readRequest(x, shoeForm)
-	if err != nil {
-		return err
-	}
+func (a *logAPI) makeShoe(x *exchange, q *shuffleRequest) error {
 	made, err := a.Shoes.Create(x.committing(), &liveshoes.Request{Request: q.Request, Items: q.values(), Expires: q.Expiry, Cut: q.cut})
 	if err != nil {
 		return err

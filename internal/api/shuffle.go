@@ -11,15 +11,6 @@ import (
 	"riffle/internal/plan"
 )
 
-// shuffle answers POST /shuffle.
-func (a *logAPI) shuffle(x *exchange) error {
-	q, err := a.readRequest(x, shuffleForm)
-	if err != nil {
-		return err
-	}
-	return a.answerShuffle(x, q)
-}
-
 // dealDeck answers GET /decks/{type}.
 func (a *logAPI) dealDeck(x *exchange, kind *deck.Type) error {
 	q := &shuffleRequest{Request: dealer.Request{Request: plan.Request{Deck: kind.Name}}}
@@ -34,7 +25,7 @@ func (a *logAPI) dealDeck(x *exchange, kind *deck.Type) error {
 	return a.answerShuffle(x, q)
 }
 
-// answerShuffle makes, counts and sends a shuffle.
+// answerShuffle answers POST /shuffle: it makes, counts and sends a shuffle.
 func (a *logAPI) answerShuffle(x *exchange, q *shuffleRequest) error {
 	defer func() { q.job.Done() }()
 	result, err := a.Dealer.Shuffle(x.committing(), &q.Request)
