@@ -101,8 +101,7 @@ func (a *logAPI) drawCard(x *exchange, kind *deck.Type) error {
 	default:
 		return notFound("There is no such picture. Cards are named by the codes that GET /decks/{type}/cards lists, as in AS.svg; %s.svg is the back.", backName)
 	}
-	sendDrawn(x, typePicture, "default-src 'none'", pictureLifetime, drawn)
-	return nil
+	return sendDrawn(x, typePicture, "default-src 'none'", pictureLifetime, drawn)
 }
 
 // drawDeck answers GET /cards/{type}: browsers get a page, programs and images a picture.
@@ -112,11 +111,9 @@ func (a *logAPI) drawDeck(x *exchange, kind *deck.Type) error {
 	}
 	x.Header().Add("Vary", "Accept")
 	if acceptsHTML(x.r) {
-		sendDrawn(x, typeHTML, pagePolicy, pictureLifetime, picture.Page(kind))
-	} else {
-		sendDrawn(x, typePicture, "default-src 'none'", pictureLifetime, picture.Deck(kind))
+		return sendDrawn(x, typeHTML, pagePolicy, pictureLifetime, picture.Page(kind))
 	}
-	return nil
+	return sendDrawn(x, typePicture, "default-src 'none'", pictureLifetime, picture.Deck(kind))
 }
 
 // mostReplayed is the most positions of an order that a picture is drawn of.
@@ -143,8 +140,7 @@ func (a *logAPI) drawDeal(x *exchange) error {
 	if v.Orders == nil {
 		lifetime = "max-age=60"
 	}
-	sendDrawn(x, typePNG, "default-src 'none'", lifetime, drawn)
-	return nil
+	return sendDrawn(x, typePNG, "default-src 'none'", lifetime, drawn)
 }
 
 // tableOf returns the table of a verified record, face down without its orders. What is no card is
@@ -181,7 +177,7 @@ func tableOf(rules *plan.Rules, v *audit.Verification) *picture.Table {
 const pictureLifetime = "max-age=86400"
 
 // sendDrawn sends a document with its policy and lifetime, or 304 if the client's copy is current.
-func sendDrawn(x *exchange, media []string, policy, lifetime string, drawn []byte) {
+func sendDrawn(x *exchange, media []string, policy, lifetime string, drawn []byte) error {
 	digest := sha256.Sum256(drawn)
 	tag := fmt.Sprintf(`"%.16x"`, digest[:])
 	x.cache(lifetime)
@@ -190,11 +186,11 @@ func sendDrawn(x *exchange, media []string, policy, lifetime string, drawn []byt
 	if namesTag(x.r.Header.Values("If-None-Match"), tag) {
 		h.Add("Vary", "Accept-Encoding") // as in the answer that is current
 		x.WriteHeader(http.StatusNotModified)
-		return
+		return nil
 	}
 	// A picture opened by itself is a document of this origin, and loads nothing.
 	h.Set("Content-Security-Policy", policy)
-	sendCompressed(x, media, drawn)
+	return sendCompressed(x, media, drawn)
 }
 
 // namesTag reports whether If-None-Match names a tag. A proxy that compresses pictures weakens it.

@@ -58,12 +58,11 @@ func (a *logAPI) tile(x *exchange) error {
 	if err := x.lease.Grow(int64(len(data))); err != nil {
 		return err
 	}
-	sendCompressed(x, typeTile, data)
-	return nil
+	return sendCompressed(x, typeTile, data)
 }
 
 // sendCompressed sends data, compressed if the client accepts that and there is memory for it.
-func sendCompressed(x *exchange, kind []string, data []byte) {
+func sendCompressed(x *exchange, kind []string, data []byte) error {
 	h := x.Header()
 	h["Content-Type"] = kind
 	h.Add("Vary", "Accept-Encoding") // also if uncompressed, or a cache would serve that to everybody
@@ -72,6 +71,7 @@ func sendCompressed(x *exchange, kind []string, data []byte) {
 		send = compressed.Handler(send)
 	}
 	send.ServeHTTP(x, x.r)
+	return nil
 }
 
 // compressed compresses bundles of records to a fifth, and pictures to a tenth.
