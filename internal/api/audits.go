@@ -55,7 +55,7 @@ func (a *logAPI) proveAudit(x *exchange) error {
 	switch {
 	case err != nil:
 		return err
-	case x.query["format"] == tlogProof:
+	case x.query.Get("format") == tlogProof:
 		x.Header()["Cache-Control"] = noStore
 		return x.send(typeText, p.TlogProof())
 	}
@@ -64,7 +64,7 @@ func (a *logAPI) proveAudit(x *exchange) error {
 
 // listAudits answers GET /audits?reference=.
 func (a *logAPI) listAudits(x *exchange) error {
-	reference := x.query["reference"]
+	reference := x.query.Get("reference")
 	if reference == "" {
 		return badRequest("reference is missing. Send the reference of the shuffle requests whose records you want.").in("reference")
 	}

@@ -46,7 +46,7 @@ func (a *logAPI) listCommitments(x *exchange) error {
 	if err := x.lease.Grow(int64(x.limit) * commitmentBytes); err != nil {
 		return err
 	}
-	found, err := a.Dealer.Commitments(x.r.Context(), dealer.Status(x.query["status"]), x.other, int(x.limit), func(c *dealer.Commitment) error {
+	found, err := a.Dealer.Commitments(x.r.Context(), dealer.Status(x.query.Get("status")), x.other, int(x.limit), func(c *dealer.Commitment) error {
 		return x.lease.Grow(int64(len(c.Players)*playerBytes + len(c.SealedSeed)))
 	})
 	if err != nil {

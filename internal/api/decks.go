@@ -49,14 +49,14 @@ func ofDeck(answer func(*logAPI, *exchange, *deck.Type) error, parameters ...str
 // listCards answers GET /decks/{type}/cards.
 func (a *logAPI) listCards(x *exchange, kind *deck.Type) error {
 	query := x.query
-	code, wantsOne := query["code"]
-	delete(query, "code")
+	code, wantsOne := query.Get("code"), query.Has("code")
+	query.Del("code")
 	cards := shuffleRequest{}
 	for _, name := range names(query) {
 		if len(kind.Parameters) == 0 {
 			return unknownParameter(name, []string{"code"})
 		}
-		if err := cards.deckParameter(name, query[name]); err != nil {
+		if err := cards.deckParameter(name, query.Get(name)); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -32,10 +33,10 @@ import (
 type exchange struct {
 	httpserver.Response
 	r     *http.Request
-	lease *budget.Lease     // for the handler's memory
-	query map[string]string // its parameters, checked by [ofLog]
-	id    uuid.UUID         // in the path; Nil for none
-	pile  shoe.Place        // in the path; empty for none
+	lease *budget.Lease // for the handler's memory
+	query url.Values    // its parameters, checked by [ofLog]
+	id    uuid.UUID     // in the path; Nil for none
+	pile  shoe.Place    // in the path; empty for none
 
 	// Of parameters of the query, see [logAPI.readParameter].
 	witnessed, openings bool

@@ -127,8 +127,8 @@ func ofLog(answer func(*logAPI, *exchange) error, parameters ...string) handler 
 		}
 		x.of, x.limit = a.Log, 100
 		for _, name := range parameters {
-			if text, given := x.query[name]; given {
-				if err := a.readParameter(x, name, text); err != nil {
+			if x.query.Has(name) {
+				if err := a.readParameter(x, name, x.query.Get(name)); err != nil {
 					return err
 				}
 			}

@@ -52,13 +52,11 @@ func (x *exchange) readQuery() error {
 	if err != nil {
 		return badRequest("The query is malformed. Send name=value pairs joined by &, with other characters escaped as %%XX.")
 	}
-	x.query = make(map[string]string, len(values))
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		list := values[name]
-		if len(list) != 1 {
-			return badRequest("%s is given %d times. Send it once.", suggest.Quote(name), len(list)).in(name)
+	x.query = values
+	for _, name := range names(values) {
+		if n := len(values[name]); n != 1 {
+			return badRequest("%s is given %d times. Send it once.", suggest.Quote(name), n).in(name)
 		}
-		x.query[name] = list[0]
 	}
 	return nil
 }
@@ -118,7 +116,7 @@ func unknownParameter(name string, allowed []string) error {
 }
 
 // names returns the names of a query, sorted, so that equal mistakes get equal answers.
-func names(query map[string]string) []string {
+func names(query url.Values) []string {
 	return slices.Sorted(maps.Keys(query)) // on a line of its own, where the profile has it
 }
 
