@@ -377,7 +377,7 @@ func (s *Service) choose(ctx context.Context, p *pendingChange) (shoe.Cards, err
 	if err != nil {
 		return there, err
 	}
-	return layout.Pick(p.From, positions)
+	return there.Pick(positions)
 }
 
 // chooseNamed returns the named cards, or all cards at the place if the change names none.

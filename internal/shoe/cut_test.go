@@ -38,7 +38,7 @@ func TestCutIsReached(t *testing.T) {
 	}
 	pick := func(positions ...uint64) func(*Layout) (*Layout, error) {
 		return func(l *Layout) (*Layout, error) {
-			cards, err := l.Pick(Deck, positions)
+			cards, err := l.Deck.Pick(positions)
 			if err != nil {
 				return nil, err
 			}

@@ -194,14 +194,9 @@ func (l *Layout) Take(from Place, end End, count uint64) (Cards, error) {
 	return cards.part(n-count, n).reversed(), nil
 }
 
-// Pick returns the cards of a place at the given positions. The error is a [*ShortError] or
-// [ErrNoPile].
-func (l *Layout) Pick(from Place, positions []uint64) (Cards, error) {
-	cards, err := l.At(from)
-	if err != nil {
-		return Cards{}, err
-	}
-	refs := cards.Refs()
+// Pick returns the cards at the given positions. The error is a [*ShortError].
+func (c Cards) Pick(positions []uint64) (Cards, error) {
+	refs := c.Refs()
 	picked := make([]Ref, len(positions))
 	for i, position := range positions {
 		if position >= uint64(len(refs)) {

@@ -253,7 +253,7 @@ func (t *tracker) change(f *Result) error {
 	case r.Taken == shoe.Random && f.orders == nil:
 		t.random++
 	case r.Taken == shoe.Random:
-		want, err = t.layout.Pick(r.From, f.orders[0])
+		want, err = lying.Pick(f.orders[0])
 	}
 	if err == nil && !want.Equal(r.Cards) {
 		err = fmt.Errorf("the cards to take from %s (%s) are %s, and the record says %s", where(r.From), r.Taken, want, r.Cards)
