@@ -37,9 +37,9 @@ func (k *logExport) Run(ctx context.Context, c *console) (err error) {
 	}
 	defer t.close(&err)
 	_, _ = fmt.Fprintf(c.out, "store        %s\narchive      %s\n", t.name, folder)
-	if last, err := lastRecord(ctx, t.from); err != nil {
+	if end, err := endOf(ctx, t.from); err != nil {
 		return err
-	} else if last == nil || last.Kind != audit.KindLogEnd {
+	} else if end == nil {
 		return errors.New("the log has not ended, and only a log that has can be exported: see riffle log close, and the setting rotate of the service")
 	}
 	if archive.Exists(folder) { // a service may be reading it
@@ -74,8 +74,9 @@ func (k *logExport) write(ctx context.Context, t *transfer, folder string) (err 
 	)
 }
 
-// lastRecord returns the last record of a store; nil if it has none, or one that is damaged, which a check finds.
-func lastRecord(ctx context.Context, store ledger.Reader) (*audit.Record, error) {
+// endOf returns the last record of a store, which says which log follows; nil unless the log has ended. A check finds one that
+// is damaged.
+func endOf(ctx context.Context, store ledger.Reader) (*audit.Record, error) {
 	head, err := store.Head(ctx)
 	if err != nil || head.Size == 0 {
 		return nil, err
@@ -84,8 +85,10 @@ func lastRecord(ctx context.Context, store ledger.Reader) (*audit.Record, error)
 	if err != nil {
 		return nil, err
 	}
-	record, _ := audit.ParseRecord(last.Record)
-	return record, nil
+	if record, err := audit.ParseRecord(last.Record); err == nil && record.Kind == audit.KindLogEnd {
+		return record, nil
+	}
+	return nil, nil
 }
 
 // remove removes the store.
@@ -122,12 +125,15 @@ func (k *logForget) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	last, err := lastRecord(ctx, a)
-	if err = errors.Join(err, a.Close()); err != nil || last == nil {
+	end, err := endOf(ctx, a)
+	if err = errors.Join(err, a.Close()); err == nil && end == nil {
+		err = fmt.Errorf("%w: the last record of %s does not end the log", ledger.ErrCorrupt, folder)
+	}
+	if err != nil {
 		return err
 	}
-	if age := time.Since(last.Time); age < k.Older {
-		_, err := fmt.Fprintf(c.out, "archive      %s\nkept         the log ended %s\n", folder, last.Time.Format(time.DateTime))
+	if age := time.Since(end.Time); age < k.Older {
+		_, err := fmt.Fprintf(c.out, "archive      %s\nkept         the log ended %s\n", folder, end.Time.Format(time.DateTime))
 		return err
 	}
 	store := storeName(filepath.Dir(folder), "")
@@ -218,17 +224,17 @@ func (k *proofCmd) print(ctx context.Context, c *console, earlier *ledger.Log, k
 	}
 	defer t.close(&err)
 	log, err := ledger.View(ctx, t.from, &ledger.Key{Verifier: t.verifier, Public: t.key}, t.vault, earlier)
-	last, errRead := lastRecord(ctx, t.from)
+	end, errRead := endOf(ctx, t.from)
 	if err = t.wrong(cmp.Or(err, errRead)); err != nil {
 		return err
 	}
 	if earlier != nil && t.key != key {
 		return fmt.Errorf("%s is another log than the one that follows, whose key is %s", t.name, key)
 	}
-	if last != nil && last.Kind == audit.KindLogEnd {
-		if k.isInFolder(last.Successor, t.verifier.Name()) {
+	if end != nil {
+		if k.isInFolder(end.Successor, t.verifier.Name()) {
 			k.number = k.following()
-			if err := k.print(ctx, c, log, last.Successor); !errors.Is(err, ledger.ErrNoLog) {
+			if err := k.print(ctx, c, log, end.Successor); !errors.Is(err, ledger.ErrNoLog) {
 				return err
 			}
 		}

@@ -73,11 +73,8 @@ func (s *logSource) inPasses(onlyAhead bool, do func(ahead bool) (followed bool,
 // isFollowed reports whether a store's last record ends its log, and another one follows in the same
 // folder.
 func (s *logSource) isFollowed(ctx context.Context, store ledger.Reader, origin string) (bool, error) {
-	last, err := lastRecord(ctx, store)
-	if err != nil || last == nil || last.Kind != audit.KindLogEnd {
-		return false, err
-	}
-	return s.isInFolder(last.Successor, origin), nil
+	end, err := endOf(ctx, store)
+	return end != nil && s.isInFolder(end.Successor, origin), err
 }
 
 // isInFolder reports whether the log that follows is in the folder of the first one: whether it was
