@@ -57,8 +57,9 @@ func (a *API) authorize(x *exchange, scope access.Scope) (err error) {
 	x.public = scope == access.Read && policy.Public(scope, x.log.name)
 	now := time.Now()
 	err = x.caller.Take(now, scope, x.log.name, writes(scope))
-	if left := x.caller.Remaining(now); left.Burst > 0 {
-		showLimit(x.Header(), left)
+	if left := x.caller.Remaining(now); left.Burst > 0 { // draft-ietf-httpapi-ratelimit-headers-10
+		x.Header().Set("RateLimit-Policy", fmt.Sprintf(`"requests";q=%d;w=%d`, left.Burst, seconds(left.Window)))
+		x.Header().Set("RateLimit", fmt.Sprintf(`"requests";r=%d;t=%d`, left.Requests, seconds(left.Full)))
 	}
 	return err
 }
@@ -75,13 +76,6 @@ func (x *exchange) cache(lifetime string) {
 	}
 	x.Header().Set("Cache-Control", "private, "+lifetime)
 	x.Header().Add("Vary", "Authorization")
-}
-
-// showLimit sets the fields of draft-ietf-httpapi-ratelimit-headers-10: the number of requests in a window,
-// the number left, and the time until all are available again.
-func showLimit(h http.Header, left access.Remaining) {
-	h.Set("RateLimit-Policy", fmt.Sprintf(`"requests";q=%d;w=%d`, left.Burst, seconds(left.Window)))
-	h.Set("RateLimit", fmt.Sprintf(`"requests";r=%d;t=%d`, left.Requests, seconds(left.Full)))
 }
 
 // seconds returns a time in whole seconds, rounded up.

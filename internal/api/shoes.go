@@ -52,7 +52,8 @@ func (a *logAPI) listPlace(x *exchange) error {
 		return err
 	}
 	place := cmp.Or(x.pile, shoe.Dealt)
-	if err := x.lease.Grow(cardsBytes(s.CardsAt(place), x.openings)); err != nil {
+	there, _ := s.At(place) // none in an error, which follows
+	if err := x.lease.Grow(cardsBytes(int(there.Len()), x.openings)); err != nil {
 		return err
 	}
 	cards, err := a.Shoes.Cards(x.r.Context(), s, place, x.openings)

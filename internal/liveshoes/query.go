@@ -48,12 +48,6 @@ func (s *Service) shoe(current *state, now time.Time) *Shoe {
 	return shown
 }
 
-// CardsAt returns the number of cards at a place; 0 if it does not exist.
-func (s *Shoe) CardsAt(place shoe.Place) int {
-	cards, _ := s.At(place)
-	return int(cards.Len())
-}
-
 // Get returns the shoe with an id. The error is [journal.ErrNoShoe], a [*plan.DeckChangedError] or
 // a ledger error.
 func (s *Service) Get(ctx context.Context, id uuid.UUID) (*Shoe, error) {
