@@ -30,6 +30,8 @@ type shuffleRequest struct {
 	body     []byte          // has the items
 	items    []httpjson.Span // of the body; nil unless the caller's own items are shuffled
 	details  bool            // the answer has whole cards
+	chain    string          // of the beacon of a commitment
+	after    string          // how far away the beacon is
 	cut      *shoe.Cut       // of a shoe; nil for none
 	job      *scheduler.Job  // nil unless the shuffle takes long
 }
@@ -139,26 +141,18 @@ func readPlayers(d *httpjson.Reader) (map[string]string, error) {
 	})
 }
 
-// A sentBeacon is the beacon of a commitment in a request.
-type sentBeacon struct {
-	chain, after string
-	round        uint64
-}
-
-var beaconMembers = []member[*sentBeacon]{
-	value("chain", func(b *sentBeacon) *string { return &b.chain }, (*httpjson.Reader).String),
-	value("round", func(b *sentBeacon) *uint64 { return &b.round }, (*httpjson.Reader).Count),
-	value("after", func(b *sentBeacon) *string { return &b.after }, (*httpjson.Reader).String),
+var beaconMembers = []member[*shuffleRequest]{
+	value("chain", func(q *shuffleRequest) *string { return &q.chain }, (*httpjson.Reader).String),
+	value("round", func(q *shuffleRequest) *uint64 { return (*uint64)(&q.Beacon) }, (*httpjson.Reader).Count),
+	value("after", func(q *shuffleRequest) *string { return &q.after }, (*httpjson.Reader).String),
 }
 
 // readBeacon reads the round of a beacon, or how far away it is.
 func readBeacon(d *httpjson.Reader, q *shuffleRequest) error {
 	const accepted = `a round such as {"chain":"quicknet","after":"10s"}`
-	var sent sentBeacon
-	given, err := readObject(d, accepted, beaconMembers, &sent)
-	q.Beacon = beacon.Round(sent.round)
-	q.BeaconAfter, _ = time.ParseDuration(sent.after) // 0 for another text
-	if err == nil && (len(given) != 2 || sent.chain != beacon.Chain || q.Beacon == 0 && q.BeaconAfter <= 0) {
+	given, err := readObject(d, accepted, beaconMembers, q)
+	q.BeaconAfter, _ = time.ParseDuration(q.after) // 0 for another text
+	if err == nil && (len(given) != 2 || q.chain != beacon.Chain || q.Beacon == 0 && q.BeaconAfter <= 0) {
 		err = unprocessable("beacon must have the chain quicknet, and either a round from 1 or the time after which it comes: %s.", accepted).at("/beacon")
 	}
 	return err
