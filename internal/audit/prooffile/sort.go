@@ -61,22 +61,19 @@ func (t *Text) findRole() (Role, error) {
 		return t.Role, nil
 	}
 	text := trim(t.Content)
-	if bytes.HasPrefix(text, []byte("PRIVATE+KEY+")) {
+	_, notKey := Verifier(string(text))
+	switch role := roleOf(text); {
+	case bytes.HasPrefix(text, []byte("PRIVATE+KEY+")):
 		return "", refuse("private-key", t.Name+" is the private key of a log: keep it secret, and give the verifier key", t.Name)
-	}
-	if _, err := Verifier(string(text)); err == nil {
+	case notKey == nil:
 		return RoleKey, nil
-	}
-	if audit.CheckItemsSalt(string(text)) == nil {
+	case audit.CheckItemsSalt(string(text)) == nil:
 		return RoleSalt, nil
-	}
-	if isPolicy.Match(text) {
+	case isPolicy.Match(text):
 		return RolePolicy, nil
-	}
-	if role := roleOf(text); role != "" {
+	case role != "":
 		return role, nil
-	}
-	if bytes.HasPrefix(text, []byte(tlogProof)) || bytes.Contains(text, []byte(`"record"`)) || bytes.Contains(text, []byte(`"tlog_proof"`)) {
+	case bytes.HasPrefix(text, []byte(tlogProof)), bytes.Contains(text, []byte(`"record"`)), bytes.Contains(text, []byte(`"tlog_proof"`)):
 		return RoleProof, nil
 	}
 	return "", refuse("unknown", t.Name+" is not a proof, an answer, a hand, a list, a key, a salt or a policy", t.Name)
