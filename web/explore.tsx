@@ -604,6 +604,7 @@ interface Commitment {
   status: Status;
   count?: number;
   used?: number;
+  beacon?: {chain: string; round: number};
 }
 type Status = 'void' | 'late' | 'open';
 interface Commitments {
@@ -721,6 +722,7 @@ function Unused({onGo}: Going) {
                     <td>
                       {shortTime(commitment.deadline)}
                       {commitment.count && ` · ${text('explore.rounds', `${commitment.used}`, `${commitment.count}`)}`}
+                      {commitment.beacon && ` · ${commitment.beacon.chain} ${commitment.beacon.round}`}
                     </td>
                   </tr>
                 ))}

@@ -337,7 +337,8 @@ test('/explore says who cosigned the checkpoint, and how much of a book was used
           headers: {'Content-Type': 'application/json'},
         })
       ).json(),
-    {commitment_id} = await post('/commitments', {size: 6, draw: 1, count: 9});
+    {commitment_id} = await post('/commitments', {size: 6, draw: 1, count: 9}),
+    {beacon} = await post('/commitments', {size: 6, beacon: {chain: 'quicknet', after: '5m'}});
   assert.equal((await post('/shuffle', {commitment_id, client_seed: 'lucky'})).round, 1);
   const {page, close} = await open(browser, `${service.base}/explore`),
     line = (name, bytes) => `— ${name} ${Buffer.concat([Buffer.from('idid'), bytes]).toString('base64')}\n`,
@@ -354,8 +355,9 @@ test('/explore says who cosigned the checkpoint, and how much of a book was used
   await page.getByText('one.example/w, 11/25/2026').waitFor();
   await page.getByText('two.example/w, 11/25/2026').waitFor();
   assert.equal(await page.getByText('three.example').count(), 0);
-  await page.getByText('Can still be used: 1').click();
+  await page.getByText('Can still be used: 2').click();
   await page.getByText('1 of 9 rounds used').waitFor();
+  await page.getByText(`· quicknet ${beacon.round}`).waitFor();
   await close();
   await service.stop();
 });
