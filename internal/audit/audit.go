@@ -4,7 +4,7 @@
 // [Commitment], which can be public before the seed is. A [Record] is stored and public: it has the
 // statement without its seed, the commitment and the client seed. Given the seed, [Verify] rebuilds
 // the statement from the record, compares the commitment and replays the order. [Seal] commits to
-// the cards of a shoe one by one.
+// the cards of a shoe one by one, and a [Book] to the seeds of many shuffles.
 //
 // The package is pure. It replays with [rng.Reference], and so shares no generator code with the
 // dealer.
