@@ -67,7 +67,7 @@ func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 		}
 	}
 	last := old.Log.Checkpoint(ctx)
-	if err := next.BeginLog(ctx, old.Log.Verifier(), string(last)); err != nil && !errors.Is(err, ledger.ErrClaimed) {
+	if err := next.BeginLog(ctx, old.Log.Verifier(), string(last)); err != nil {
 		return fmt.Errorf("the log has ended. Beginning the new one: %w", err)
 	}
 	_, err = fmt.Fprintf(c.out, "%s\nnew log      %s\nkey          %s\n", last, k.NewOrigin, next.Log.Verifier())

@@ -161,10 +161,14 @@ func needs(r *audit.Record) ledger.Version {
 }
 
 // BeginLog records that a log, which must be empty, follows another one, given its verifier key and last
-// checkpoint. The error is [ledger.ErrClaimed] if another process has recorded it.
+// checkpoint, unless another process has recorded it.
 func (j *Journal) BeginLog(ctx context.Context, predecessor, checkpoint string) error {
 	record := &audit.Record{Kind: audit.KindLogBegin, Predecessor: predecessor, Checkpoint: checkpoint}
-	return j.AppendNew(ctx, &Entry{Record: record, Claims: []ledger.Claim{{Name: beginClaim}}})
+	err := j.AppendNew(ctx, &Entry{Record: record, Claims: []ledger.Claim{{Name: beginClaim}}})
+	if errors.Is(err, ledger.ErrClaimed) {
+		return nil
+	}
+	return err
 }
 
 // EndLog records that the log ends, and which log follows, if any does. Nothing may be appended afterwards.
