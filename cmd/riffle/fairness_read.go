@@ -23,7 +23,7 @@ const longestLine = 1 << 16
 // An orderReader reads orders, one a line, as the places of the items of a deck. It needs memory for one
 // line.
 type orderReader struct {
-	lines *bufio.Reader
+	lines *bufio.Scanner
 	line  int // of the last order, from 1
 	items []string
 	index map[string]uint8
@@ -33,7 +33,9 @@ type orderReader struct {
 }
 
 func newOrderReader(in io.Reader) *orderReader {
-	return &orderReader{lines: bufio.NewReaderSize(in, longestLine)}
+	r := &orderReader{lines: bufio.NewScanner(in)}
+	r.lines.Buffer(nil, longestLine)
+	return r
 }
 
 // next returns the next order, which is valid until the call after. It returns io.EOF after the last.
@@ -106,18 +108,8 @@ func sortItems(items []string) []string {
 
 // read reads the words of the next line that is not empty.
 func (r *orderReader) read() error {
-	for {
-		line, err := r.lines.ReadSlice('\n')
-		if len(line) == 0 && err != nil {
-			return err
-		}
-		r.line++
-		if errors.Is(err, bufio.ErrBufferFull) {
-			return r.errorf("is longer than %d bytes: put one order on each line", longestLine)
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
+	for r.line++; r.lines.Scan(); r.line++ {
+		line := r.lines.Bytes()
 		if r.line == 1 {
 			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
@@ -125,6 +117,10 @@ func (r *orderReader) read() error {
 			return r.split(line)
 		}
 	}
+	if errors.Is(r.lines.Err(), bufio.ErrTooLong) {
+		return r.errorf("is longer than %d bytes: put one order on each line", longestLine)
+	}
+	return cmp.Or(r.lines.Err(), io.EOF)
 }
 
 // split splits a line into words. A line in brackets with strings is a JSON array, whose elements are the
