@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	oteltrace "go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
@@ -36,50 +37,42 @@ type tracedStore struct {
 }
 
 func (s *tracedStore) Append(ctx context.Context, batch ledger.Batch) error {
-	var c commit
-	ctx = c.start(ctx, s, &batch)
+	ctx, span := s.startCommit(ctx, &batch)
 	err := s.Store.Append(ctx, batch)
-	c.end(err)
+	finish(span, err)
 	return err
 }
 
 func (s *tracedStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	var c commit
+	var span oteltrace.Span = noop.Span{}
 	err := s.Store.AppendNext(ctx, func(head ledger.Head) (*ledger.Batch, error) {
 		batch, err := next(head)
 		if err == nil && batch != nil {
-			c.start(ctx, s, batch)
+			_, span = s.startCommit(ctx, batch)
 		}
 		return batch, err
 	})
-	c.end(err)
+	finish(span, err)
 	return err
 }
 
-// A commit is a batch's span. It is a child of the first sampled request's span, and is linked both
-// ways with the spans of the others.
-type commit struct{ span oteltrace.Span } // nil if no request of the batch is sampled
-
-func (c *commit) start(ctx context.Context, s *tracedStore, batch *ledger.Batch) context.Context {
+// startCommit begins a batch's span. It is a child of the first sampled request's span, and is linked
+// both ways with the spans of the others. Without a sampled request it does nothing.
+func (s *tracedStore) startCommit(ctx context.Context, batch *ledger.Batch) (context.Context, oteltrace.Span) {
+	var commit oteltrace.Span = noop.Span{}
 	for i := range batch.Entries {
 		wait := oteltrace.SpanFromContext(batch.Entries[i].Context)
 		switch {
 		case !wait.IsRecording():
-		case c.span == nil:
-			ctx, c.span = s.start(oteltrace.ContextWithSpan(ctx, wait), "Append")
-			c.span.SetAttributes(semconv.DBOperationBatchSize(len(batch.Entries)))
+		case !commit.IsRecording():
+			ctx, commit = s.start(oteltrace.ContextWithSpan(ctx, wait), "Append")
+			commit.SetAttributes(semconv.DBOperationBatchSize(len(batch.Entries)))
 		default:
-			c.span.AddLink(oteltrace.Link{SpanContext: wait.SpanContext()})
-			wait.AddLink(oteltrace.Link{SpanContext: c.span.SpanContext()})
+			commit.AddLink(oteltrace.Link{SpanContext: wait.SpanContext()})
+			wait.AddLink(oteltrace.Link{SpanContext: commit.SpanContext()})
 		}
 	}
-	return ctx
-}
-
-func (c *commit) end(err error) {
-	if c.span != nil {
-		finish(c.span, err)
-	}
+	return ctx, commit
 }
 
 func (s *tracedStore) Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error) {
