@@ -196,11 +196,9 @@ func (c *connections) pause(left time.Duration) bool {
 	}
 	c.mu.Unlock()
 	defer c.mu.Lock()
-	timer := time.NewTimer(left)
-	defer timer.Stop()
 	select {
 	case <-c.closed:
-	case <-timer.C:
+	case <-time.After(left):
 	}
 	ended := time.Now()
 	c.pauses.ReserveN(ended, int(min(ended.Sub(began), longestPause).Microseconds()))
