@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -162,15 +163,22 @@ func (r *Record) SeedOf(seed rng.Seed, round uint64) rng.Seed {
 func (r *Record) CheckSeed(seed rng.Seed) error {
 	s := r.Statement
 	s.Seed = seed
-	_, err := rng.Keys(seed, r.Commitment, "")
-	if err = cmp.Or(err, Rule(r.Count <= MaxRounds, "a book of %d rounds, and not of at most %d", r.Count, MaxRounds)); err != nil {
+	if err := seed.Check(); err != nil {
 		return err
 	}
-	committed := s.Commitment()
-	if r.Kind == KindCommitment && r.Count > 0 {
+	var committed Commitment
+	switch isBook := r.Kind == KindCommitment && r.Count > 0; {
+	case isBook && r.Count > MaxRounds:
+		return fmt.Errorf("a book of %d rounds, and not of at most %d", r.Count, MaxRounds)
+	case isBook:
 		committed = Commitment(NewBook(&s, r.Count).Root())
+	default:
+		committed = s.Commitment()
 	}
-	return Rule(committed == r.Commitment, "it leads to %s, and %s was committed to", committed, r.Commitment)
+	if committed != r.Commitment {
+		return fmt.Errorf("it leads to %s, and %s was committed to", committed, r.Commitment)
+	}
+	return nil
 }
 
 // Path returns the siblings on the way from the commitment of a round, from 1, to the root.

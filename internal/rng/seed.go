@@ -68,9 +68,9 @@ func resultBits(n, m uint64) float64 {
 	return bits
 }
 
-// check returns [ErrSeed] for a seed that cannot have come from a working generator. Two equal
+// Check returns [ErrSeed] for a seed that cannot have come from a working generator. Two equal
 // blocks would have equal keys, and equal keystreams cancel out under XOR.
-func (s Seed) check() error {
+func (s Seed) Check() error {
 	if len(s) == 0 || len(s)%BlockSize != 0 || len(s) > MaxBlocks*BlockSize {
 		return ErrSeed
 	}
@@ -95,7 +95,7 @@ func NewSeed(random io.Reader, k int) (Seed, error) {
 	if _, err := io.ReadFull(random, seed); err != nil {
 		return nil, fmt.Errorf("reading %d bytes of randomness: %w", len(seed), err)
 	}
-	if err := seed.check(); err != nil {
+	if err := seed.Check(); err != nil {
 		return nil, fmt.Errorf("the source of randomness repeats itself: %w", err)
 	}
 	return seed, nil
@@ -108,7 +108,7 @@ func NewSeed(random io.Reader, k int) (Seed, error) {
 // (HMAC as in FIPS 198-1.) The commitment binds everything else that the statement says; the client
 // seed may be empty. The error is [ErrSeed].
 func Keys(seed Seed, commitment [sha256.Size]byte, clientSeed string) ([]byte, error) {
-	if err := seed.check(); err != nil {
+	if err := seed.Check(); err != nil {
 		return nil, err
 	}
 	// HMAC(K, m) is H((K ^ opad) + H((K ^ ipad) + m)). Written out, it needs one buffer;
