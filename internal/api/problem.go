@@ -105,16 +105,19 @@ func (p *problem) because(id uuid.UUID) *problem {
 	return p
 }
 
-// with adds a header field, unless its value is empty, or 0 seconds.
+// with adds a header field.
 func (p *problem) with(name, value string) *problem {
-	if value != "" && value != "0" {
-		p.header = append(p.header, [2]string{name, value})
-	}
+	p.header = append(p.header, [2]string{name, value})
 	return p
 }
 
 // retry sets the seconds after which the client may retry; 0 for none.
-func (p *problem) retry(seconds int) *problem { return p.with("Retry-After", strconv.Itoa(seconds)) }
+func (p *problem) retry(seconds int) *problem {
+	if seconds == 0 {
+		return p
+	}
+	return p.with("Retry-After", strconv.Itoa(seconds))
+}
 
 // fail answers with the problem document of an error. It panics with http.ErrAbortHandler if the client has
 // left.
@@ -158,7 +161,9 @@ func (a *API) problem(r *http.Request, err error) *problem {
 			continue
 		}
 		p := newProblem(row.status, "%s", row.detail)
-		p = p.with("WWW-Authenticate", row.challenge)
+		if row.challenge != "" {
+			p = p.with("WWW-Authenticate", row.challenge)
+		}
 		if row.pointer != "" && r.Method == http.MethodPost {
 			p = p.at(row.pointer)
 		}
