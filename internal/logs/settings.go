@@ -36,6 +36,7 @@ type Settings struct {
 	Anchors     anchor.Places // besides the checkpoint file
 	NewAnchors  bool          // the log has records, and its anchors are new
 	Witnesses   *proof.Policy // who has to cosign its checkpoints; nil for nobody
+	signers     []string      // the paths of its second keys, which that policy names
 	Relays      relay.Relays  // of a public beacon
 	Rotation    Rotation      // when the log ends and another one follows it
 	Decks       string        // folder of the operator's deck types; empty for none
@@ -76,7 +77,7 @@ func (s *Settings) after(n int) *Settings {
 
 // ReadWitnesses reads the policy in a file; an empty name is for none.
 func (s *Settings) ReadWitnesses(file string) error {
-	s.Witnesses = nil
+	s.Witnesses, s.signers = nil, nil
 	if file == "" {
 		return nil
 	}
@@ -93,6 +94,7 @@ func (s *Settings) ReadWitnesses(file string) error {
 			if w.Signer, err = readSigner(path, w.Key); err != nil {
 				return fmt.Errorf("the key of %s: %w", w.Name, err)
 			}
+			s.signers = append(s.signers, filepath.Clean(path))
 			continue
 		}
 		if at, err := url.Parse(w.URL); err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
@@ -100,19 +102,6 @@ func (s *Settings) ReadWitnesses(file string) error {
 		}
 	}
 	return nil
-}
-
-// signers returns the paths of the log's second keys, which its policy names.
-func (s *Settings) signers() (paths []string) {
-	if s.Witnesses == nil {
-		return nil
-	}
-	for _, w := range s.Witnesses.Witnesses {
-		if path, isOwn := strings.CutPrefix(w.URL, "file:"); isOwn {
-			paths = append(paths, filepath.Clean(path))
-		}
-	}
-	return paths
 }
 
 // readSigner reads the private ML-DSA-44 key of a verifier key.
@@ -156,7 +145,7 @@ func CheckDistinct(all []*Settings, reject func(log int, setting string, err err
 		for _, place := range s.Anchors {
 			uniques = append(uniques, [2]string{"anchor", place.Name})
 		}
-		for _, path := range s.signers() {
+		for _, path := range s.signers {
 			uniques = append(uniques, [2]string{"witness-policy", path})
 		}
 		for _, unique := range uniques {
