@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -59,15 +60,13 @@ func (t *transfer) openToMove(ctx context.Context, folder, location string) (fro
 
 // openAlone opens an existing store to write to it, unless a service does.
 func (s *logSource) openAlone(ctx context.Context) (store ledger.Store, name string, err error) {
-	name = storeName(s.folder(), s.location())
-	switch ended := archive.Folder(s.folder()); {
-	case s.location() != "":
+	if name = storeName(s.folder(), s.location()); s.location() != "" {
 		store, err = openUnused(ctx, s.location())
-	case exists(name):
+	} else if _, err = os.Stat(name); err == nil {
 		store, err = sqlite.Open(ctx, name)
-	case archive.Exists(ended):
+	} else if ended := archive.Folder(s.folder()); errors.Is(err, fs.ErrNotExist) && archive.Exists(ended) {
 		err = fmt.Errorf("the log has ended, and is in %s: it takes no more records", ended)
-	default:
+	} else if errors.Is(err, fs.ErrNotExist) {
 		err = noLog(name)
 	}
 	if errors.Is(err, ledger.ErrInUse) {

@@ -74,8 +74,8 @@ func (k *logExport) write(ctx context.Context, t *transfer, folder string) (err 
 	)
 }
 
-// endOf returns the last record of a store, which says which log follows; nil unless the log has ended. A check finds one that
-// is damaged.
+// endOf returns the last record of a store, which says which log follows; nil unless the log has
+// ended. A check finds one that is damaged.
 func endOf(ctx context.Context, store ledger.Reader) (*audit.Record, error) {
 	head, err := store.Head(ctx)
 	if err != nil || head.Size == 0 {

@@ -119,8 +119,9 @@ func (s *logSource) seedKeys(ctx context.Context, otherwise string) (ledger.Seed
 	return nil, fmt.Errorf("there is no seed key at %s: use --seed-key to name it%s", paths[len(paths)-1], otherwise)
 }
 
-// vault opens the vault of a store that has the head. Without encrypted seeds, any key will do. otherwise is
-// what else one can do without the right one. The vault also decrypts what is under earlier keys.
+// vault opens the vault of a store that has the head. Without encrypted seeds, any key will do.
+// otherwise is what else one can do without the right one. The vault also decrypts what is under
+// earlier keys.
 func (s *logSource) vault(ctx context.Context, head ledger.Head, otherwise string, earlier ...[]byte) (_ *ledger.Vault, err error) {
 	keys := ledger.SeedKeys{make([]byte, ledger.SeedKeySize)}
 	if len(head.SeedKey) > 0 {
@@ -202,6 +203,7 @@ func openEngine(ctx context.Context, folder, location string) (store ledger.Read
 	return store, name, err
 }
 
+// noLog is the error of a store that is not there, or is empty.
 func noLog(name string) error {
 	return fmt.Errorf("%w in %s: use --data or --store to name another place", ledger.ErrNoLog, name)
 }

@@ -116,7 +116,10 @@ func (t *transfer) prepare(ctx context.Context) (err error) {
 	if err = cmp.Or(err, errHead); err != nil {
 		return err
 	}
-	earlier, _ := ledger.ReadSeedKeys(filepath.Join(t.folder, ledger.SeedKeyName)) // of records copied before
+	var earlier ledger.SeedKeys // of records copied before
+	if t.folder != "" {
+		earlier, _ = ledger.ReadSeedKeys(filepath.Join(t.folder, ledger.SeedKeyName))
+	}
 	if t.vault, err = t.source.vault(ctx, head, "", earlier...); err != nil {
 		return err
 	}
