@@ -194,13 +194,20 @@ func flipped(c byte) string {
 	return "A"
 }
 
+// secondKey makes a second key of a log in a file, and returns its line of a policy.
+func secondKey(t *testing.T, file string) []byte {
+	t.Helper()
+	line, err := exec.Command(tool(), "key", "cosign", "riffle.example/log-2", file).Output()
+	require.NoError(t, err)
+	return line
+}
+
 // TestSecondKey has a log sign by a second key of its own, alone and beside a witness that is dead.
 func TestSecondKey(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	key, policy := filepath.Join(folder, "own.key"), filepath.Join(folder, "policy")
-	made, err := exec.Command(tool(), "key", "cosign", "riffle.example/log-2", key).Output()
-	require.NoError(t, err)
+	made := secondKey(t, key)
 	dead := newWitness(t, "dead")
 	text := string(made) + "witness dead " + dead.Key + " " + dead.url + "\ngroup either any own dead\nquorum either\n"
 	require.NoError(t, os.WriteFile(policy, []byte(text), 0o600))
@@ -239,15 +246,13 @@ func TestSecondKeyRefused(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	key, policy := filepath.Join(folder, "own.key"), filepath.Join(folder, "policy")
-	made, err := exec.Command(tool(), "key", "cosign", "riffle.example/log-2", key).Output()
-	require.NoError(t, err)
+	made := secondKey(t, key)
 	l := launch{data: filepath.Join(folder, "data"), args: []string{"--witness-policy", policy}}
 	require.NoError(t, os.WriteFile(policy, append(made, "quorum own"...), 0o600))
 	config := filepath.Join(folder, "riffle.yaml")
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, "logs: [{name: b, witness-policy: %q}]", policy), 0o600))
 	launch{data: l.data, args: append(l.args, "--config", config)}.refused(t, "the log main has this witness-policy already; each log needs its own")
-	other, err := exec.Command(tool(), "key", "cosign", "riffle.example/log-2", key+"2").Output()
-	require.NoError(t, err)
+	other := secondKey(t, key+"2")
 	for line, want := range map[string]string{
 		strings.Replace(string(other), "own.key2", "own.key", 1):    "own.key is not the private half of the ML-DSA-44 key in the policy",
 		strings.Replace(string(made), "own.key", "nothing", 1):      "nothing: no such file",
