@@ -188,8 +188,8 @@ func (o *object) list(name string, n int, element func(i int)) {
 	o.buf = append(o.buf, ']')
 }
 
-// An appender appends the JSON of elements, with a comma after each: spans of the body, or positions of the
-// unshuffled input.
+// An appender appends the JSON of elements, with a comma after each: spans of the body, or
+// positions of the unshuffled input.
 type appender[T any] func(b []byte, elements []T) []byte
 
 // oneByOne returns the appender that calls appendOne for each element.
@@ -229,12 +229,12 @@ func encoded(earlier *sync.Map, d *deck.Deck, encode func(*deck.Deck) appender[u
 	return cards
 }
 
-// codeElements appends the codes of cards, which need no escapes. Positions beyond the deck belong to
-// further copies.
+// codeElements appends the codes of cards, which need no escapes. Positions beyond the deck belong
+// to further copies.
 //
-// It is codeElementsPlain of the tests, but copies a whole fixedCode each time: a copy of a fixed length
-// takes a few instructions, any other is a call. Without it, shuffling a deck of 52 a thousand times takes
-// 13% more instructions.
+// It is codeElementsPlain of the tests, but copies a whole fixedCode each time: a copy of a fixed
+// length takes a few instructions, any other is a call. Without it, shuffling a deck of 52 a
+// thousand times takes 13% more instructions.
 func codeElements(codes []string) appender[uint64] {
 	type fixedCode struct {
 		text   [24]byte // a code has at most 16 bytes
@@ -261,8 +261,8 @@ func codeElements(codes []string) appender[uint64] {
 	}
 }
 
-// cardElements appends whole cards. Instances continue from copy to copy of the deck, so that no two
-// cards are equal.
+// cardElements appends whole cards. Instances continue from copy to copy of the deck, so that no
+// two cards are equal.
 func cardElements(d *deck.Deck) appender[uint64] {
 	cards := d.Cards()
 	texts := make([]string, len(cards)) // without the instance

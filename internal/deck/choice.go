@@ -23,8 +23,8 @@ type Preset struct {
 	// there are Sizes.
 	Each int `json:"each,omitempty"`
 
-	// EachBy is in place of Each if the size depends on the number of hands. 0 if the game is not for so
-	// many.
+	// EachBy is in place of Each if the size depends on the number of hands. 0 if the game is not
+	// for so many.
 	EachBy []Step `json:"each_by,omitempty"`
 
 	// Players is the number of hands if a request gives none, with default parameters; 0 if it has

@@ -87,6 +87,6 @@ func New(j *journal.Journal, d *dealer.Dealer, rules *plan.Rules, o Options) *Se
 	s := &Service{journal: j, dealer: d, rules: rules, observe: o.Observe, room: maxCached / max(1, o.CacheShare), load: int64(min(4, max(1, o.LoadShare/8)))}
 	const most = maxCached >> 10                                                                 // more do not fit into the bytes
 	s.states, _ = lru.NewWithEvict(most, func(_ uuid.UUID, old *state) { s.room += old.cost() }) // most is above 0
-	s.locks, _ = lru.New[uuid.UUID, *semaphore.Weighted](mostLocks)                              // nor is this
+	s.locks, _ = lru.New[uuid.UUID, *semaphore.Weighted](mostLocks)
 	return s
 }
