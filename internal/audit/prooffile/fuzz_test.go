@@ -67,10 +67,18 @@ func threeVerifiers(t testing.TB) []verifier {
 	}
 }
 
+// needsPackages skips a test of signatures that the verifier in JavaScript checks with its packages.
+func needsPackages(t testing.TB) {
+	if _, err := os.Stat("../../../web/node_modules"); err != nil && os.Getenv("CI") == "" {
+		t.Skip("the packages of riffle.mjs are missing: run npm ci in web")
+	}
+}
+
 // FuzzVerifiersAgree gives vectors with changes to four verifiers: Go's, those in JavaScript and
 // Python, and the one in JavaScript as a page has it. They say the same, each within a second, in
 // whatever order the texts are given. Without -fuzz the changes are the same in every run.
 func FuzzVerifiersAgree(f *testing.F) {
+	needsPackages(f)
 	corpus, decks := givenVectors(f), catalogue(f)
 	verifiers := append(threeVerifiers(f), verifier{"the page", browserPage(f)})
 	random := rand.New(rand.NewPCG(24, 0))
@@ -100,6 +108,7 @@ func FuzzVerifiersAgree(f *testing.F) {
 // TestVerifiersAgree gives every vector to three verifiers, which say the same.
 func TestVerifiersAgree(t *testing.T) {
 	t.Parallel()
+	needsPackages(t)
 	verifiers := threeVerifiers(t)
 	for cases := range slices.Chunk(givenVectors(t), 50) {
 		assert.Empty(t, disagreement(verifiers, sayAll(t, verifiers, cases), hangs))
