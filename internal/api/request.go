@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,6 +72,29 @@ func text[T any](name string, field func(T) *string, check func(string) error) m
 	})
 }
 
+// oneOf returns a function that reads a string, which must be one of a few words.
+func oneOf[T ~string](words ...T) func(d *httpjson.Reader) (T, error) {
+	var list []string
+	for _, word := range words {
+		list = append(list, strconv.Quote(string(word)))
+	}
+	accepted := strings.Join(list, " or ")
+	return func(d *httpjson.Reader) (T, error) {
+		if d.Kind() != '"' {
+			return "", d.WrongKind(accepted)
+		}
+		text, err := d.String()
+		if err == nil && !slices.Contains(words, T(text)) {
+			name := strings.TrimPrefix(d.Pointer(), "/")
+			err = unprocessable("%s must be %s; got %s.", name, accepted, suggest.Quote(text)).at(d.Pointer())
+		}
+		return T(text), err
+	}
+}
+
+// readNow reads when a seed is revealed.
+var readNow = oneOf("now")
+
 // readAlgorithm reads the name of an algorithm.
 func readAlgorithm(d *httpjson.Reader) (string, error) {
 	name, err := d.String()
@@ -114,10 +138,7 @@ var shuffleMembers = []member[*shuffleRequest]{
 	value("beacon_signature", func(q *shuffleRequest) *string { return &q.BeaconSignature }, (*httpjson.Reader).String),
 	value("player_seeds", func(q *shuffleRequest) *map[string]string { return &q.PlayerSeeds }, readPlayers),
 	{name: "reveal", read: func(d *httpjson.Reader, q *shuffleRequest) error {
-		when, err := d.String()
-		if err == nil && when != "now" {
-			err = unprocessable(`reveal must be "now" or left out; got %s.`, suggest.Quote(when)).at("/reveal")
-		}
+		_, err := readNow(d)
 		q.RevealNow = true
 		return err
 	}},

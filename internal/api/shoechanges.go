@@ -204,19 +204,3 @@ func readCards(d *httpjson.Reader, c *liveshoes.Change) error {
 		return err
 	})
 }
-
-// oneOf returns a function that reads a string, which must be one of a few words.
-func oneOf[T ~string](words ...T) func(d *httpjson.Reader) (T, error) {
-	return func(d *httpjson.Reader) (T, error) {
-		text, err := d.String()
-		if err != nil || slices.Contains(words, T(text)) {
-			return T(text), err
-		}
-		var list []string
-		for _, word := range words {
-			list = append(list, strconv.Quote(string(word)))
-		}
-		name := strings.TrimPrefix(d.Pointer(), "/")
-		return "", unprocessable("%s must be %s; got %s.", name, strings.Join(list, " or "), suggest.Quote(text)).at(d.Pointer())
-	}
-}
