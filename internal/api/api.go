@@ -130,7 +130,7 @@ const open access.Scope = ""
 func (a *API) table() []route {
 	return []route{
 		{access.Shuffle, http.MethodPost, "/shuffle", ofRequest(shuffleForm, (*logAPI).answerShuffle)},
-		{access.Shuffle, http.MethodGet, "/decks/{type}", ofDeck((*logAPI).dealDeck, anyParameter)},
+		{access.Shuffle, http.MethodGet, "/decks/{type}", ofDeck((*logAPI).dealDeck, dealParameters...)},
 		{access.Shuffle, http.MethodPost, "/commitments", ofRequest(commitmentForm, (*logAPI).commit)},
 		{access.Shuffle, http.MethodPost, "/audits/{id}/reveal", ofLog((*logAPI).reveal)},
 		{access.Deal, http.MethodPost, "/shoes", ofRequest(shoeForm, (*logAPI).makeShoe)},
@@ -150,7 +150,7 @@ func (a *API) table() []route {
 		{access.Deal, http.MethodGet, "/shoes/{id}/cards/{position}/proof", ofLog((*logAPI).openCard, "sealed_by")},
 		{access.Deal, http.MethodGet, "/shoes/{id}/proof", ofLog((*logAPI).proveShoe, "witnessed")},
 		{access.Read, http.MethodGet, "/decks", ofLog((*logAPI).listDecks)},
-		{access.Read, http.MethodGet, "/decks/{type}/cards", ofDeck((*logAPI).listCards, anyParameter)},
+		{access.Read, http.MethodGet, "/decks/{type}/cards", ofDeck((*logAPI).listCards, "code")},
 		{access.Read, http.MethodGet, "/cards/{type}", ofDeck((*logAPI).drawDeck)},
 		{access.Read, http.MethodGet, "/cards/{type}/{file}", ofDeck((*logAPI).drawCard)},
 		{access.Read, http.MethodGet, "/commitments", ofLog((*logAPI).listCommitments, "status", "after", "limit")},

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/go-chi/chi/v5"
 
@@ -26,16 +28,24 @@ func (a *logAPI) listDecks(x *exchange) error {
 	return x.sendStatic(list)
 }
 
-// ofDeck returns a handler that calls answer with the deck type in the path.
+// ofDeck returns a handler that calls answer with the deck type in the path. Its parameters may be in the
+// query, too.
 func ofDeck(answer func(*logAPI, *exchange, *deck.Type) error, parameters ...string) handler {
-	return ofLog(func(a *logAPI, x *exchange) error {
+	return withLog(func(a *logAPI, x *exchange) error {
 		name := chi.URLParam(x.r, "type")
 		kind, ok := a.Rules.Decks.Type(name)
 		if !ok {
 			return notFound("%s", sentence("", "there is no deck type "+suggest.Quote(name)+"; "+a.Rules.Decks.Hint(name)))
 		}
+		allowed := parameters
+		if own := kind.ParameterNames(); own != nil {
+			allowed = slices.Concat(own, parameters)
+		}
+		if err := cmp.Or(x.readQuery(), x.onlyParameters(allowed...)); err != nil {
+			return err
+		}
 		return answer(a, x, kind)
-	}, parameters...)
+	})
 }
 
 // listCards answers GET /decks/{type}/cards.
@@ -45,9 +55,6 @@ func (a *logAPI) listCards(x *exchange, kind *deck.Type) error {
 	query.Del("code")
 	cards := shuffleRequest{}
 	for _, name := range names(query) {
-		if len(kind.Parameters) == 0 {
-			return unknownParameter(name, []string{"code"})
-		}
 		if err := cards.deckParameter(name, query.Get(name)); err != nil {
 			return err
 		}

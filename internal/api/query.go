@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"maps"
 	"net/url"
 	"slices"
@@ -61,14 +62,11 @@ func (x *exchange) readQuery() error {
 	return nil
 }
 
-// anyParameter is for routes that check the names themselves: a deck type may have parameters.
-const anyParameter = "*"
-
 // onlyParameters rejects parameters that do not have one of the names.
 func (x *exchange) onlyParameters(allowed ...string) error {
 	for _, name := range names(x.query) {
-		if !slices.Contains(allowed, name) && !slices.Contains(allowed, anyParameter) {
-			return unknownParameter(name, allowed)
+		if !slices.Contains(allowed, name) {
+			return badRequest("%s is not a parameter of this path; %s", suggest.Quote(name), nearestOr(name, allowed)).in(name)
 		}
 	}
 	return nil
@@ -111,10 +109,6 @@ func (a *logAPI) readParameter(x *exchange, name, text string) (err error) {
 	return err
 }
 
-func unknownParameter(name string, allowed []string) error {
-	return badRequest("%s is not a parameter of this path; %s", suggest.Quote(name), nearestOr(name, allowed)).in(name)
-}
-
 // names returns the names of a query, sorted, so that equal mistakes get equal answers.
 func names(query url.Values) []string {
 	return slices.Sorted(maps.Keys(query)) // on a line of its own, where the profile has it
@@ -132,13 +126,12 @@ func countParameter(name, value string) (*uint64, error) {
 // countWithin returns the count in a parameter, from least to most.
 func countWithin(name, text string, least, most uint64) (uint64, error) {
 	n, err := countParameter(name, text)
+	wrong, _ := errors.AsType[*httpjson.Error](err)
 	switch {
-	case err != nil:
+	case wrong != nil && wrong.Integer == "":
 		return 0, err
-	case *n > most && least == 0:
-		return 0, unprocessable("%s must be at most %d; got %d.", name, most, *n).in(name)
-	case *n > most || *n < least:
-		return 0, unprocessable("%s must be from %d to %d; got %d.", name, least, most, *n).in(name)
+	case wrong != nil || *n > most || *n < least:
+		return 0, unprocessable("%s must be from %d to %d; got %s.", name, least, most, suggest.Brief(text)).in(name)
 	}
 	return *n, nil
 }
@@ -154,9 +147,8 @@ func checkText(name, value string, check func(string) error) error {
 // dealParameters are the parameters of GET /decks/{type}.
 var dealParameters = []string{"decks", "draw", "hands", "algorithm", "client_seed", "reference", "details"}
 
-// dealParameter reads a parameter of GET /decks/{type}. If the deck type has parameters, all other names
-// are taken as theirs.
-func (q *shuffleRequest) dealParameter(name, value string, hasParameters bool) (err error) {
+// dealParameter reads a parameter of GET /decks/{type}: one of these, or of the deck type.
+func (q *shuffleRequest) dealParameter(name, value string) (err error) {
 	switch name {
 	case "decks":
 		q.Decks, err = countParameter(name, value)
@@ -175,9 +167,6 @@ func (q *shuffleRequest) dealParameter(name, value string, hasParameters bool) (
 	case "details":
 		q.details, err = boolParameter(name, value)
 	default:
-		if !hasParameters {
-			return unknownParameter(name, dealParameters)
-		}
 		err = q.deckParameter(name, value)
 	}
 	return err

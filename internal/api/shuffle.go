@@ -15,7 +15,7 @@ import (
 func (a *logAPI) dealDeck(x *exchange, kind *deck.Type) error {
 	q := &shuffleRequest{Request: dealer.Request{Request: plan.Request{Deck: kind.Name}}}
 	for _, name := range names(x.query) {
-		if err := q.dealParameter(name, x.query.Get(name), len(kind.Parameters) > 0); err != nil {
+		if err := q.dealParameter(name, x.query.Get(name)); err != nil {
 			return err
 		}
 	}

@@ -190,10 +190,15 @@ func (t *Type) resolve(given map[string]int) (map[string]int, error) {
 	return resolved, nil
 }
 
+// ParameterNames returns the names of the parameters, nil for none.
+func (t *Type) ParameterNames() []string {
+	return namesOf(t.Parameters, func(p Parameter) string { return p.Name })
+}
+
 // parameterHint says what to write instead of a name that is no parameter.
 func (t *Type) parameterHint(name string) string {
-	names := namesOf(t.Parameters, func(p Parameter) string { return p.Name })
-	if len(names) == 0 {
+	names := t.ParameterNames()
+	if names == nil {
 		return "it takes none"
 	}
 	return suggest.Or(name, names, "there are "+strings.Join(names, ", "))
