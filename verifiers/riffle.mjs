@@ -602,7 +602,7 @@ async function checkWitnesses({file, steps}, {policy}) {
   if (!policy || policy.quorum === 'none') return;
   const {by, wrong} = await cosignatures(file, policy), {witnesses} = policy;
   if (wrong) return steps.add('witnesses', 'wrong', `the cosignature of ${wrong} is wrong`);
-  const isMet = policy.suffice(by.map(({name}) => name)), names = by.map(({name, time}) => `${name} at ${time}`);
+  const isMet = policy.suffice(by.map(({name}) => name)), names = by.map(({name, time}) => `${name} (${time})`);
   steps.add('witnesses', isMet ? 'ok' : 'unchecked', message(isMet ? 'witnesses' : 'witnesses.few', {
     by: by.length, all: witnesses.length, names: names.length > 0 ? names : undefined,
     unchecked: witnesses.every(({verify}) => verify) ? undefined : 'ML-DSA-44'}));

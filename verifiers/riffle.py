@@ -708,7 +708,7 @@ class Entry:
                 return
             if own:
                 at = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=times[0])
-                by.append((witness.name, f"{witness.name} at {at.isoformat()}Z"))
+                by.append((witness.name, f"{witness.name} ({at.isoformat()}Z)"))
         is_met = policy.suffice([name for name, _ in by])
         self.steps.add("witnesses", "ok" if is_met else "unchecked", message(
             "witnesses" if is_met else "witnesses.few", by=len(by), all=len(policy.witnesses), names=[text for _, text in by] or None,

@@ -48,7 +48,7 @@ type Cosignature struct {
 	Time    time.Time // by the clock of the witness, in seconds
 }
 
-func (c Cosignature) String() string { return c.Witness + " at " + c.Time.Format(time.RFC3339) }
+func (c Cosignature) String() string { return c.Witness + " (" + c.Time.Format(time.RFC3339) + ")" }
 
 // nobody is the quorum of a policy without witnesses.
 const nobody = "none"
