@@ -33,6 +33,9 @@ type logClose struct {
 // Run ends the log or, if others follow it in its folder, the last of them. Earlier ones may be
 // archives only.
 func (k *logClose) Run(ctx context.Context, c *console) (err error) {
+	if verifier, _, err := k.readVerifier(ctx); err == nil && verifier.Name() == k.NewOrigin {
+		return fmt.Errorf("the new log cannot have the origin of one before it: use --new-origin to name another, such as %s-new", k.NewOrigin)
+	}
 	if archive.Exists(archive.Folder(k.folder())) && exists(ledger.SuccessorFolder(k.Log.folder(k.Data), k.following())) {
 		k.number = k.following()
 		return k.Run(ctx, c)
@@ -49,9 +52,6 @@ func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 	if end != nil && k.isInFolder(end.Successor, old.Log.Origin()) {
 		k.number = k.following()
 		return k.Run(ctx, c)
-	}
-	if k.NewOrigin == old.Log.Origin() {
-		return fmt.Errorf("the new log cannot have the origin of the old one: use --new-origin to name another, such as %s-2", k.NewOrigin)
 	}
 	if key, _ := readVerifierKey(filepath.Join(k.NewData, ledger.KeyName)); end != nil && key != end.Successor {
 		return fmt.Errorf("the log was closed before: it goes on as %s, whose key is not in %s. Nothing was changed", end.Successor, k.NewData)
@@ -70,7 +70,7 @@ func (k *logClose) Run(ctx context.Context, c *console) (err error) {
 	if err := next.BeginLog(ctx, old.Log.Verifier(), string(last)); err != nil {
 		return fmt.Errorf("the log has ended. Beginning the new one: %w", err)
 	}
-	_, err = fmt.Fprintf(c.out, "%s\nnew log      %s\nkey          %s\n", last, k.NewOrigin, next.Log.Verifier())
+	_, err = fmt.Fprintf(c.out, "%s\nnew log      %s\nkey          %s\n", last, next.Log.Origin(), next.Log.Verifier())
 	return err
 }
 
@@ -103,9 +103,9 @@ type logFork struct {
 
 // A newLog is the log that follows another one.
 type newLog struct {
-	NewData   string `required:"" placeholder:"DIR" help:"The data folder of the new log, in which its keys are made. It must not exist."`
+	NewData   string `required:"" placeholder:"DIR" help:"A new data folder for the new log, in which its keys are made."`
 	NewStore  string `placeholder:"URL" help:"An empty PostgreSQL database for the new log. Default SQLite in its data folder."`
-	NewOrigin string `required:"" placeholder:"NAME" help:"The name of the new log, which no other log has."`
+	NewOrigin string `required:"" placeholder:"NAME" help:"The name of the new log, which no other log has; empty for one of random digits."`
 }
 
 // A forkReport is the content of fork.json.
@@ -167,7 +167,7 @@ func (k *logFork) Run(ctx context.Context, c *console) error {
 		from = fmt.Sprint(*report.From)
 	}
 	_, err = fmt.Fprintf(c.out, "old log      %s\nsigned       %d records\nlost from    %s\nwritten down %d lost records, in %s\n\nnew log      %s\nkey          %s\nrecord 0     it follows %s after %d records\n",
-		last.Origin, last.Size, from, len(report.Records), path, k.NewOrigin, next.Log.Verifier(), last.Origin, last.Size)
+		last.Origin, last.Size, from, len(report.Records), path, next.Log.Origin(), next.Log.Verifier(), last.Origin, last.Size)
 	return err
 }
 

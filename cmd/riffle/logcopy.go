@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -62,12 +61,14 @@ func (t *transfer) openToMove(ctx context.Context, folder, location string) (fro
 func (s *logSource) openAlone(ctx context.Context) (store ledger.Store, name string, err error) {
 	if name = storeName(s.folder(), s.location()); s.location() != "" {
 		store, err = openUnused(ctx, s.location())
-	} else if _, err = os.Stat(name); err == nil {
-		store, err = sqlite.Open(ctx, name)
-	} else if ended := archive.Folder(s.folder()); errors.Is(err, fs.ErrNotExist) && archive.Exists(ended) {
+	} else if reader, _, errRead := openEngine(ctx, s.folder(), ""); errRead == nil {
+		if err = reader.Close(); err == nil {
+			store, err = sqlite.Open(ctx, name)
+		}
+	} else if ended := archive.Folder(s.folder()); errors.Is(errRead, ledger.ErrNoLog) && archive.Exists(ended) {
 		err = fmt.Errorf("the log has ended, and is in %s: it takes no more records", ended)
-	} else if errors.Is(err, fs.ErrNotExist) {
-		err = noLog(name)
+	} else {
+		err = errRead
 	}
 	if errors.Is(err, ledger.ErrInUse) {
 		err = fmt.Errorf("%s is in use: stop the service first: %w", name, err)

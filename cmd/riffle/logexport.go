@@ -149,18 +149,26 @@ func (k *logForget) Run(ctx context.Context, c *console) error {
 
 // copyArchive copies the archive, the keys and the checkpoint of the source to the target's folder,
 // unless that is its own, and checks the copy. A store that the folder has from the time before the
-// export stays.
+// export stays, and makes a copy unnecessary if it has all records.
 func (t *transfer) copyArchive(ctx context.Context) error {
 	if t.first || same(t.source.folder(), t.folder) {
 		return nil
 	}
 	target := archive.Folder(t.folder)
 	t.print("archive      %s\ncopy         %s\n", t.name, target)
+	if err := inOrder(
+		func() error { return t.copyKeys(false) },
+		func() error { return t.isNewest(ctx, t.from, t.folder) },
+	); err != nil {
+		return err
+	}
 	if isThere := exists(storeName(t.folder, "")); isThere && t.fresh {
 		return fmt.Errorf("%s holds a log already: name one that is empty", t.folder)
 	} else if isThere {
-		t.print("records      in the store that %s has already\n\n", t.folder)
-		return nil
+		if isWhole, err := t.isWhole(ctx); isWhole || err != nil {
+			t.print("records      in the store that %s has already\n\n", t.folder)
+			return err
+		}
 	}
 	return inOrder(
 		func() error { return os.MkdirAll(t.folder, 0o700) },
@@ -169,6 +177,17 @@ func (t *transfer) copyArchive(ctx context.Context) error {
 		func() error { return t.checkArchive(ctx, target) },
 		func() error { return t.saveCheckpoint(ctx, t.from) },
 	)
+}
+
+// isWhole reports whether the store in the target's folder, which is of the same log, has all records.
+func (t *transfer) isWhole(ctx context.Context) (bool, error) {
+	store, _, err := openEngine(ctx, t.folder, "")
+	if err != nil {
+		return false, err
+	}
+	has, errHead := store.Head(ctx)
+	head, err := t.from.Head(ctx)
+	return has.Size == head.Size, errors.Join(errHead, err, store.Close())
 }
 
 // checkArchive checks a whole archive, and that it has all records of the source.

@@ -48,7 +48,7 @@ func main() {
 
 // exitCode returns the exit code for an error.
 func exitCode(err error) int {
-	if errors.Is(err, errFindings) {
+	if errors.Is(err, errFindings) || damaged(err) {
 		return exitFindings
 	}
 	return exitUnchecked

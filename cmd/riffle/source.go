@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/mod/sumdb/note"
@@ -194,7 +195,7 @@ func openStore(ctx context.Context, folder, location string) (store ledger.Reade
 func openEngine(ctx context.Context, folder, location string) (store ledger.Reader, name string, err error) {
 	if name = storeName(folder, location); location != "" {
 		store, err = postgres.OpenReader(ctx, location)
-	} else if store, err = sqlite.OpenReader(ctx, name); errors.Is(err, fs.ErrNotExist) {
+	} else if store, err = sqlite.OpenReader(ctx, name); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		err = ledger.ErrNoLog
 	}
 	if errors.Is(err, ledger.ErrNoLog) {

@@ -227,7 +227,7 @@ type engine interface {
 // openTarget opens or creates a store to write to: a database at a URL, or a file in a folder.
 func openTarget(ctx context.Context, folder, location string) (engine, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fmt.Errorf("the folder of the copy: %w", err)
+		return nil, fmt.Errorf("the folder to write to: %w", err)
 	}
 	if location != "" {
 		return postgres.Open(ctx, location)

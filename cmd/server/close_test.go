@@ -60,7 +60,7 @@ func TestClosedLogIsFollowed(t *testing.T) {
 			s.stop()
 			older := filepath.Join(t.TempDir(), "older")
 			require.NoError(t, os.CopyFS(older, os.DirFS(s.data)))
-			wantRiffle(t, 2, "cannot have the origin of the old one", append(closing, "--new-origin", own)...)
+			wantRiffle(t, 2, "cannot have the origin of one before it", append(closing, "--new-origin", own)...)
 			assert.NoDirExists(t, next)
 			for range 2 {
 				wantRiffle(t, 0, "new log      example.com/next", closing...)
@@ -118,11 +118,13 @@ func TestClosedAfterAnArchive(t *testing.T) {
 	for _, l := range []launch{{}, db.replica()} {
 		l.args = append(l.args, "--rotate", "100")
 		s := l.start(t)
+		own, _, _ := strings.Cut(string(s.get("/log/key").body), "+")
 		s.fillLogsBefore(2)
 		s.stop()
 		source := sourceOf(s.data, db, len(l.args) > 2)
 		closing := append([]string{"log", "close", "--new-data", t.TempDir(), "--new-origin", "example.com/next"}, source...)
 		wantRiffle(t, 0, "removed ", append([]string{"log", "export", "--remove"}, source...)...)
+		wantRiffle(t, 2, "cannot have the origin of one before it", append(closing, "--new-origin", own)...)
 		wantRiffle(t, 0, "/2\n", closing...)
 		if l.args[0] == "--rotate" {
 			wantRiffle(t, 0, "removed ", "log", "export", "--remove", "--data", filepath.Join(s.data, "successors", "2"))

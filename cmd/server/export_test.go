@@ -48,6 +48,24 @@ func TestExportKilledAtAnyWrite(t *testing.T) {
 	l.goOn(s)
 }
 
+// A backup that is older than the archive gets the archive, and one of another log gets nothing.
+func TestBackupOfALogThatWasExported(t *testing.T) {
+	t.Parallel()
+	s, other := launch{args: []string{"--rotate", "100"}}.start(t), launch{}.start(t)
+	l := newLife(s, cutShoe)
+	backup, restored := filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
+	again := []string{"backup", "--data", s.data, "--to", backup}
+	wantRiffle(t, 0, "match the signed root", again...)
+	s.fillLogsBefore(2)
+	s.stop()
+	wantRiffle(t, 0, "removed ", "log", "export", "--data", s.data, "--remove")
+	wantRiffle(t, 0, "backup/archive\nrecords      all 1", again...)
+	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", backup)
+	wantRiffle(t, 2, "log.key is the key of another log", "backup", "--data", s.data, "--to", other.data)
+	wantRiffle(t, 0, "match the signed root", "restore", "--from", backup, "--data", restored)
+	l.goOn(launch{data: restored}.start(t))
+}
+
 // The command prints what the service answers, from the archive and from the log that follows,
 // which has revealed a seed. Neither a damaged archive nor another log's proves anything.
 func TestProofWithoutTheService(t *testing.T) {
