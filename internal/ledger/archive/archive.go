@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,6 +107,7 @@ func (r *Reader) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.Stor
 // ByIDs implements [ledger.Reader].
 func (r *Reader) ByIDs(ctx context.Context, ids []uuid.UUID) ([]ledger.Stored, error) {
 	list, err := r.index.ByIDs(ctx, ids)
+	slices.SortFunc(list, func(a, b ledger.Stored) int { return cmp.Compare(a.Index, b.Index) }) // each bundle is read once
 	return list, cmp.Or(err, r.fill(ctx, list))
 }
 
