@@ -138,6 +138,9 @@ type restore struct {
 
 // Run restores the backup.
 func (k *restore) Run(ctx context.Context, c *console) error {
+	if same(k.From, logName("").folder(k.Data)) {
+		return errors.New("the data folder is the folder of the backup: use --data to name another")
+	}
 	s := logSource{Data: k.From, Key: k.Key, SeedKey: k.SeedKey, Command: k.Command}
 	return s.inPasses(false, func(ahead bool) (bool, error) {
 		if _, err := os.Stat(s.folder()); s.number > 1 && errors.Is(err, fs.ErrNotExist) {

@@ -151,7 +151,7 @@ func (k *logForget) Run(ctx context.Context, c *console) error {
 // unless that is its own, and checks the copy. A store that the folder has from the time before the
 // export stays, and makes a copy unnecessary if it has all records.
 func (t *transfer) copyArchive(ctx context.Context) error {
-	if t.first || same(t.source.folder(), t.folder) {
+	if same(t.source.folder(), t.folder) {
 		return nil
 	}
 	target := archive.Folder(t.folder)
@@ -162,12 +162,18 @@ func (t *transfer) copyArchive(ctx context.Context) error {
 	); err != nil {
 		return err
 	}
-	if isThere := exists(storeName(t.folder, "")); isThere && t.fresh {
+	isThere := exists(storeName(t.folder, ""))
+	switch {
+	case isThere && t.fresh:
 		return fmt.Errorf("%s holds a log already: name one that is empty", t.folder)
-	} else if isThere {
-		if isWhole, err := t.isWhole(ctx); isWhole || err != nil {
-			t.print("records      in the store that %s has already\n\n", t.folder)
+	case t.first:
+		return nil
+	case isThere:
+		if isWhole, err := t.isWhole(ctx); err != nil {
 			return err
+		} else if isWhole {
+			t.print("records      in the store that %s has already\n\n", t.folder)
+			return nil
 		}
 	}
 	return inOrder(

@@ -59,9 +59,13 @@ func TestBackupOfALogThatWasExported(t *testing.T) {
 	s.fillLogsBefore(2)
 	s.stop()
 	wantRiffle(t, 0, "removed ", "log", "export", "--data", s.data, "--remove")
-	wantRiffle(t, 0, "backup/archive\nrecords      all 1", again...)
+	wantRiffle(t, 0, "backup/archive\nrecords      all ", again...)
 	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", backup)
-	wantRiffle(t, 2, "log.key is the key of another log", "backup", "--data", s.data, "--to", other.data)
+	for _, command := range [][]string{{"backup", "--data", s.data, "--to"}, {"restore", "--from", backup, "--data"}, {"log", "copy", "--data", s.data, "--to"}} {
+		wantRiffle(t, 2, "log.key is the key of another log", append(command, other.data)...)
+		assert.NoDirExists(t, filepath.Join(other.data, "successors"))
+	}
+	wantRiffle(t, 2, "the data folder is the folder of the backup", "restore", "--from", backup, "--data", backup)
 	wantRiffle(t, 0, "match the signed root", "restore", "--from", backup, "--data", restored)
 	l.goOn(launch{data: restored}.start(t))
 }
