@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -230,7 +232,7 @@ func TestSecondKey(t *testing.T) {
 	require.Regexp(t, line, string(proven))
 	for name, command := range verifiers {
 		for changed, want := range map[string]string{
-			string(proven): "1 of 2 witnesses cosigned the checkpoint: own at ",
+			string(proven): "1 of 2 witnesses cosigned the checkpoint: own (",
 			line.ReplaceAllStringFunc(string(proven), func(s string) string { return s[:1000] + flipped(s[1000]) + s[1001:] }): "the cosignature of own is wrong",
 		} {
 			file := filepath.Join(folder, "proof.json")
@@ -249,8 +251,13 @@ func TestSecondKeyRefused(t *testing.T) {
 	made := secondKey(t, key)
 	l := launch{data: filepath.Join(folder, "data"), args: []string{"--witness-policy", policy}}
 	require.NoError(t, os.WriteFile(policy, append(made, "quorum own"...), 0o600))
-	config := filepath.Join(folder, "riffle.yaml")
-	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, "logs: [{name: b, witness-policy: %q}]", policy), 0o600))
+	config, copied := filepath.Join(folder, "riffle.yaml"), filepath.Join(folder, "copied")
+	private, err := os.ReadFile(key)
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(
+		os.WriteFile(copied+".key", private, 0o600),
+		os.WriteFile(copied, bytes.ReplaceAll(append(made, "quorum own"...), []byte(key), []byte(copied+".key")), 0o600),
+		os.WriteFile(config, fmt.Appendf(nil, "logs: [{name: b, witness-policy: %q}]", copied), 0o600)))
 	launch{data: l.data, args: append(l.args, "--config", config)}.refused(t, "the log main has this witness-policy already; each log needs its own")
 	other := secondKey(t, key+"2")
 	for line, want := range map[string]string{

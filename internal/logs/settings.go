@@ -94,7 +94,7 @@ func (s *Settings) ReadWitnesses(file string) error {
 			if w.Signer, err = readSigner(path, w.Key); err != nil {
 				return fmt.Errorf("the key of %s: %w", w.Name, err)
 			}
-			s.signers = append(s.signers, filepath.Clean(path))
+			s.signers = append(s.signers, path)
 			continue
 		}
 		if at, err := url.Parse(w.URL); err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
@@ -145,8 +145,8 @@ func CheckDistinct(all []*Settings, reject func(log int, setting string, err err
 		for _, place := range s.Anchors {
 			uniques = append(uniques, [2]string{"anchor", place.Name})
 		}
-		for _, path := range s.signers {
-			uniques = append(uniques, [2]string{"witness-policy", path})
+		for _, key := range s.secondKeys() {
+			uniques = append(uniques, [2]string{"witness-policy", key})
 		}
 		for _, unique := range uniques {
 			if other, taken := owners[unique]; taken && unique[1] != "" {
@@ -156,6 +156,19 @@ func CheckDistinct(all []*Settings, reject func(log int, setting string, err err
 			}
 		}
 	}
+}
+
+// secondKeys returns the names and hashes of the keys that cosign besides the log's.
+func (s *Settings) secondKeys() (keys []string) {
+	if s.Witnesses == nil {
+		return nil
+	}
+	for _, w := range s.Witnesses.Witnesses {
+		if w.Signer != nil {
+			keys = append(keys, fmt.Sprintf("%s+%08x", w.Signer.Name(), w.Signer.KeyHash()))
+		}
+	}
+	return keys
 }
 
 // keyFile returns the path of the private key, or the command that prints it.
