@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -162,19 +163,19 @@ func (t *transfer) copyArchive(ctx context.Context) error {
 	); err != nil {
 		return err
 	}
-	isThere := exists(storeName(t.folder, ""))
-	switch {
-	case isThere && t.fresh:
-		return fmt.Errorf("%s holds a log already: name one that is empty", t.folder)
-	case t.first:
-		return nil
-	case isThere:
-		if isWhole, err := t.isWhole(ctx); err != nil {
+	if exists(storeName(t.folder, "")) {
+		switch isWhole, err := t.isWhole(ctx); {
+		case err != nil:
 			return err
-		} else if isWhole {
+		case isWhole:
 			t.print("records      in the store that %s has already\n\n", t.folder)
 			return nil
+		case t.fresh:
+			return fmt.Errorf("%s holds a log already: name one that is empty", t.folder)
 		}
+	}
+	if t.first {
+		return nil
 	}
 	return inOrder(
 		func() error { return os.MkdirAll(t.folder, 0o700) },
@@ -185,7 +186,7 @@ func (t *transfer) copyArchive(ctx context.Context) error {
 	)
 }
 
-// isWhole reports whether the store in the target's folder, which is of the same log, has all records.
+// isWhole reports whether the store in the target's folder has all records of the source.
 func (t *transfer) isWhole(ctx context.Context) (bool, error) {
 	store, _, err := openEngine(ctx, t.folder, "")
 	if err != nil {
@@ -193,7 +194,7 @@ func (t *transfer) isWhole(ctx context.Context) (bool, error) {
 	}
 	has, errHead := store.Head(ctx)
 	head, err := t.from.Head(ctx)
-	return has.Size == head.Size, errors.Join(errHead, err, store.Close())
+	return has.Size == head.Size && bytes.Equal(has.Edge, head.Edge), errors.Join(errHead, err, store.Close())
 }
 
 // checkArchive checks a whole archive, and that it has all records of the source.

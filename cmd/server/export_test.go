@@ -58,6 +58,9 @@ func TestBackupOfALogThatWasExported(t *testing.T) {
 	wantRiffle(t, 0, "match the signed root", again...)
 	s.fillLogsBefore(2)
 	s.stop()
+	older := filepath.Join(t.TempDir(), "older")
+	require.NoError(t, os.CopyFS(older, os.DirFS(s.data)))
+	require.NoError(t, os.RemoveAll(filepath.Join(older, "successors")))
 	wantRiffle(t, 0, "removed ", "log", "export", "--data", s.data, "--remove")
 	wantRiffle(t, 0, "backup/archive\nrecords      all ", again...)
 	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", backup)
@@ -68,6 +71,8 @@ func TestBackupOfALogThatWasExported(t *testing.T) {
 	wantRiffle(t, 2, "the data folder is the folder of the backup", "restore", "--from", backup, "--data", backup)
 	wantRiffle(t, 0, "match the signed root", "restore", "--from", backup, "--data", restored)
 	l.goOn(launch{data: restored}.start(t))
+	wantRiffle(t, 0, "in the store that "+older+" has already", "restore", "--from", backup, "--data", older)
+	launch{data: older}.start(t).stop()
 }
 
 // The command prints what the service answers, from the archive and from the log that follows,
