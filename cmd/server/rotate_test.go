@@ -283,6 +283,28 @@ func TestDiskIsFullWhenALogEnds(t *testing.T) {
 	}
 }
 
+// TestPlaceOfTheNextLogIsTaken puts another log where the next one would begin. The log does not end, and
+// goes on until that is moved away.
+func TestPlaceOfTheNextLogIsTaken(t *testing.T) {
+	t.Parallel()
+	s, other := launch{args: []string{"--rotate", "100"}}.start(t), launch{}.start(t)
+	other.shuffle(smallShuffle)
+	other.stop()
+	next := filepath.Join(s.data, "successors", "2")
+	require.NoError(t, os.CopyFS(next, os.DirFS(other.data)))
+	answered := s.load(4, 26, smallShuffle).answered
+	until(t, "the log is due", func() bool {
+		return strings.Contains(s.log.String(), "another log is where the next one would begin, in the folder "+next)
+	})
+	answered = append(answered, s.shuffle(smallShuffle))
+	assert.Len(t, answered, 105)
+	require.NoError(t, os.RemoveAll(next))
+	until(t, "the next log has begun", func() bool { return lastLog(t, s.data) == 2 })
+	for _, d := range answered {
+		s.wantOK(s.get("/audits/" + d.AuditID + "/proof"))
+	}
+}
+
 // TestRotationKilledAtAnyWrite kills a server at the writes to the log that ends and to the one
 // that follows it, or to PostgreSQL. The next start goes on.
 func TestRotationKilledAtAnyWrite(t *testing.T) {

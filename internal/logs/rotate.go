@@ -106,6 +106,8 @@ func (l *served) endIfDue(ctx context.Context, log *ledger.Log) error {
 	if err = l.makeRoom(ctx, l.after(len(chain))); err == nil {
 		next := log.NextKey(ledger.SuccessorOrigin(chain[0].Origin(), len(chain)+1))
 		err = journal.New(log, rand.Reader, time.Now).EndLog(ctx, next)
+	} else if ended, _ := log.CheckEnded(ctx); ended { // meanwhile, and its place was taken by the next one
+		err = nil
 	}
 	return err
 }
@@ -113,8 +115,8 @@ func (l *served) endIfDue(ctx context.Context, log *ledger.Log) error {
 // successorRoom is more than a new log takes on a disk, with its write-ahead log: 350 kB.
 const successorRoom = 1 << 20
 
-// makeRoom makes the folder and the tables of the next log, unless there is too little room. A log
-// that has ended while the next one cannot begin takes no records.
+// makeRoom makes the folder and the tables of the next log, unless there is too little room or another
+// log. A log that has ended while the next one cannot begin takes no records.
 func (l *served) makeRoom(ctx context.Context, next *Settings) error {
 	if err := os.MkdirAll(next.Folder, 0o700); err != nil {
 		return err
@@ -123,10 +125,14 @@ func (l *served) makeRoom(ctx context.Context, next *Settings) error {
 		return fmt.Errorf("%w: %d bytes are free, and the next log takes up to %d", ledger.ErrNoSpace, free, successorRoom)
 	}
 	tables, err := l.set.OpenStore(ctx, next)
-	if err == nil {
-		err = tables.Close()
+	if err != nil {
+		return err
 	}
-	return err
+	head, err := tables.Head(ctx)
+	if err == nil && (head.Size > 0 || next.hasBegun()) {
+		err = fmt.Errorf("another log is where the next one would begin, in the folder %s or in its database: move it away", next.Folder)
+	}
+	return errors.Join(err, tables.Close())
 }
 
 // openNext opens the log that follows the open one, and has it answer requests. It tries again until ctx
