@@ -2,6 +2,7 @@ package failovertest
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,9 +43,8 @@ var (
 type cluster struct {
 	t       *testing.T
 	folder  string
-	etcd    *process
+	etcd    *exec.Cmd
 	etcdURL string
-	haproxy *process
 	proxy   int // haproxy's port
 	nodes   []*node
 }
@@ -55,16 +55,9 @@ type node struct {
 	pg, rest       int   // ports
 	pgLink, toRest *link // through which other nodes reach them
 	toEtcd         *link
-	patroni        *process
+	patroni        *exec.Cmd
 	isolated       atomic.Bool // from etcd and the other nodes
 	unreplicated   atomic.Bool // other nodes cannot reach its PostgreSQL
-}
-
-// A process is a child process with a log file.
-type process struct {
-	*exec.Cmd
-	log    string
-	exited chan struct{}
 }
 
 func missing() (programs []string) {
@@ -122,7 +115,7 @@ func startCluster(t *testing.T, patience patroniTimes, synchronous bool) *cluste
 		n.toRest = newLink(t, n.rest, fromOther)
 		n.toEtcd = newLink(t, client, func(func() string) bool { return n.isolated.Load() })
 		c.nodes = append(c.nodes, n)
-		c.write(filepath.Join(n.folder, "patroni.yml"), n.config(binaries, patience, synchronous))
+		require.NoError(t, os.WriteFile(filepath.Join(n.folder, "patroni.yml"), []byte(n.config(binaries, patience, synchronous)), 0o644))
 	}
 	for _, n := range c.nodes {
 		c.startPatroni(n)
@@ -134,8 +127,8 @@ func startCluster(t *testing.T, patience patroniTimes, synchronous bool) *cluste
 
 	c.proxy = freePort(t)
 	path := filepath.Join(mkdir("haproxy"), "haproxy.cfg")
-	c.write(path, c.haproxyConfig(patience))
-	c.haproxy = c.start(filepath.Dir(path), "haproxy", "-db", "-f", path)
+	require.NoError(t, os.WriteFile(path, []byte(c.haproxyConfig(patience)), 0o644))
+	c.start(filepath.Dir(path), "haproxy", "-db", "-f", path)
 	c.exec(c.primary(), "CREATE ROLE riffle LOGIN", "CREATE DATABASE riffle OWNER riffle")
 	// haproxy forwards to every server until it has checked them.
 	c.await("haproxy forwards to the primary only", func() bool {
@@ -149,74 +142,24 @@ func startCluster(t *testing.T, patience patroniTimes, synchronous bool) *cluste
 	return c
 }
 
+// The configurations of a node's Patroni and of haproxy, as formats.
+var (
+	//go:embed testdata/patroni.yml
+	patroniFile string
+	//go:embed testdata/haproxy.cfg
+	haproxyFile string
+)
+
 // config is the node's Patroni configuration. It uses version 2 of etcd's API: with version 3,
 // Patroni 3.0 that was stopped for longer than the ttl overwrites the new leader.
 func (n *node) config(binaries string, patience patroniTimes, synchronous bool) string {
-	return fmt.Sprintf(`
-scope: riffle
-name: %[1]s
-restapi:
-  listen: 127.0.0.1:%[2]d
-  connect_address: 127.0.0.1:%[3]d
-etcd:
-  host: 127.0.0.1:%[4]d
-  use_proxies: true
-bootstrap:
-  dcs:
-    ttl: %[5]d
-    loop_wait: %[6]d
-    retry_timeout: %[7]d
-    maximum_lag_on_failover: 1048576
-    synchronous_mode: %[8]t
-    synchronous_mode_strict: %[8]t
-    failsafe_mode: true
-    postgresql:
-      use_pg_rewind: true
-      parameters:
-        synchronous_commit: "on"
-        wal_log_hints: "on"
-        max_connections: 100
-        wal_receiver_timeout: 20s
-        wal_sender_timeout: 20s
-  initdb:
-  - encoding: UTF8
-  - no-locale
-  - no-sync
-postgresql:
-  listen: 127.0.0.1:%[9]d
-  connect_address: 127.0.0.1:%[10]d
-  data_dir: %[11]s/data
-  bin_dir: %[12]s
-  pgpass: %[11]s/pgpass
-  pg_hba:
-  - host all all 127.0.0.1/32 trust
-  - host replication all 127.0.0.1/32 trust
-  - local all all trust
-  authentication:
-    superuser: {username: postgres}
-    replication: {username: replicator}
-  parameters:
-    unix_socket_directories: %[11]s
-`, n.name, n.rest, n.toRest.port, n.toEtcd.port, patience.ttl, patience.loopWait, patience.retryTimeout, synchronous,
+	return fmt.Sprintf(patroniFile, n.name, n.rest, n.toRest.port, n.toEtcd.port, patience.ttl, patience.loopWait, patience.retryTimeout, synchronous,
 		n.pg, n.pgLink.port, n.folder, binaries)
 }
 
 func (c *cluster) haproxyConfig(patience patroniTimes) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `
-defaults
-    mode tcp
-    retries 2
-    timeout connect 4s
-    timeout check 5s
-    timeout client 30m
-    timeout server 30m
-listen primary
-    bind 127.0.0.1:%d
-    option httpchk OPTIONS /primary
-    http-check expect status 200
-    default-server %s on-marked-down shutdown-sessions
-`, c.proxy, patience.check)
+	fmt.Fprintf(&b, haproxyFile, c.proxy, patience.check)
 	for _, n := range c.nodes {
 		fmt.Fprintf(&b, "    server %s 127.0.0.1:%d maxconn 100 check port %d\n", n.name, n.pg, n.rest)
 	}
@@ -264,30 +207,22 @@ func (c *cluster) showLogs() {
 	}
 }
 
-func (c *cluster) start(folder, name string, args ...string) *process {
+// start starts a program as the user postgres, with a log file in its folder.
+func (c *cluster) start(folder, name string, args ...string) *exec.Cmd {
 	c.t.Helper()
-	p := &process{log: filepath.Join(folder, name+".log"), exited: make(chan struct{})}
-	log, err := os.OpenFile(p.log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	log, err := os.OpenFile(filepath.Join(folder, name+".log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	require.NoError(c.t, err)
 	defer func() { _ = log.Close() }()
-	p.Cmd = exec.Command("setpriv", append([]string{"--reuid=postgres", "--regid=postgres", "--clear-groups", name}, args...)...)
+	p := exec.Command("setpriv", append([]string{"--reuid=postgres", "--regid=postgres", "--clear-groups", name}, args...)...)
 	p.Dir, p.Stdout, p.Stderr = folder, log, log
 	p.Env = append(os.Environ(), "HOME="+folder)
 	require.NoError(c.t, p.Start())
-	go func() {
-		_ = p.Wait()
-		close(p.exited)
-	}()
+	go func() { _ = p.Wait() }()
 	return p
 }
 
 func (c *cluster) startPatroni(n *node) {
 	n.patroni = c.start(n.folder, "patroni", filepath.Join(n.folder, "patroni.yml"))
-}
-
-func (c *cluster) write(path, text string) {
-	c.t.Helper()
-	require.NoError(c.t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 // await waits until a condition holds.

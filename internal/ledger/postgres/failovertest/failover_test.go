@@ -82,8 +82,6 @@ type fault struct {
 // nothing is the heal of a fault that Patroni heals.
 func nothing(*cluster, *node) {}
 
-func restart(c *cluster, n *node) { c.startPatroni(n) }
-
 // stopped is the time that processes are stopped, which exceeds Patroni's ttl.
 const stopped = 40 * time.Second
 
@@ -94,16 +92,16 @@ var faults = []fault{
 	{name: "PostgreSQL is killed", heal: nothing, inflict: func(c *cluster, n *node) {
 		_ = syscall.Kill(c.postmaster(n), syscall.SIGKILL)
 	}},
-	{name: "Patroni and PostgreSQL are killed", short: true, promotes: true, heal: restart, inflict: func(c *cluster, n *node) {
+	{name: "Patroni and PostgreSQL are killed", short: true, promotes: true, heal: (*cluster).startPatroni, inflict: func(c *cluster, n *node) {
 		n.signal(syscall.SIGKILL)
 		if *which == "short" {
 			c.expireLeader()
 		}
 	}},
-	{name: "Patroni is killed and PostgreSQL goes on", promotes: true, heal: restart, inflict: func(_ *cluster, n *node) {
+	{name: "Patroni is killed and PostgreSQL goes on", promotes: true, heal: (*cluster).startPatroni, inflict: func(_ *cluster, n *node) {
 		_ = n.patroni.Process.Kill()
 	}},
-	{name: "Patroni and a replica are killed and PostgreSQL goes on", promotes: true, first: true, abandons: true, heal: restart, inflict: func(_ *cluster, n *node) {
+	{name: "Patroni and a replica are killed and PostgreSQL goes on", promotes: true, first: true, abandons: true, heal: (*cluster).startPatroni, inflict: func(_ *cluster, n *node) {
 		_ = n.patroni.Process.Kill()
 	}},
 	{name: "the node hangs for 40 s", promotes: true, heal: nothing, inflict: hang},
@@ -267,12 +265,8 @@ func TestAsynchronous(t *testing.T) {
 	var wait sync.WaitGroup
 	for _, r := range l.replicas {
 		wait.Go(func() {
-			select {
-			case <-r.exited:
-				t.Logf("%s noticed it %.1f s after the promotion", r.name, time.Since(promoted).Seconds())
-			case <-time.After(waitLimit):
-				t.Errorf("%s has not noticed it in %s", r.name, waitLimit)
-			}
+			r.awaitEnd(t)
+			t.Logf("%s ended %.1f s after the promotion", r.name, time.Since(promoted).Seconds())
 		})
 	}
 	wait.Wait()
@@ -282,10 +276,6 @@ func TestAsynchronous(t *testing.T) {
 	for _, r := range l.replicas {
 		assert.Truef(t, bytes.Contains(r.log.Bytes(), []byte("it has gone back from")), "%s ended with:\n%s", r.name, r.log.String())
 		l.start(r)
-		select {
-		case <-r.exited:
-		case <-time.After(waitLimit):
-			t.Errorf("%s starts on a log that has lost records", r.name)
-		}
+		r.awaitEnd(t) // also when it starts on such a log
 	}
 }

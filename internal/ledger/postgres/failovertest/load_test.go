@@ -123,6 +123,15 @@ func (r *replica) running() bool {
 	}
 }
 
+// awaitEnd waits until a replica ends because the log has lost records.
+func (r *replica) awaitEnd(t *testing.T) {
+	select {
+	case <-r.exited:
+	case <-time.After(waitLimit):
+		t.Errorf("%s has not noticed in %s that the log has lost records", r.name, waitLimit)
+	}
+}
+
 // client has a longer timeout than the server has for its database.
 var client = &http.Client{Timeout: 150 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * callers}}
 
