@@ -190,9 +190,13 @@ func TestResponsesMatchTheContract(t *testing.T) {
 			examples[exampleKey(c, operation, status, example)] = true
 		}
 	}
-	for _, p := range responseProbes(t, c) {
+	shared := start(t, setup{})
+	for _, p := range responseProbes(t, c, shared) {
 		t.Run(fmt.Sprint(p.operation, " ", p.status, " ", p.says), func(t *testing.T) {
-			s := p.on(t)
+			s := shared
+			if p.on != nil {
+				s = p.on(t)
+			}
 			answer := s.send(t, p.request(s))
 			require.Equalf(t, p.status, answer.status, "%.500s", answer.body)
 			c.checkSays(t, p.operation, p.says, answer, cover)

@@ -184,16 +184,23 @@ type unclosedStore struct{ ledger.Store }
 
 func (unclosedStore) Close() error { return nil }
 
-// fullQueue returns a service whose queue has room for one record, and has one.
-func fullQueue(t testing.TB) *service {
+// stuck returns a service whose commits wait until the test ends, and a function that sends a
+// request there, which is answered then.
+func stuck(t testing.TB, o setup) (s *service, send func(*http.Request), committing chan struct{}) {
 	committing, release := make(chan struct{}, 2), make(chan struct{})
-	s := start(t, setup{queue: 1, faults: &journaltest.Faults{Appending: func() error { committing <- struct{}{}; <-release; return nil }}})
+	o.faults = &journaltest.Faults{Appending: func() error { committing <- struct{}{}; <-release; return nil }}
+	s = start(t, o)
 	var answered sync.WaitGroup
 	t.Cleanup(func() { close(release); answered.Wait() })
-	shuffle := func() { readBody(t, s.do(post(t, "/shuffle", `{"size":2}`))) }
-	answered.Go(shuffle)
+	return s, func(r *http.Request) { answered.Go(func() { readBody(t, s.do(r)) }) }, committing
+}
+
+// fullQueue returns a service whose queue has room for one record, and has one.
+func fullQueue(t testing.TB) *service {
+	s, send, committing := stuck(t, setup{queue: 1})
+	send(post(t, "/shuffle", `{"size":2}`))
 	<-committing // the store has the first record
-	answered.Go(shuffle)
+	send(post(t, "/shuffle", `{"size":2}`))
 	for depth := 0; depth == 0; depth, _ = s.log.Queued() {
 		runtime.Gosched() // until the second is queued
 	}
@@ -201,16 +208,11 @@ func fullQueue(t testing.TB) *service {
 }
 
 // requestInFlight returns a service with a request for two numbers in flight that has the key "a".
-func requestInFlight(path string) func(testing.TB) *service {
-	return func(t testing.TB) *service {
-		committing, release := make(chan struct{}), make(chan struct{})
-		s := start(t, setup{faults: &journaltest.Faults{Appending: func() error { committing <- struct{}{}; <-release; return nil }}})
-		var answered sync.WaitGroup
-		t.Cleanup(func() { close(release); answered.Wait() })
-		answered.Go(func() { readBody(t, s.do(keyed(post(t, path, `{"size":2}`), "a"))) })
-		<-committing
-		return s
-	}
+func requestInFlight(t testing.TB) *service {
+	s, send, committing := stuck(t, setup{})
+	send(keyed(post(t, "/shuffle", `{"size":2}`), "a"))
+	<-committing
+	return s
 }
 
 // A gathererFunc is a function that gathers metrics.
@@ -227,30 +229,22 @@ func brokenMetrics(t testing.TB) *service {
 
 // deckTypeChanged returns a service that answered the first request before the cards of its deck
 // type changed.
-func deckTypeChanged(first func(testing.TB) *http.Request) func(testing.TB) *service {
+func deckTypeChanged(first requestFunc) func(testing.TB) *service {
 	return func(t testing.TB) *service {
 		s := start(t, setup{
 			random: rand.NewChaCha8([32]byte{}), // so that the contract can show the id of the record
 			now:    func() time.Time { return time.Date(2026, 11, 21, 9, 55, 0, 0, time.UTC) },
 		})
-		answer := s.replica(t, journaltest.OwnDeck("A")).do(first(t))
-		require.Equalf(t, http.StatusOK, answer.StatusCode, "%s", readBody(t, answer))
-		return s.replica(t, journaltest.OwnDeck("B"))
+		made := ask[shoeResult](t, s.replica(t, journaltest.OwnDeck("A")), first(t))
+		s = s.replica(t, journaltest.OwnDeck("B"))
+		s.shoe = made.path()
+		return s
 	}
 }
 
 // deckTypeOfShoeChanged returns a service with a shoe that was made before the cards of its deck
 // type changed.
-func deckTypeOfShoeChanged(t testing.TB) *service {
-	s := start(t, setup{
-		random: rand.NewChaCha8([32]byte{}), // so that the contract can show the id of the record
-		now:    func() time.Time { return time.Date(2026, 11, 21, 9, 55, 0, 0, time.UTC) },
-	})
-	made := mustCreateShoe(t, s.replica(t, journaltest.OwnDeck("A")), `{"deck":"own"}`)
-	s = s.replica(t, journaltest.OwnDeck("B"))
-	s.shoe = made.path()
-	return s
-}
+var deckTypeOfShoeChanged = deckTypeChanged(postFunc("/shoes", `{"deck":"own"}`))
 
 // lateShoe returns a service with a shoe that has expired, which is not recorded yet.
 func lateShoe(t testing.TB) *service {
