@@ -20,42 +20,14 @@ import (
 const maxCards = 10_000
 
 // coin is a type whose lines the tests below break one at a time.
-const coin = `{
-  "type": "coin",
-  "name": {"en": "Coin", "zh": "硬币"},
-  "family": "coin",
-  "size": 3,
-  "cards": [
-    {"code": "H", "aliases": ["heads"], "name": {"en": "Heads", "zh": "正面"}, "glyph": "H", "attributes": {"side": "heads"}},
-    {"code": "T", "name": {"en": "Tails", "zh": "反面"}, "glyph": "T", "count": 2}
-  ],
-  "hands": [
-    {"name": "toss", "sizes": [1, 1]},
-    {"name": "each", "each": 1, "players": 2}
-  ],
-  "dead_wall": 1
-}
-`
+//
+//go:embed testdata/coin.json
+var coin string
 
 // party is one with parameters.
-const party = `{
-  "type": "party",
-  "name": {"en": "Party", "zh": "聚会"},
-  "family": "roles",
-  "size": {"parameter": "players"},
-  "parameters": [
-    {"name": "players", "min": 4, "max": 8, "default": 4},
-    {"name": "spies", "min": 1, "max": 3, "default_by": {"parameter": "players", "steps": [{"up_to": 6, "value": 1}, {"up_to": 8, "value": 2}]}}
-  ],
-  "cards": [
-    {"code": "guest", "name": {"en": "Guest", "zh": "客人"}, "glyph": "G", "count": "rest", "majority": true},
-    {"code": "spy", "name": {"en": "Spy", "zh": "间谍"}, "glyph": "S", "count": {"parameter": "spies"}}
-  ],
-  "hands": [
-    {"name": "roles", "each": 1, "players": {"parameter": "players"}}
-  ]
-}
-`
+//
+//go:embed testdata/party.json
+var party string
 
 func folder(files ...string) fs.FS {
 	fsys := make(fstest.MapFS)
