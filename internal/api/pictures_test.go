@@ -37,40 +37,35 @@ func TestEveryCardHasAPicture(t *testing.T) {
 	}
 }
 
-// Browsers that open the sheet of a deck get a page, whose style its policy allows; images get the
-// sheet.
-func TestEveryDeckHasAPage(t *testing.T) {
+// Browsers that open a deck get a page, whose style its policy allows, and others one sheet. Both
+// are charged for before they are drawn.
+func TestEveryDeckHasAPageAndASheet(t *testing.T) {
 	s := start(t, setup{})
 	for _, kind := range s.Rules.Decks.Types() {
-		r := get(t, "/cards/"+kind.Name)
-		r.Header.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
-		got := s.send(t, r)
-		_, style, _ := strings.Cut(got.body, "<style>")
+		_, style, _ := strings.Cut(string(picture.Page(kind)), "<style>")
 		style, _, _ = strings.Cut(style, "</style>")
 		digest := sha256.Sum256([]byte(style))
-		h := got.header
-		assert.Equal(t, string(picture.Page(kind)), got.body, kind.Name)
-		assert.Equal(t, "text/html; charset=utf-8", h.Get("Content-Type"), kind.Name)
-		assert.Equal(t, "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(digest[:])+"'", h.Get("Content-Security-Policy"), kind.Name)
-		assert.Contains(t, h.Values("Vary"), "Accept", kind.Name)
-		most := picture.MaxDeckSize(kind)
-		assert.Truef(t, len(got.body) <= most, "%s: %d bytes, more than the %d charged for", kind.Name, len(got.body), most)
-
-		r.Header.Set("Accept", "image/avif,image/svg+xml,*/*;q=0.8")
-		assert.Equal(t, "image/svg+xml", s.send(t, r).header.Get("Content-Type"), kind.Name)
-	}
-}
-
-// A deck is served as one sheet, and charged for before it is drawn.
-func TestEveryDeckHasASheet(t *testing.T) {
-	s := start(t, setup{})
-	for _, kind := range s.Rules.Decks.Types() {
-		got := s.send(t, get(t, "/cards/"+kind.Name))
-		if got.status != http.StatusOK || got.body != string(picture.Deck(kind)) || got.header.Get("Content-Type") != "image/svg+xml" {
-			t.Errorf("%s: %d %v %.200s", kind.Name, got.status, got.header, got.body)
+		policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'"
+		for accept, want := range map[string]struct{ body, media, policy string }{
+			"text/html,application/xhtml+xml,*/*;q=0.8": {string(picture.Page(kind)), "text/html; charset=utf-8", policy},
+			"image/avif,image/svg+xml,*/*;q=0.8":        {string(picture.Deck(kind)), "image/svg+xml", ""},
+			"":                                          {string(picture.Deck(kind)), "image/svg+xml", ""},
+		} {
+			r := get(t, "/cards/"+kind.Name)
+			if accept != "" {
+				r.Header.Set("Accept", accept)
+			}
+			got := s.send(t, r)
+			assert.Equal(t, http.StatusOK, got.status, kind.Name)
+			assert.Equal(t, want.body, got.body, kind.Name)
+			assert.Equal(t, want.media, got.header.Get("Content-Type"), kind.Name)
+			if want.policy != "" {
+				assert.Equal(t, want.policy, got.header.Get("Content-Security-Policy"), kind.Name)
+			}
+			assert.Contains(t, got.header.Values("Vary"), "Accept", kind.Name)
+			most := picture.MaxDeckSize(kind)
+			assert.Truef(t, len(got.body) <= most, "%s: %d bytes, more than the %d charged for", kind.Name, len(got.body), most)
 		}
-		most := picture.MaxDeckSize(kind)
-		assert.Truef(t, len(got.body) <= most, "%s: %d bytes, more than the %d charged for", kind.Name, len(got.body), most)
 	}
 }
 
