@@ -2,8 +2,11 @@ package prooffile_test
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -110,40 +113,33 @@ func (m *mutator) forge(t testing.TB, text string) string {
 // joined is the text of proof files.
 func joined(files []*prooffile.File) string { return string(bytes.Join(textsOf(files), nil)) }
 
-// logKeyText has the form of a verifier key.
-var logKeyText = `"a+00000000+AQ` + strings.Repeat("A", 42) + `"`
+// Values that members of records may have, by the name of the member, and below "any" those at the
+// limits of what may be there. ⟨x×3⟩ is xxx.
+//
+//go:embed testdata/values.txt
+var valuesFile string
 
-// likely are values that members of records may have.
-var likely = map[string][]string{
-	"algorithm": {`"fisher-yates"`, `"durstenfeld"`, `"inside-out"`, `"strike-out"`, `"sattolo"`},
-	"size":      {"1", "2", "4", "5", "6", "9", "51", "52"}, "draw": {"0", "1", "2", "4", "5", "6", "9", "51", "52"}, "repeat": {"1", "2", "3", "9007199254740991"}, "hands": {"[1]", "[2]", "[1,1]", "[2,1]"},
-	"input": {`"range"`}, "items_digest": {`"salted/1"`, `"salted/2"`}, "reference": {`"x"`, `"table 7 ♥"`}, "client_seed": {`"x"`, `"Zoë"`}, "reveal": {`"now"`},
-	"time": {`"2026-01-02T03:04:06.000005Z"`, `"2026-01-02T03:13:05.000006Z"`, `"2026-01-02T03:13:05.000005Z"`, `"1970-01-01T00:00:00.000000Z"`}, "deadline": {`"2026-01-02T03:04:05.000006Z"`, `"2026-01-02T03:04:05.000007Z"`},
-	"kind":    {`"shuffle"`, `"shoe"`, `"draw"`, `"add"`, `"return"`, `"reshuffle"`, `"close"`, `"expire"`, `"log-end"`, `"log-begin"`, `"later"`},
-	"version": {"1", "2", "3", "4", "5"}, "from": {`"shoe"`, `"dealt"`, `"pile a"`, `"pile b"`, `"out"`, `"all"`}, "to": {`"shoe"`, `"dealt"`, `"pile a"`, `"pile b"`}, "taken": {`"top"`, `"bottom"`, `"random"`, `"cards"`},
-	"put": {`"top"`, `"bottom"`}, "cards": {`"1:0"`, `"1:1"`, `"1:4"`, `"1:0-1"`, `"1:1-0"`, `"1:0 1:2"`, `"1:2 1:0"`, `"2:0"`, `"2:0 1:0"`, `"1:0-1 2:0"`}, "cut": {"1", "2", "3", "4"}, "cut_range": {"[1,4]", "[2,3]"},
-	"expires": {`"2026-01-02T03:04:05.000006Z"`, `"2027-01-02T03:04:05.000006Z"`}, "root": {`"` + strings.Repeat("0", 64) + `"`}, "commitment": {`"` + strings.Repeat("0", 64) + `"`},
-	"successor": {logKeyText, `"a+00000000+A` + strings.Repeat("A", 43) + `"`}, "predecessor": {logKeyText, `"a b+00000000+AQ` + strings.Repeat("A", 42) + `"`},
-	"checkpoint": {`"a\n7\n` + strings.Repeat("A", 43) + `=\n\n— a AAAA\n"`, `"b\n0\n` + strings.Repeat("/", 43) + `=\n\n— a AAAAA=\n— b AAAA==\n"`, `"a\n7\n"`},
-	"count":      {"2", "3", "13"}, "round": {"1", "2", "3"}, "path": {"[]", `["` + strings.Repeat("0", 64) + `"]`},
-	"beacon":  {`"quicknet 1000"`, `"quicknet 1001"`, `"evmnet 1000"`, `"quicknet 0"`, `"quicknet 9999999999999999"`},
-	"players": {`{}`, `{"ann":"` + strings.Repeat("0", 64) + `"}`, `{"sha256":"` + strings.Repeat("0", 64) + `"}`}, "joined": {`"x"`, `"` + strings.Repeat("x", 257) + `"`},
-	"commitment_id": {`"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`}, "audit_id": {`"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`}, "id": {`"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`},
-}
+var (
+	likely   = listedValues()
+	edges    = likely["any"]
+	repeated = regexp.MustCompile(`⟨([^×]+)×(\d+)⟩`)
+)
 
-// edges are values at the limits of what may be there.
-var edges = []string{
-	"0", "-0", "1", "2", "-1", "1.0", "1e0", "1e2", "01", "9007199254740991", "9007199254740992", "18446744073709551615", "18446744073709551616", "1e400", strings.Repeat("9", 5000),
-	"null", "true", `""`, `"x"`, `"\ud800"`, `"\udc00\ud800"`, `"\u0000"`, `"\u2028"`, "\"\u2029\"", "\"\x01\"", `"\x"`, `"` + strings.Repeat("é", 300) + `"`, "[]", "{}", "[1]", "[[]]", `{"a":1,"a":2}`, `{"__proto__":null}`,
-	strings.Repeat("[", 198) + strings.Repeat("]", 198), strings.Repeat("[", 201) + strings.Repeat("]", 201),
-	strings.Repeat("[", 3000) + strings.Repeat("]", 3000), strings.Repeat(`{"a":`, 3000) + "1" + strings.Repeat("}", 3000), strings.Repeat("[", 200000),
-	`"1969-12-31T23:59:59.999999Z"`, `"1970-01-01T00:00:00.000000Z"`, `"2026-02-30T00:00:00.000000Z"`, `"2024-02-29T23:59:59.000000Z"`, `"2016-12-31T23:59:60.000000Z"`, `"2026-01-02T24:00:00.000000Z"`,
-	`"0000-01-01T00:00:00.000000Z"`, `"9999-12-31T23:59:59.999999Z"`, `"2026-01-02T03:04:05Z"`, `"2026-01-02T03:04:05.000006z"`,
-	`"shuffle"`, `"commitment"`, `"void"`, `"reveal"`, `"shoe"`, `"draw"`, `"add"`, `"return"`, `"reshuffle"`, `"close"`, `"expire"`, `"log-end"`, `"log-begin"`, `"later-kind"`, `"Shoe"`, `"constructor"`, `"riffle/2"`, `"now"`,
-	`"fisher-yates"`, `"durstenfeld"`, `"inside-out"`, `"strike-out"`, `"sattolo"`, `"range"`, `"items"`, `"deck"`, `"salted/1"`, `"salted/2"`, `"salted/01"`, `"deck standard52 x1 sha256:` + strings.Repeat("0", 64) + `"`,
-	`"1:0"`, `"01:0"`, `"1:00"`, `"1:0-1"`, `"1:1-0"`, `"2:0"`, `"1:0,1:0"`, `"1:0 1:1"`, `"1:0,1"`, `"1:0-9007199254740991"`, `"1:4294967295"`, `"top"`, `"bottom"`, `"random"`, `"named"`, `"dealt"`, `"out"`, `"pile:a"`, `"pile:"`, `"all"`,
-	`"` + strings.Repeat("0", 64) + `"`, `"` + strings.Repeat("F", 64) + `"`, `"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`, `"019B7CA9-8C88-7E34-8A29-E0AB088154EE"`, `"019b7ca9-8c88-4e34-8a29-e0ab088154ee"`, `"00000000-0000-0000-0000-000000000000"`,
-	"[1,2]", "[2,1]", "[0]", "[1,1,1]", "[9007199254740991,9007199254740991]", `["AS"]`, `{"code":"AS","instance":1}`, `{"code":"AS","instance":2}`, `{"players":7}`, `{"players":1e0}`,
+func listedValues() map[string][]string {
+	values, member := map[string][]string{}, ""
+	for line := range strings.Lines(strings.NewReplacer("⟨U+2029⟩", "\u2029", "⟨U+0001⟩", "\x01").Replace(valuesFile)) {
+		line = strings.TrimSuffix(line, "\n")
+		if name, is := strings.CutPrefix(line, "== "); is {
+			member = name
+			continue
+		}
+		values[member] = append(values[member], repeated.ReplaceAllStringFunc(line, func(text string) string {
+			parts := repeated.FindStringSubmatch(text)
+			times, _ := strconv.Atoi(parts[2])
+			return strings.Repeat(parts[1], times)
+		}))
+	}
+	return values
 }
 
 // names are of members of records, files, answers and cards, and of no member.
