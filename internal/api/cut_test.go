@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -92,16 +91,4 @@ func verifyCuts(t *testing.T, s *service, at string) {
 		}
 	}
 	assert.Equal(t, 6, cuts)
-}
-
-// A shoe that uses a commitment has its cut drawn with the client seed that came later, and a retry
-// gets the same one.
-func TestCutOfACommittedShoe(t *testing.T) {
-	s := start(t, setup{})
-	id := mustCommit(t, s, `{"deck":"standard52"}`).CommitmentID
-	body := fmt.Sprintf(`{"commitment_id":%q,"client_seed":"Ines","cut":[1,51]}`, id)
-	first := readBody(t, s.do(keyed(post(t, "/shoes", body), "a")))
-	again := readBody(t, s.do(keyed(post(t, "/shoes", body), "a")))
-	assert.Equal(t, again, first)
-	assert.True(t, bytes.Contains(first, []byte(`"cut":`)))
 }

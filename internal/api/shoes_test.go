@@ -274,6 +274,9 @@ func TestShoeRetriesAreReplayedByteForByte(t *testing.T) {
 	first("add", postFunc(at+"/piles/c/add", fmt.Sprintf(`{"cards":[%d]}`, drawn.Cards[0].Card)))
 	first("end", func(t testing.TB) *http.Request { return del(t, at) })
 	first("close", postFunc(at+"/close", `{}`))
+	commitment := mustCommit(t, s, `{"deck":"standard52"}`).CommitmentID
+	cut := first("committed cut", postFunc("/shoes", `{"commitment_id":"`+commitment+`","client_seed":"x","cut":[1,51]}`))
+	assert.NotNil(t, cut.Cut, "a shoe that uses a commitment has its cut drawn with the client seed that came later")
 	c.Set(c.Now().Add(time.Hour))
 	size := s.logSize()
 	for who, s := range map[string]*service{"same process": s, "replica": s.replica(t)} {
