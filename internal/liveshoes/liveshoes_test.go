@@ -50,6 +50,13 @@ func (p *process) other(t *testing.T) *process {
 	return newProcessOn(t, p.store)
 }
 
+// newPair returns two processes on the same new store.
+func newPair(t *testing.T) (p, other *process) {
+	t.Helper()
+	p = newProcess(t)
+	return p, p.other(t)
+}
+
 func ptr(n uint64) *uint64 { return &n }
 
 func items(n uint64) *plan.Items { return &plan.Items{Count: n, Digest: sha256.Sum256([]byte("[]"))} }
@@ -82,6 +89,22 @@ func get(t *testing.T, p *process, id uuid.UUID) *Shoe {
 	shown, err := p.Get(t.Context(), id)
 	require.NoError(t, err)
 	return shown
+}
+
+// checkOpen checks how many shoes are open.
+func checkOpen(t *testing.T, p *process, want int) {
+	t.Helper()
+	n, err := p.Count(t.Context())
+	require.NoError(t, err)
+	assert.EqualValues(t, want, n, "open shoes")
+}
+
+// checkExpires expires overdue shoes, and checks how many those are.
+func checkExpires(t *testing.T, p *process, want int) {
+	t.Helper()
+	n, err := p.Expire(t.Context())
+	require.NoError(t, err)
+	assert.EqualValues(t, want, n, "expired shoes")
 }
 
 // drawing takes cards from the top of the deck.
@@ -185,8 +208,7 @@ func TestShoeIsSealed(t *testing.T) {
 
 // A retry gets the same cards through any process, and draws no others.
 func TestRetriesOfAShoeAreReplayed(t *testing.T) {
-	p := newProcess(t)
-	other := p.other(t)
+	p, other := newPair(t)
 	made := create(t, p, keyed("shoe", plan.Request{Deck: "mahjong136"}))
 	again := create(t, other, keyed("shoe", plan.Request{Deck: "mahjong136"}))
 	assert.Truef(t, again.Shoe.ID == made.Shoe.ID && again.AuditID == made.AuditID && again.LogIndex == made.LogIndex, "%+v is not %+v", again, made)
@@ -215,8 +237,7 @@ func TestRetriesOfAShoeAreReplayed(t *testing.T) {
 // Two processes handle one request concurrently. The second cannot repeat the change, because the
 // shoe is closed or empty by then.
 func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
-	p := newProcess(t)
-	other := p.other(t)
+	p, other := newPair(t)
 	var won *Result
 	journaltest.Overtake(p.journal, func() { won = create(t, other, keyed("shoe", plan.Request{Deck: "standard52"})) })
 	if lost := create(t, p, keyed("shoe", plan.Request{Deck: "standard52"})); lost.AuditID != won.AuditID || lost.Shoe.ID != won.Shoe.ID {
@@ -367,8 +388,7 @@ func TestReserveComesBeforeTheShoe(t *testing.T) {
 
 // A shoe expires at a fixed time, or some time after its last change. It can still be closed.
 func TestShoeExpires(t *testing.T) {
-	p := newProcess(t)
-	other := p.other(t)
+	p, other := newPair(t)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	p.store.Now = func() time.Time { return now }
 	events := map[audit.Kind]int{}
@@ -382,9 +402,7 @@ func TestShoeExpires(t *testing.T) {
 	now = now.Add(time.Minute - time.Microsecond)
 	apply(t, p, fixed.Shoe.ID, drawing(1))
 	apply(t, p, sliding.Shoe.ID, drawing(1))
-	if n, err := p.Count(t.Context()); err != nil || n != 3 {
-		t.Error(n, err)
-	}
+	checkOpen(t, p, 3)
 	now = now.Add(time.Microsecond)
 	var over *ClosedError
 	c := drawing(1)
@@ -394,13 +412,9 @@ func TestShoeExpires(t *testing.T) {
 	if s := get(t, p, fixed.Shoe.ID); s.Status != shoe.Expired {
 		t.Error(s)
 	}
-	if n, err := p.Count(t.Context()); err != nil || n != 2 {
-		t.Error(n, err)
-	}
+	checkOpen(t, p, 2)
 	p.store.Check(t, p.journal)
-	if n, err := p.Expire(t.Context()); err != nil || n != 1 {
-		t.Error(n, err)
-	}
+	checkExpires(t, p, 1)
 	if _, err := p.Apply(t.Context(), fixed.Shoe.ID, &c); !errors.As(err, &over) || over.AuditID == uuid.Nil {
 		t.Error(err)
 	}
@@ -409,18 +423,12 @@ func TestShoeExpires(t *testing.T) {
 	closed := apply(t, p, fixed.Shoe.ID, Change{Kind: audit.KindClose})
 	assert.Equal(t, shoe.Closed, closed.Shoe.Status)
 	now = now.Add(time.Minute)
-	if n, err := other.Expire(t.Context()); err != nil || n != 0 {
-		t.Error(n, err)
-	}
+	checkExpires(t, other, 0)
 	now = now.Add(time.Minute / 100)
-	if n, err := other.Expire(t.Context()); err != nil || n != 1 {
-		t.Error(n, err)
-	}
+	checkExpires(t, other, 1)
 	ended := apply(t, p, lasting.Shoe.ID, Change{Kind: audit.KindExpire})
 	assert.Equal(t, shoe.Expired, ended.Shoe.Status)
-	if n, err := p.Count(t.Context()); err != nil || n != 0 {
-		t.Error(n, err)
-	}
+	checkOpen(t, p, 0)
 	if a, err := p.disclosed.Audit(t.Context(), lasting.AuditID); err != nil || a.Seed != nil {
 		t.Error("an expired shoe is revealed", err)
 	}
@@ -465,8 +473,7 @@ func TestTTLMovesTheExpiryNowAndThen(t *testing.T) {
 
 // Two processes expire the same shoes while one of them is replaced.
 func TestExpireLeavesWhatOthersChanged(t *testing.T) {
-	p := newProcess(t)
-	other := p.other(t)
+	p, other := newPair(t)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	p.store.Now = func() time.Time { return now }
 	var made []*Result
@@ -543,8 +550,7 @@ func TestCommittedShoe(t *testing.T) {
 
 // A draw of 0 leaves the cards in input order, neither secret nor sealed.
 func TestDrawOfNothingLeavesTheCardsInOrder(t *testing.T) {
-	p := newProcess(t)
-	other := p.other(t)
+	p, other := newPair(t)
 	made := create(t, p, ask(plan.Request{Deck: "standard52", Draw: ptr(0)}))
 	id := made.Shoe.ID
 	assert.Truef(t, !made.Shoe.Shuffled && made.Record.Root == nil && made.Shoe.Deck.Len() == 52, "the shoe is %+v, with the root %v", made.Shoe, made.Record.Root)

@@ -141,8 +141,7 @@ func (w *walk) compare(p *process) {
 // Random changes through two processes: every card is at one place, in the expected order, and the
 // whole log checks.
 func TestShoesLoseNoCard(t *testing.T) {
-	p := newProcess(t)
-	other := p.other(t)
+	p, other := newPair(t)
 	random := mathrand.New(mathrand.NewPCG(5, 1))
 	for _, r := range []*Request{
 		ask(plan.Request{Deck: "standard52", Decks: ptr(2), Reference: "walk"}),

@@ -29,8 +29,7 @@ func drawAll(versions *[]uint64) func(*Shoe) (*Change, error) {
 }
 
 func TestUpdatePlansAgainAfterAnotherProcessChangedTheShoe(t *testing.T) {
-	p := newProcess(t)
-	other := p.other(t)
+	p, other := newPair(t)
 	id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
 	apply(t, other, id, drawing(10)) // p has cached version 1
 	var versions []uint64
@@ -55,8 +54,7 @@ func TestUpdatePlansAgainAfterAnotherProcessChangedTheShoe(t *testing.T) {
 }
 
 func TestUpdateOfNothingRecordsNothing(t *testing.T) {
-	p := newProcess(t)
-	other := p.other(t)
+	p, other := newPair(t)
 	id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
 	var versions []uint64
 	nothing := func(now *Shoe) (*Change, error) {
@@ -85,8 +83,7 @@ func TestUpdateOfNothingRecordsNothing(t *testing.T) {
 }
 
 func TestUpdateIsReplayedWithoutAPlan(t *testing.T) {
-	p := newProcess(t)
-	other := p.other(t)
+	p, other := newPair(t)
 	id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
 	var versions []uint64
 	key := journal.NewKey("key", []byte("request"))
@@ -108,8 +105,7 @@ func TestUpdateIsReplayedWithoutAPlan(t *testing.T) {
 
 // A stale cached state is no reason to reject a change.
 func TestRefusalsAreOfTheShoeAsItIs(t *testing.T) {
-	p := newProcess(t)
-	other := p.other(t)
+	p, other := newPair(t)
 	id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
 	drawn := apply(t, p, id, drawing(52))
 	back := Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
@@ -161,8 +157,7 @@ func TestRefusalsAreOfTheShoeAsItIs(t *testing.T) {
 }
 
 func TestUpdateGivesUpWithItsCaller(t *testing.T) {
-	p := newProcess(t)
-	other := p.other(t)
+	p, other := newPair(t)
 	id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
 	ctx, cancel := context.WithCancel(t.Context())
 	plans := 0
@@ -181,8 +176,7 @@ func TestUpdateGivesUpWithItsCaller(t *testing.T) {
 
 // A replacement takes over the id, and no process deals from the old shoe any more.
 func TestReplace(t *testing.T) {
-	p := newProcess(t)
-	other := p.other(t)
+	p, other := newPair(t)
 	made := create(t, p, ask(plan.Request{Deck: "standard52"}))
 	id := made.Shoe.ID
 	apply(t, other, id, drawing(50))
@@ -196,16 +190,13 @@ func TestReplace(t *testing.T) {
 	if a, err := p.disclosed.Audit(t.Context(), made.AuditID); err != nil || a.Seed != nil {
 		t.Errorf("the seed of a shoe that was replaced is public: %+v, %v", a, err)
 	}
-	if n, err := p.Count(t.Context()); err != nil || n != 1 {
-		t.Errorf("%d shoes are open, %v", n, err)
-	}
+	checkOpen(t, p, 1)
 	p.store.Check(t, p.journal)
 }
 
 // Replace uses the current shoe, even if others change it concurrently.
 func TestReplaceAfterAnotherProcessChangedTheShoe(t *testing.T) {
-	p := newProcess(t)
-	other := p.other(t)
+	p, other := newPair(t)
 	made := create(t, p, ask(plan.Request{Deck: "standard52"}))
 	id := made.Shoe.ID
 	journaltest.Overtake(p.journal, func() { apply(t, other, id, drawing(7)) })
@@ -263,8 +254,6 @@ func TestReplaceWhileCardsAreDrawn(t *testing.T) {
 	}
 	wait.Wait()
 	assert.Len(t, drawn, 160, "160 draws had")
-	if n, err := p.Count(t.Context()); err != nil || n != 1 {
-		t.Errorf("%d shoes are open, %v", n, err)
-	}
+	checkOpen(t, p, 1)
 	p.store.Check(t, p.journal)
 }
