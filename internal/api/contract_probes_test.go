@@ -104,8 +104,8 @@ func (c *contract) takes(operation, name string) bool {
 	return slices.ContainsFunc(c.parameters(operation), func(p *openapi3.Parameter) bool { return p.Name == name })
 }
 
-// stateProbes returns the probes of an operation, of which ask makes a valid request, that depend on
-// what the service is: on loopback, about to panic, or without its store.
+// stateProbes returns the probes of an operation that depend on the service: on loopback, about to panic,
+// or without its store. ask makes a valid request.
 func stateProbes(c *contract, operation string, ask func() *http.Request, shared *service) []probe {
 	list := []probe{{operation, 421, "otherHost", fixed(onLoopback(ask(), "evil.example:8080")), nil}}
 	if operation == "healthz" || operation == "readyz" { // the only ones that any Host may ask for
