@@ -138,7 +138,8 @@ type restore struct {
 
 // Run restores the backup.
 func (k *restore) Run(ctx context.Context, c *console) error {
-	if same(k.From, logName("").folder(k.Data)) {
+	data := logName("").folder(k.Data)
+	if same(k.From, data) {
 		return errors.New("the data folder is the folder of the backup: use --data to name another")
 	}
 	s := logSource{Data: k.From, Key: k.Key, SeedKey: k.SeedKey, Command: k.Command}
@@ -147,7 +148,7 @@ func (k *restore) Run(ctx context.Context, c *console) error {
 			return false, nil
 		}
 		t := &transfer{console: c, source: &s, fresh: true, ahead: ahead, first: ahead}
-		t.folder, t.location = ledger.SuccessorFolder(logName("").folder(k.Data), s.number), ledger.SuccessorStore(k.Store, s.number)
+		t.folder, t.location = ledger.SuccessorFolder(data, s.number), ledger.SuccessorStore(k.Store, s.number)
 		_, err := t.copyLog(ctx, openStore, t.fill)
 		return true, err
 	})

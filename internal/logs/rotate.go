@@ -118,6 +118,10 @@ const successorRoom = 1 << 20
 // makeRoom makes the folder and the tables of the next log, unless there is too little room or another
 // log. A log that has ended while the next one cannot begin takes no records.
 func (l *served) makeRoom(ctx context.Context, next *Settings) error {
+	taken := fmt.Errorf("another log is where the next one would begin, in the folder %s or in its database: move it away", next.Folder)
+	if next.hasBegun() {
+		return taken
+	}
 	if err := os.MkdirAll(next.Folder, 0o700); err != nil {
 		return err
 	}
@@ -129,8 +133,8 @@ func (l *served) makeRoom(ctx context.Context, next *Settings) error {
 		return err
 	}
 	head, err := tables.Head(ctx)
-	if err == nil && (head.Size > 0 || next.hasBegun()) {
-		err = fmt.Errorf("another log is where the next one would begin, in the folder %s or in its database: move it away", next.Folder)
+	if err == nil && head.Size > 0 {
+		err = taken
 	}
 	return errors.Join(err, tables.Close())
 }
