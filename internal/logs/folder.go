@@ -85,7 +85,11 @@ func checkPermissions(s *Settings, logger *slog.Logger) {
 		}
 		logger.Warn("others could read a file with secrets; its mode was changed", "file", path, "from", mode.String(), "to", (mode &^ othersMode).String())
 	}
-	for _, path := range slices.Concat(s.signers, []string{s.Folder, s.Key, s.SeedKeyFile}) {
+	paths := []string{s.Folder, s.Key, s.SeedKeyFile}
+	for _, key := range s.secondKeys {
+		paths = append(paths, key.path)
+	}
+	for _, path := range paths {
 		if mode := system.Permissions(path); mode&othersMode != 0 {
 			logger.Warn("others may read the data folder or a key: remove that permission with chmod go= if they need none", "path", path, "mode", mode.String())
 		}

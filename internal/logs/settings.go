@@ -36,10 +36,16 @@ type Settings struct {
 	Anchors     anchor.Places // besides the checkpoint file
 	NewAnchors  bool          // the log has records, and its anchors are new
 	Witnesses   *proof.Policy // who has to cosign its checkpoints; nil for nobody
-	signers     []string      // the paths of its second keys, which that policy names
+	secondKeys  []secondKey   // which that policy names
 	Relays      relay.Relays  // of a public beacon
 	Rotation    Rotation      // when the log ends and another one follows it
 	Decks       string        // folder of the operator's deck types; empty for none
+}
+
+// A secondKey cosigns the checkpoints besides the log's key.
+type secondKey struct {
+	path string // of the private key
+	id   string // its name and hash, whatever the path
 }
 
 // Values of Settings.Create.
@@ -77,7 +83,7 @@ func (s *Settings) after(n int) *Settings {
 
 // ReadWitnesses reads the policy in a file; an empty name is for none.
 func (s *Settings) ReadWitnesses(file string) error {
-	s.Witnesses, s.signers = nil, nil
+	s.Witnesses, s.secondKeys = nil, nil
 	if file == "" {
 		return nil
 	}
@@ -94,7 +100,7 @@ func (s *Settings) ReadWitnesses(file string) error {
 			if w.Signer, err = readSigner(path, w.Key); err != nil {
 				return fmt.Errorf("the key of %s: %w", w.Name, err)
 			}
-			s.signers = append(s.signers, path)
+			s.secondKeys = append(s.secondKeys, secondKey{path, fmt.Sprintf("%s+%08x", w.Key.Name(), w.Key.KeyHash())})
 			continue
 		}
 		if at, err := url.Parse(w.URL); err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
@@ -145,8 +151,8 @@ func CheckDistinct(all []*Settings, reject func(log int, setting string, err err
 		for _, place := range s.Anchors {
 			uniques = append(uniques, [2]string{"anchor", place.Name})
 		}
-		for _, key := range s.secondKeys() {
-			uniques = append(uniques, [2]string{"witness-policy", key})
+		for _, key := range s.secondKeys {
+			uniques = append(uniques, [2]string{"witness-policy", key.id})
 		}
 		for _, unique := range uniques {
 			if other, taken := owners[unique]; taken && unique[1] != "" {
@@ -156,19 +162,6 @@ func CheckDistinct(all []*Settings, reject func(log int, setting string, err err
 			}
 		}
 	}
-}
-
-// secondKeys returns the names and hashes of the keys that cosign besides the log's.
-func (s *Settings) secondKeys() (keys []string) {
-	if s.Witnesses == nil {
-		return nil
-	}
-	for _, w := range s.Witnesses.Witnesses {
-		if w.Signer != nil {
-			keys = append(keys, fmt.Sprintf("%s+%08x", w.Signer.Name(), w.Signer.KeyHash()))
-		}
-	}
-	return keys
 }
 
 // keyFile returns the path of the private key, or the command that prints it.
