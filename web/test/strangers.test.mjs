@@ -106,6 +106,7 @@ test('a function that comes with a link runs when asked for, and reaches nothing
   const listener = await page.context().newPage();
   await listener.goto(`${service.base}/explore`);
   await listener.waitForFunction(() => localStorage.length > 0); // the page has kept the checkpoint
+  await listener.goto(`${service.base}/verify`); // which asks for nothing from time to time
   await listener.evaluate(() => {
     self.heard = [];
     new BroadcastChannel('stranger').onmessage = ({data}) => self.heard.push(data);
