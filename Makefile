@@ -31,7 +31,7 @@ tools: ## install what tests need in addition to Go
 test contract clients pages fuzz verifiers: export CGO_ENABLED := 0
 test contract clients pages fuzz verifiers race: export GOFLAGS := $(GOFLAGS) -trimpath -pgo=off
 test: tools ## run every test, against the real binary, real databases, signals and kills
-	go test -vet=off $(TESTED)
+	go test -vet=off -timeout 20m $(TESTED)
 
 # Packages without shared state, tests that repeat one request or function many times, and failovers of real
 # databases take long and have no races of their own. Of the program's tests, the concurrent ones run, in CI

@@ -359,14 +359,17 @@ func TestReplicasEndALogTogether(t *testing.T) {
 	for round := range 4 {
 		var group sync.WaitGroup
 		for _, r := range list {
-			r.signal(syscall.SIGSTOP)
-			group.Go(func() { assert.Len(t, r.load(4, 5, smallShuffle).answered, 20) })
+			db.stopIdle(t, r)
+			group.Go(func() {
+				got := r.load(4, 5, smallShuffle)
+				assert.Lenf(t, got.answered, 20, "%v %v", got.rejected, got.failed)
+			})
 		}
 		assert.Len(t, s.load(4, 25, smallShuffle).answered, 100)
 		list[0].signal(syscall.SIGCONT)
 		list[1].signal(syscall.SIGCONT)
 		group.Wait()
-		for _, r := range list { // one that is stopped while it begins a log has others wait for ten seconds
+		for _, r := range list {
 			r.fillLogsBefore(round + 2)
 			r.shuffle(smallShuffle)
 		}

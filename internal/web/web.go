@@ -68,6 +68,7 @@ type Pages struct {
 	kept   []string                     // the files of the page that works without a network
 	texts  map[string]map[string]string // by language and name
 	frame  *template.Template
+	turn   sync.Mutex // of the request that fills the frame: a thousand together would take 100 MiB
 	assets map[string]asset
 	docs   func() *docs // decodes them at the first call
 }
@@ -214,6 +215,8 @@ func (p *Pages) render(tag, prefix string, v view) (top, bottom []byte) {
 // execute returns a part of the frame.
 func (p *Pages) execute(part string, values map[string]any) []byte {
 	var text bytes.Buffer
+	p.turn.Lock()
+	defer p.turn.Unlock()
 	if err := p.frame.ExecuteTemplate(&text, part, values); err != nil {
 		panic(err) // the template was tested with each page
 	}

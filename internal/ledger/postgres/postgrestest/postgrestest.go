@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -180,14 +181,17 @@ func (c *Cluster) command(ctx context.Context, name string, args ...string) *exe
 	return command
 }
 
-// FreePort returns a free TCP port on loopback. It returns each port once.
+// FreePort returns a free TCP port on loopback. It returns each port once. The port is below those
+// that Linux gives to connections: one of these could take it before its server listens.
 func FreePort() (int, error) {
 	for {
-		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-		if err != nil {
+		port := 10_000 + rand.IntN(32_768-10_000) //nolint:gosec // no secret
+		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", fmt.Sprint("127.0.0.1:", port))
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		} else if err != nil {
 			return 0, err
 		}
-		port := l.Addr().(*net.TCPAddr).Port
 		if err := l.Close(); err != nil {
 			return 0, err
 		}
