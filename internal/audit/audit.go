@@ -126,17 +126,19 @@ func DeckInput(name string, copies uint64, codes []string) string {
 }
 
 // inputForm matches what [RangeInput], [ItemsInput] and [DeckInput] may be.
-var inputForm = regexp.MustCompile(`^(?:range|items sha256:[0-9a-f]{64}|deck ([a-z0-9-]+) x([1-9][0-9]*) sha256:[0-9a-f]{64})$`)
+var inputForm = regexp.MustCompile(`^(?:range|items sha256:[0-9a-f]{64}|deck [a-z0-9-]+ x[1-9][0-9]* sha256:[0-9a-f]{64})$`)
 
-// DeckOf returns the deck type and the number of copies that an input names. ok is false if it
-// names no deck.
+// DeckOf returns the deck type and the number of copies that the input of a record names. ok is
+// false if it names no deck.
 func DeckOf(input string) (name string, copies uint64, ok bool) {
-	deck := inputForm.FindStringSubmatch(input)
-	if deck == nil || deck[1] == "" {
+	rest, isDeck := strings.CutPrefix(input, "deck ")
+	name, rest, _ = strings.Cut(rest, " x")
+	number, _, _ := strings.Cut(rest, " ")
+	copies, err := strconv.ParseUint(number, 10, 64)
+	if !isDeck || err != nil {
 		return "", 0, false
 	}
-	copies, err := strconv.ParseUint(deck[2], 10, 64)
-	return deck[1], copies, err == nil
+	return name, copies, true
 }
 
 // Append appends the text of the statement: lines of UTF-8, each ended by LF, in this order.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"hash"
 	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -117,38 +118,53 @@ const MaxRounds = 1024
 
 // A Book commits to the seeds of several shuffles, its rounds, which have the same statement
 // otherwise: a Merkle tree as in RFC 6962 over the commitments of the rounds in their order. Its
-// root is the commitment of the book.
-type Book struct{ tree }
+// root is the commitment of the book. It is not safe for concurrent use.
+type Book struct {
+	tree
+	blocks []hash.Hash // HMACs keyed with the blocks of the seed
+}
 
 // roundMessage begins the message that a block of a round's seed is the HMAC of.
 const roundMessage = Spec + " round\n"
 
-// NewBook returns the book of a statement with a seed, from which [RoundSeed] makes each round's.
+// NewBook returns the book of a statement with a seed.
 func NewBook(s *Statement, rounds uint64) *Book {
-	b, one := &Book{}, *s
+	b, one := newRounds(s.Seed), *s
 	for i := range rounds {
-		one.Seed = RoundSeed(s.Seed, i+1)
+		one.Seed = b.Seed(i + 1)
 		c := one.Commitment()
 		b.add(tlog.RecordHash(c[:]))
 	}
 	return b
 }
 
-// RoundSeed returns the seed of a round, from 1, of a book with a seed: for each block
+// newRounds returns a book that makes the seeds of rounds, and has no tree.
+func newRounds(seed rng.Seed) *Book {
+	b := &Book{}
+	for block := range slices.Chunk(seed, rng.BlockSize) {
+		b.blocks = append(b.blocks, hmac.New(sha256.New, block))
+	}
+	return b
+}
+
+// Seed returns the seed of a round, from 1: for each block of the book's
 //
 //	HMAC-SHA-256(block, "riffle/1 round" + LF + round in 8 bytes, big-endian)
 //
 // Whoever has it knows nothing about the seeds of other rounds, nor does a verifier need this rule.
-func RoundSeed(seed rng.Seed, round uint64) rng.Seed {
+func (b *Book) Seed(round uint64) rng.Seed {
 	message := binary.BigEndian.AppendUint64([]byte(roundMessage), round)
-	one := make(rng.Seed, 0, len(seed))
-	for block := range slices.Chunk(seed, rng.BlockSize) {
-		mac := hmac.New(sha256.New, block)
+	one := make(rng.Seed, 0, len(b.blocks)*rng.BlockSize)
+	for _, mac := range b.blocks {
+		mac.Reset()
 		mac.Write(message)
 		one = mac.Sum(one)
 	}
 	return one
 }
+
+// RoundSeed returns the seed of a round of a book with a seed; see [Book.Seed].
+func RoundSeed(seed rng.Seed, round uint64) rng.Seed { return newRounds(seed).Seed(round) }
 
 // SeedOf returns the seed of a round of a book with a seed, and of any other commitment the seed.
 func (r *Record) SeedOf(seed rng.Seed, round uint64) rng.Seed {

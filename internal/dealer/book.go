@@ -43,7 +43,7 @@ func (d *Dealer) dealRound(ctx context.Context, t *Draft, key *journal.Key) (*Sh
 			return nil, d.checkOpen(ctx, c, d.journal.Now()) // it is not
 		}
 		round := b.used + 1
-		t.committed = &committed{c.index, c.record, audit.RoundSeed(c.seed, round), b.holder, round, b.tree.Path(round)}
+		t.committed = &committed{c.index, c.record, b.tree.Seed(round), b.holder, round, b.tree.Path(round)}
 		made, err := d.deal(ctx, t, key)
 		if b.isKnown = err == nil; b.isKnown {
 			b.used, b.holder = made.Round, made.LogIndex
@@ -54,6 +54,8 @@ func (d *Dealer) dealRound(ctx context.Context, t *Draft, key *journal.Key) (*Sh
 	}
 }
 
+func newBook(tree *audit.Book) *book { return &book{turn: semaphore.NewWeighted(1), tree: tree} }
+
 // findBook returns the book of a commitment.
 func (d *Dealer) findBook(c *committed) *book {
 	if b, ok := d.books.Get(c.record.ID); ok {
@@ -61,7 +63,7 @@ func (d *Dealer) findBook(c *committed) *book {
 	}
 	statement := c.record.Statement
 	statement.Seed = c.seed
-	b := &book{turn: semaphore.NewWeighted(1), tree: audit.NewBook(&statement, c.record.Count)}
+	b := newBook(audit.NewBook(&statement, c.record.Count))
 	if first, found, _ := d.books.PeekOrAdd(c.record.ID, b); found {
 		return first
 	}

@@ -92,9 +92,10 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if err != nil {
 			return nil, err
 		}
+		var tree *audit.Book
 		if rounds := draft.Plan.Request.Count; rounds != nil {
-			record.Count = *rounds
-			record.Commitment = audit.Commitment(audit.NewBook(&record.Statement, record.Count).Root())
+			record.Count, tree = *rounds, audit.NewBook(&record.Statement, *rounds)
+			record.Commitment = audit.Commitment(tree.Root())
 		}
 		record.Statement.Seed = nil
 		record.Deadline = record.Time.Add(cmp.Or(r.Expiry, d.options.Deadline))
@@ -115,6 +116,9 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		}
 		if record.Players == nil && record.SealedSeed == "" { // which would make the cache large
 			d.open.Add(record.ID, c)
+		}
+		if tree != nil {
+			d.books.Add(record.ID, newBook(tree))
 		}
 		d.options.Observe(Committed)
 		return c.commitment(), nil

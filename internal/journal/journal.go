@@ -88,8 +88,8 @@ func newID(now time.Time, random io.Reader) (id uuid.UUID, err error) {
 	return id, nil
 }
 
-// recordSize is enough for most records, in bytes.
-const recordSize = 1024
+// The sizes of most records, and of each hash of their paths, in bytes.
+const recordSize, hashSize = 1024, 67
 
 // Append writes an entry and returns its log index once the record is durable. The error is one of
 // the ledger's: a [*ledger.NotUniqueError] names the first attempt at the reference, a
@@ -128,7 +128,7 @@ func (e *Entry) encode() ledger.Entry {
 	return ledger.Entry{
 		ID: e.Record.ID, Reference: e.Reference, Sidecar: e.Sidecar.encode(),
 		Claims: append(e.Claims, e.Sidecar.Key.claims()...),
-		Record: e.Record.Append(make([]byte, 0, recordSize)),
+		Record: e.Record.Append(make([]byte, 0, recordSize+len(e.Record.Path)*hashSize)),
 		Unique: e.Unique, Besides: e.Record.CommitmentID,
 		Needs: needs(e.Record),
 	}

@@ -2,7 +2,7 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
+	"slices"
 
 	"riffle/internal/audit"
 	"riffle/internal/beacon"
@@ -136,19 +136,20 @@ func compareInput(p *Plan, record *audit.Record) error {
 
 // compare returns an error that names the first other member which differs from the commitment.
 func compare(got, committed *audit.Statement) error {
-	for _, m := range []struct {
-		name           string
-		got, committed any
-	}{
-		{"algorithm", got.Algorithm, committed.Algorithm},
-		{"draw", got.Draw, committed.Draw},
-		{"repeat", got.Repeat, committed.Repeat},
-		{"hands", fmt.Sprint(got.Hands), fmt.Sprint(committed.Hands)},
-		{"reference", got.Reference, committed.Reference},
-	} {
-		if m.got != m.committed {
-			return Refuse("/"+m.name, "%s is %v, but the commitment has %v; omit the committed members, except items, or make another commitment", m.name, m.got, m.committed)
-		}
+	differs := func(name string, got, committed any) error {
+		return Refuse("/"+name, "%s is %v, but the commitment has %v; omit the committed members, except items, or make another commitment", name, got, committed)
+	}
+	switch {
+	case got.Algorithm != committed.Algorithm:
+		return differs("algorithm", got.Algorithm, committed.Algorithm)
+	case got.Draw != committed.Draw:
+		return differs("draw", got.Draw, committed.Draw)
+	case got.Repeat != committed.Repeat:
+		return differs("repeat", got.Repeat, committed.Repeat)
+	case !slices.Equal(got.Hands, committed.Hands):
+		return differs("hands", got.Hands, committed.Hands)
+	case got.Reference != committed.Reference:
+		return differs("reference", got.Reference, committed.Reference)
 	}
 	return nil
 }
