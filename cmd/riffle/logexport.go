@@ -118,6 +118,9 @@ type logForget struct {
 
 // Run removes the sidecars.
 func (k *logForget) Run(ctx context.Context, c *console) error {
+	if k.Older < 0 {
+		return fmt.Errorf("--older is %s, and must not be negative", k.Older)
+	}
 	folder := archive.Folder(logName("").folder(k.Data))
 	if !archive.Exists(folder) {
 		return fmt.Errorf("there is no archive in %s: riffle log export makes one of a log that has ended", folder)

@@ -229,6 +229,7 @@ func exportSome(t *testing.T, data string, db *database, ofDatabase bool) {
 
 // forgetSeeds forgets the seeds of the first log, which has a shuffle, while a server has it open.
 func forgetSeeds(t *testing.T, s *server, d shuffled) {
+	wantRiffle(t, 2, "must not be negative", "log", "forget", "--data", s.data, "--older=-1h")
 	wantRiffle(t, 0, "kept ", "log", "forget", "--data", s.data, "--older", "1h")
 	s.wantOK(s.get("/audits/" + d.AuditID + "/verify"))
 	wantRiffle(t, 0, "forgotten ", "log", "forget", "--data", s.data)

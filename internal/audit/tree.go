@@ -113,49 +113,103 @@ func (o *Opening) Check(position, size uint64, card []byte, root tlog.Hash) erro
 	)
 }
 
-// MaxRounds is the most rounds of a book that the service makes: its tree then has 64 KiB.
+// MaxRounds is the most rounds of a book that the service makes.
 const MaxRounds = 1024
 
 // A Book commits to the seeds of several shuffles, its rounds, which have the same statement
 // otherwise: a Merkle tree as in RFC 6962 over the commitments of the rounds in their order. Its
-// root is the commitment of the book. It is not safe for concurrent use.
+// root is the commitment of the book.
+//
+// It keeps the upper levels of the tree, and makes the part below again for the first of 32 rounds:
+// 7 KiB in place of 64. It is not safe for concurrent use.
 type Book struct {
+	statement Statement // with the seed
+	rounds    uint64
+	upper     tree // over the roots of the full parts
+	last      *part
+	part      *part // that was asked for last, of the others
+}
+
+// A part is the tree over some rounds of a book that follow each other.
+type part struct {
 	tree
-	blocks []hash.Hash // HMACs keyed with the blocks of the seed
+	number int64 // from 0
+}
+
+// The height of a full part, and its rounds.
+const partLevel, partSize = 5, 1 << partLevel
+
+// NewBook returns the book of a statement with a seed, from which [RoundSeed] makes each round's.
+func NewBook(s *Statement, rounds uint64) *Book {
+	b := &Book{statement: *s, rounds: rounds}
+	for number := range int64(rounds / partSize) {
+		b.part = b.newPart(number)
+		b.upper.add(b.part.Root())
+	}
+	b.last = b.newPart(int64(rounds / partSize))
+	return b
+}
+
+// newPart makes a part, which is empty after the last round.
+func (b *Book) newPart(number int64) *part {
+	p, one, seeds := &part{number: number}, b.statement, newRoundSeeds(b.statement.Seed)
+	first := uint64(number) * partSize
+	for round := first + 1; round <= min(first+partSize, b.rounds); round++ {
+		one.Seed = seeds.of(round)
+		c := one.Commitment()
+		p.add(tlog.RecordHash(c[:]))
+	}
+	return p
+}
+
+// ReadHashes implements [tlog.HashReader].
+func (b *Book) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+	list := make([]tlog.Hash, len(indexes))
+	for i, at := range indexes {
+		level, n := tlog.SplitStoredHashIndex(at)
+		if level >= partLevel {
+			list[i] = b.upper.hashes[tlog.StoredHashIndex(level-partLevel, n)]
+			continue
+		}
+		number := n >> (partLevel - level)
+		in := b.last
+		if number != in.number {
+			if number != b.part.number {
+				b.part = b.newPart(number)
+			}
+			in = b.part
+		}
+		list[i] = in.hashes[tlog.StoredHashIndex(level, n-number<<(partLevel-level))]
+	}
+	return list, nil
+}
+
+// Root returns the commitment of the book.
+func (b *Book) Root() tlog.Hash { return inMemory(tlog.TreeHash(int64(b.rounds), b)) }
+
+// Path returns the siblings on the way from the commitment of a round, from 1, to the root.
+func (b *Book) Path(round uint64) []tlog.Hash {
+	return inMemory(tlog.ProveRecord(int64(b.rounds), int64(round)-1, b))
 }
 
 // roundMessage begins the message that a block of a round's seed is the HMAC of.
 const roundMessage = Spec + " round\n"
 
-// NewBook returns the book of a statement with a seed.
-func NewBook(s *Statement, rounds uint64) *Book {
-	b, one := newRounds(s.Seed), *s
-	for i := range rounds {
-		one.Seed = b.Seed(i + 1)
-		c := one.Commitment()
-		b.add(tlog.RecordHash(c[:]))
-	}
-	return b
-}
+// roundSeeds are HMACs that are keyed with the blocks of a book's seed.
+type roundSeeds []hash.Hash
 
-// newRounds returns a book that makes the seeds of rounds, and has no tree.
-func newRounds(seed rng.Seed) *Book {
-	b := &Book{}
+func newRoundSeeds(seed rng.Seed) (seeds roundSeeds) {
 	for block := range slices.Chunk(seed, rng.BlockSize) {
-		b.blocks = append(b.blocks, hmac.New(sha256.New, block))
+		seeds = append(seeds, hmac.New(sha256.New, block))
 	}
-	return b
+	return seeds
 }
 
-// Seed returns the seed of a round, from 1: for each block of the book's
-//
-//	HMAC-SHA-256(block, "riffle/1 round" + LF + round in 8 bytes, big-endian)
-//
-// Whoever has it knows nothing about the seeds of other rounds, nor does a verifier need this rule.
-func (b *Book) Seed(round uint64) rng.Seed {
+// of returns the seed of a round.
+func (s roundSeeds) of(round uint64) rng.Seed {
 	message := binary.BigEndian.AppendUint64([]byte(roundMessage), round)
-	one := make(rng.Seed, 0, len(b.blocks)*rng.BlockSize)
-	for _, mac := range b.blocks {
+	one := make(rng.Seed, 0, len(s)*rng.BlockSize)
+	for _, mac := range s {
 		mac.Reset()
 		mac.Write(message)
 		one = mac.Sum(one)
@@ -163,8 +217,12 @@ func (b *Book) Seed(round uint64) rng.Seed {
 	return one
 }
 
-// RoundSeed returns the seed of a round of a book with a seed; see [Book.Seed].
-func RoundSeed(seed rng.Seed, round uint64) rng.Seed { return newRounds(seed).Seed(round) }
+// RoundSeed returns the seed of a round, from 1, of a book with a seed: for each block
+//
+//	HMAC-SHA-256(block, "riffle/1 round" + LF + round in 8 bytes, big-endian)
+//
+// Whoever has it knows nothing about the seeds of other rounds, nor does a verifier need this rule.
+func RoundSeed(seed rng.Seed, round uint64) rng.Seed { return newRoundSeeds(seed).of(round) }
 
 // SeedOf returns the seed of a round of a book with a seed, and of any other commitment the seed.
 func (r *Record) SeedOf(seed rng.Seed, round uint64) rng.Seed {
@@ -196,9 +254,6 @@ func (r *Record) CheckSeed(seed rng.Seed) error {
 	}
 	return nil
 }
-
-// Path returns the siblings on the way from the commitment of a round, from 1, to the root.
-func (b *Book) Path(round uint64) []tlog.Hash { return b.path(round - 1) }
 
 // isRoundOf reports whether the path of a record leads from its commitment to the root of the book.
 func (r *Record) isRoundOf(book *Record) bool {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/audit"
 )
@@ -82,4 +83,37 @@ func TestGoldenRoot(t *testing.T) {
 	root := audit.Seal(testSeed(1), audit.Commitment{1}, [][]byte{[]byte("AS"), []byte("KH"), []byte(`"x"`)}).Root()
 	assert.Equal(t, "0a69c950a1da432a67e949f2a454efbc1d34426541d92c086a762d84df748fca", hex.EncodeToString(root[:]),
 		"the root")
+}
+
+// TestBookMatchesTheSpecification calculates seeds, commitments and roots of books as the
+// specification defines them, and asks for the paths of rounds in and out of their order.
+func TestBookMatchesTheSpecification(t *testing.T) {
+	seed := bytes.Repeat([]byte{1, 2, 3, 4}, 16)
+	seed[63]++ // no two blocks are equal
+	for _, rounds := range []uint64{2, 3, 31, 32, 33, 63, 64, 65, 96, 100, 1000, audit.MaxRounds} {
+		s := audit.Statement{Algorithm: "fisher-yates", Size: 52, Draw: 52, Repeat: 1, Input: audit.RangeInput, Seed: seed}
+		var leaves [][]byte
+		for round := range rounds {
+			one := s
+			one.Seed = nil
+			for _, block := range [][]byte{seed[:32], seed[32:]} {
+				mac := hmac.New(sha256.New, block)
+				mac.Write(binary.BigEndian.AppendUint64([]byte("riffle/1 round\n"), round+1))
+				one.Seed = mac.Sum(one.Seed)
+			}
+			require.Equal(t, one.Seed, audit.RoundSeed(seed, round+1))
+			c := one.Commitment()
+			leaves = append(leaves, c[:])
+		}
+		book := audit.NewBook(&s, rounds)
+		root := book.Root()
+		require.Equalf(t, rootOf(leaves), root[:], "%d rounds", rounds)
+		for _, step := range []uint64{1, 37} {
+			for i := range rounds {
+				round := i * step % rounds
+				leaf := tlog.RecordHash(leaves[round])
+				require.NoErrorf(t, tlog.CheckRecord(book.Path(round+1), int64(rounds), root, int64(round), leaf), "round %d of %d", round+1, rounds)
+			}
+		}
+	}
 }

@@ -10,8 +10,8 @@ import (
 	"riffle/internal/journal"
 )
 
-// maxBooks is the capacity of the cache of books, over all logs: 64 KiB each at most.
-const maxBooks = 128
+// maxBooks is the capacity of the cache of books, over all logs: 7 KiB each.
+const maxBooks = 2048
 
 // A book tells which round of a book of commitments is next.
 type book struct {
@@ -43,7 +43,7 @@ func (d *Dealer) dealRound(ctx context.Context, t *Draft, key *journal.Key) (*Sh
 			return nil, d.checkOpen(ctx, c, d.journal.Now()) // it is not
 		}
 		round := b.used + 1
-		t.committed = &committed{c.index, c.record, b.tree.Seed(round), b.holder, round, b.tree.Path(round)}
+		t.committed = &committed{c.index, c.record, audit.RoundSeed(c.seed, round), b.holder, round, b.tree.Path(round)}
 		made, err := d.deal(ctx, t, key)
 		if b.isKnown = err == nil; b.isKnown {
 			b.used, b.holder = made.Round, made.LogIndex
