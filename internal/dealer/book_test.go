@@ -132,6 +132,31 @@ func TestRestOfABookIsVoid(t *testing.T) {
 	s.Check(t, d.journal)
 }
 
+// A book ends once: another process may have voided it, or dealt its last round, after claims were
+// listed.
+func TestBookIsVoidedOnce(t *testing.T) {
+	d, s := newDealer(t, Options{})
+	unused, used := openBook(t, d, 2), openBook(t, d, 2)
+	mustShuffle(t, d, round(used, "a"))
+	mustShuffle(t, d, round(used, "b"))
+	claim := &ledger.Claim{Name: journal.CommitmentClaim(unused.ID)}
+	require.NoError(t, d.void(t.Context(), claim))
+	require.ErrorIs(t, d.void(t.Context(), claim), ledger.ErrClaimed)
+	require.ErrorIs(t, d.void(t.Context(), &ledger.Claim{Name: journal.CommitmentClaim(used.ID)}), ledger.ErrClaimed)
+	s.Check(t, d.journal)
+}
+
+// Large commitments are not kept in memory: a few thousand would take hundreds of megabytes.
+func TestLargeCommitmentsAreReadAgain(t *testing.T) {
+	d, s := newDealer(t, Options{})
+	request := ask(plan.Request{Size: ptr(audit.MaxSize), Draw: ptr(1000), Hands: slices.Repeat([]uint64{1}, 1000)})
+	c, err := d.Commit(t.Context(), request)
+	require.NoError(t, err)
+	assert.Zero(t, d.open.Len())
+	mustShuffle(t, d, round(c, "a"))
+	s.Check(t, d.journal)
+}
+
 // A retry is answered with the round of the first attempt; a refused request takes none.
 func TestRoundOfABookIsReplayed(t *testing.T) {
 	d, s := newDealer(t, Options{})

@@ -65,9 +65,15 @@ type committed struct {
 	path   []tlog.Hash // from the round to the book
 }
 
-// maxOpen is the capacity of the caches of open commitments, over all logs: a few megabytes. A
+// maxOpen is the capacity of the caches of open commitments, over all logs, some 20 MB at most. A
 // cached commitment may have been used by another replica; the append detects that.
 const maxOpen = 1 << 14
+
+// isSmall reports whether the commitment takes one kilobyte at most, and is worth a place in the
+// cache. Those with players, thousands of hands or long seeds are read again.
+func (c *committed) isSmall() bool {
+	return c.record.Players == nil && len(c.seed)+8*len(c.record.Statement.Hands)+len(c.record.SealedSeed) <= 1024
+}
 
 // commitment returns the public part, with the status open.
 func (c *committed) commitment() *Commitment {
@@ -114,7 +120,7 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if err != nil {
 			return nil, err
 		}
-		if record.Players == nil && record.SealedSeed == "" { // which would make the cache large
+		if c.isSmall() {
 			d.open.Add(record.ID, c)
 		}
 		if tree != nil {
@@ -225,7 +231,7 @@ func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, 
 		return nil, err
 	}
 	c := &committed{index: stored.Index, record: stored.Record, seed: seed}
-	if stored.Count > 0 { // whose seed takes long to check
+	if stored.Count > 0 && c.isSmall() { // whose seed takes long to check
 		d.open.Add(id, c)
 	}
 	return c, nil
@@ -364,6 +370,9 @@ func (d *Dealer) void(ctx context.Context, claim *ledger.Claim) error {
 	if record.Count > 0 {
 		if holder, err = d.journal.Holder(ctx, claim.Name); err != nil {
 			return err
+		}
+		if holder.EndsCommitment() { // by another request or process, since claims were listed
+			return ledger.ErrClaimed
 		}
 		record.Round = holder.Round + 1
 	}
