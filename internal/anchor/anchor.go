@@ -15,8 +15,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"riffle/internal/ledger"
 	"riffle/internal/system"
@@ -31,17 +33,32 @@ var errEmpty = errors.New("it is there and empty, so its checkpoint was lost: pu
 // maxNote is the length of the longest checkpoint, in bytes.
 const maxNote = 64 << 10
 
+// Timeout limits each use of a place.
+const Timeout = 2 * time.Second
+
 // A Place holds one checkpoint.
 type Place struct {
-	Name string // without user, password and query
-	holder
+	Name   string // without user, password and query
+	holder holder
 }
 
-// A holder reads and replaces a checkpoint.
+// Read returns the checkpoint, empty for none, and the tag of this version of it.
+func (p Place) Read(ctx context.Context) (note []byte, tag string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	return p.holder.Read(ctx)
+}
+
+// Replace replaces the version with a tag. It returns [ErrReplaced] if there is another one.
+func (p Place) Replace(ctx context.Context, note []byte, tag string) error {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	return p.holder.Replace(ctx, note, tag)
+}
+
+// A holder is a kind of [Place].
 type holder interface {
-	// Read returns the checkpoint, empty for none, and the tag of this version of it.
 	Read(ctx context.Context) (note []byte, tag string, err error)
-	// Replace replaces the version with a tag. It returns [ErrReplaced] if there is another one.
 	Replace(ctx context.Context, note []byte, tag string) error
 }
 
@@ -53,7 +70,7 @@ func (p *Places) UnmarshalText(text []byte) error {
 	var locations []string
 	for part := range strings.SplitSeq(string(text), ",") {
 		part = strings.TrimSpace(part)
-		if n := len(locations); n > 0 && !strings.Contains(part, "://") && !filepath.IsAbs(part) {
+		if n := len(locations); n > 0 && part != "" && !strings.Contains(part, "://") && !filepath.IsAbs(part) {
 			locations[n-1] += "," + part // a database may have several hosts
 		} else if part != "" {
 			locations = append(locations, part)
@@ -74,7 +91,7 @@ func (p *Places) UnmarshalText(text []byte) error {
 // or postgres. Its error has no password.
 func Parse(location string) (Place, error) {
 	if filepath.IsAbs(location) {
-		return Place{location, file(location)}, nil
+		return Place{location, newFile(location)}, nil
 	}
 	u, err := url.Parse(location)
 	if err != nil {
@@ -84,7 +101,7 @@ func Parse(location string) (Place, error) {
 	p := Place{Name: shown.String()}
 	switch {
 	case u.Scheme == "file" && u.Host == "" && filepath.IsAbs(u.Path):
-		p.holder = file(u.Path)
+		p.holder = newFile(u.Path)
 	case (u.Scheme == "https" || u.Scheme == "http") && u.Host != "":
 		p.holder = &object{url: location}
 	case u.Scheme == "s3" && u.Host != "" && len(u.Path) > 1:
@@ -97,56 +114,99 @@ func Parse(location string) (Place, error) {
 	return p, nil
 }
 
-// A file is a path. Its folder must exist, as a volume that is not mounted must not look empty.
-type file string
+// A file is a path. Its folder must exist, as a volume that is not mounted must not look empty. A
+// volume may hang, and no context ends that: one use of it waits for it, and no more.
+type file struct {
+	path string
+	turn chan struct{}
+}
+
+func newFile(path string) file { return file{path, make(chan struct{}, 1)} }
+
+// inTime calls use, and returns early when ctx is done. What use sets is valid without an error.
+func (f file) inTime(ctx context.Context, use func() error) error {
+	done := make(chan error, 1)
+	select {
+	case f.turn <- struct{}{}:
+		go func() {
+			defer func() { <-f.turn }()
+			done <- use()
+		}()
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("%s does not answer: %w", f.path, ctx.Err())
+	}
+}
 
 // Read implements holder. The checkpoint itself is the tag.
-func (f file) Read(context.Context) (note []byte, tag string, err error) {
-	in, err := os.Open(string(f))
+func (f file) Read(ctx context.Context) ([]byte, string, error) {
+	var note []byte
+	if err := f.inTime(ctx, func() (err error) { note, err = f.read(); return err }); err != nil {
+		return nil, "", err
+	}
+	return note, string(note), nil
+}
+
+func (f file) read() (note []byte, err error) {
+	in, err := os.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		_, err = os.Stat(filepath.Dir(string(f)))
-		return nil, "", err
+		_, err = os.Stat(filepath.Dir(f.path))
+		return nil, err
 	} else if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	note, err = io.ReadAll(io.LimitReader(in, maxNote))
 	if err == nil && len(note) == 0 {
 		err = errEmpty
 	}
-	return note, string(note), errors.Join(err, in.Close())
+	return note, errors.Join(err, in.Close())
 }
 
-// Replace implements holder. A locked file beside this one excludes other processes.
-func (f file) Replace(ctx context.Context, note []byte, tag string) (err error) {
-	lock, err := os.OpenFile(string(f)+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+// Replace implements holder.
+func (f file) Replace(ctx context.Context, note []byte, tag string) error {
+	return f.inTime(ctx, func() error { return f.replace(note, tag) })
+}
+
+// replace replaces the file. A locked file beside this one excludes other processes.
+func (f file) replace(note []byte, tag string) (err error) {
+	lock, err := os.OpenFile(f.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	if err := system.Lock(lock); err != nil {
+	if err := system.Lock(lock); errors.Is(err, system.ErrLocked) {
+		return ErrReplaced
+	} else if err != nil {
+		return fmt.Errorf("locking %s: %w", lock.Name(), err)
+	}
+	if have, err := f.read(); err != nil {
+		return err
+	} else if string(have) != tag {
 		return ErrReplaced
 	}
-	if _, have, err := f.Read(ctx); err != nil || have != tag {
-		return errors.Join(err, ErrReplaced)
-	}
-	return ledger.ReplaceFile(string(f), note)
+	return ledger.ReplaceFile(f.path, note)
 }
 
 // A row is the URL of a PostgreSQL database. Each path of logs needs a database of its own: its
-// table riffle_anchor, which is created if it is missing, has one row.
+// table riffle_anchor, which is created before the first checkpoint is written, has one row.
 type row string
 
 const createTable = "CREATE TABLE IF NOT EXISTS riffle_anchor (one boolean PRIMARY KEY CHECK (one), checkpoint text NOT NULL)"
 
+// undefinedTable is the code of PostgreSQL's error for a table that is missing.
+const undefinedTable = "42P01"
+
 // Read implements holder. The checkpoint itself is the tag.
 func (r row) Read(ctx context.Context) (note []byte, tag string, err error) {
 	err = r.do(ctx, func(db *pgx.Conn) error {
-		if _, err := db.Exec(ctx, createTable); err != nil {
-			return err
-		}
 		err := db.QueryRow(ctx, "SELECT checkpoint FROM riffle_anchor").Scan(&tag)
+		refused, _ := errors.AsType[*pgconn.PgError](err)
 		switch {
-		case errors.Is(err, pgx.ErrNoRows):
+		case errors.Is(err, pgx.ErrNoRows), refused != nil && refused.Code == undefinedTable:
 			return nil
 		case err == nil && tag == "":
 			return errEmpty
@@ -159,6 +219,9 @@ func (r row) Read(ctx context.Context) (note []byte, tag string, err error) {
 // Replace implements holder.
 func (r row) Replace(ctx context.Context, note []byte, tag string) error {
 	return r.do(ctx, func(db *pgx.Conn) error {
+		if _, err := db.Exec(ctx, createTable); err != nil {
+			return err
+		}
 		done, err := db.Exec(ctx, "INSERT INTO riffle_anchor VALUES (true, $1) ON CONFLICT (one) DO UPDATE SET checkpoint = $1 WHERE riffle_anchor.checkpoint = $2", string(note), tag)
 		if err == nil && done.RowsAffected() == 0 {
 			return ErrReplaced

@@ -1,12 +1,15 @@
 package anchor
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -82,6 +85,9 @@ func TestPlacesAreReplacedOnce(t *testing.T) {
 		note, tag, err := one.Read(t.Context())
 		assert.NoError(t, err, location)
 		assert.Empty(t, note, location)
+		if location == database {
+			assert.Error(t, c.Exec(t.Context(), "SELECT FROM riffle_anchor"), "reading creates nothing")
+		}
 		for _, next := range []string{"first", "second"} {
 			assert.NoError(t, one.Replace(t.Context(), []byte(next), tag), location)
 			assert.ErrorIs(t, two.Replace(t.Context(), []byte("other"), tag), ErrReplaced, location)
@@ -95,7 +101,7 @@ func TestPlacesAreReplacedOnce(t *testing.T) {
 // TestPlacesAsText splits a list whose URL of a database has several hosts.
 func TestPlacesAsText(t *testing.T) {
 	var p Places
-	require.NoError(t, p.UnmarshalText([]byte("/a/b, postgres://u:secret@one:5432,two:5432/x,https://host/c?d")))
+	require.NoError(t, p.UnmarshalText([]byte("/a/b, ,postgres://u:secret@one:5432,two:5432/x,https://host/c?d,")))
 	var names []string
 	for _, place := range p {
 		names = append(names, place.Name)
@@ -114,6 +120,34 @@ func TestUnmountedFolder(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = p.Read(t.Context())
 	assert.ErrorContains(t, err, "no such file")
+}
+
+// TestFileThatHangs uses a pipe in place of a volume that does not answer: no use waits longer than
+// its time, and no second one begins.
+func TestFileThatHangs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "anchor")
+	require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", path).Run())
+	p, err := Parse(path)
+	require.NoError(t, err)
+	for range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		_, _, err = p.Read(ctx)
+		assert.ErrorContains(t, err, "does not answer")
+		assert.ErrorContains(t, p.Replace(ctx, []byte("next"), ""), "does not answer")
+		cancel()
+	}
+	out, err := os.OpenFile(path, os.O_WRONLY, 0) // waits for the reader that is there
+	require.NoError(t, err)
+	require.NoError(t, out.Close())
+}
+
+// TestUnreadableFile has a folder where the checkpoint should be. Nobody has replaced it.
+func TestUnreadableFile(t *testing.T) {
+	p, err := Parse(t.TempDir())
+	require.NoError(t, err)
+	err = p.Replace(t.Context(), []byte("next"), "")
+	require.Error(t, err)
+	assert.NotErrorIs(t, err, ErrReplaced)
 }
 
 // TestRedirectsAreErrors has a server redirect every request, as S3 does for a bucket of another

@@ -11,19 +11,15 @@ import (
 	"riffle/internal/ledger"
 )
 
-const (
-	// anchorEvery is the time between two looks at an anchor.
-	anchorEvery = 5 * time.Second
-	// anchorTimeout limits the use of an anchor, also at the start and at the end.
-	anchorTimeout = 2 * time.Second
-)
+// anchorEvery is the time between two looks at an anchor.
+const anchorEvery = 5 * time.Second
 
 // readAnchors returns the checkpoints of the log's anchors, empty for those that do not exist. One
 // that can be read suffices.
 func (l *served) readAnchors(ctx context.Context) (anchors []ledger.Anchor, err error) {
 	var errs []error
 	for _, place := range l.Anchors {
-		note, _, err := readAnchor(ctx, place)
+		note, _, err := place.Read(ctx)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("the anchor %s cannot be read: %w", place.Name, err))
 			continue
@@ -55,12 +51,6 @@ func (l *served) checkAnchored(anchors []ledger.Anchor, chain []*ledger.Log) err
 	}
 	return fmt.Errorf("the log has records, and no anchor exists (%s): its volume may not be mounted, or it was lost, so an older copy of the store cannot be told. "+
 		"Put it back; only if it is new, start once with --anchor-create", l.Anchors[0].Name)
-}
-
-func readAnchor(ctx context.Context, place anchor.Place) (note []byte, tag string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, anchorTimeout)
-	defer cancel()
-	return place.Read(ctx)
 }
 
 // keepAnchor compares an anchor with the log and advances it, until ctx is done and once more then. It
@@ -100,11 +90,11 @@ var errNotKept = errors.New("it accepted a newer checkpoint and did not keep it"
 // advance replaces an anchor by the log's checkpoint if that is newer, and remembers the tag of the
 // version that it replaced. A log that does not extend it fails.
 func advance(ctx context.Context, log *ledger.Log, place anchor.Place, replaced *string) error {
-	note, tag, err := readAnchor(ctx, place)
+	note, tag, err := place.Read(ctx)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, anchorTimeout)
+	ctx, cancel := context.WithTimeout(ctx, anchor.Timeout)
 	defer cancel()
 	a := ledger.Anchor{Source: "the anchor " + place.Name, Note: note}
 	if earlier, errFind := log.Of(a.Origin()); errFind == nil && earlier != nil && earlier != log {
