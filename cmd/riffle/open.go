@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
@@ -70,7 +71,11 @@ func (k *open) Run(ctx context.Context, c *console) error {
 	if len(used) > 0 {
 		for _, p := range used {
 			if p.record.CommitmentID == made.ID {
-				p.file.Seed = made.SeedOf(seed, p.record.Round)
+				opened := made.SeedOf(seed, p.record.Round)
+				if p.file.Seed != nil && !bytes.Equal(p.file.Seed, opened) {
+					return fmt.Errorf("the proof of %s has another seed than the one that was sealed: %w", p.record.ID, errFindings)
+				}
+				p.file.Seed = opened
 			}
 			if _, err := c.out.Write(p.file.Text()); err != nil {
 				return err
@@ -85,7 +90,7 @@ func (k *open) Run(ctx context.Context, c *console) error {
 		found.ClientSeed, err = k.signature(ctx, round, k.ClientSeed)
 	}
 	if err == nil {
-		err = found.follow(made, seed)
+		err = found.follow(ctx, made, seed)
 	}
 	if err != nil { // the seed is right nevertheless
 		found.ClientSeed = ""
@@ -143,6 +148,8 @@ func (k *open) read(ctx context.Context) (made *audit.Record, used []usedProof, 
 		return nil, nil, fmt.Errorf("a book of %d rounds is not opened: a service makes books of at most %d", made.Count, audit.MaxRounds)
 	case isBook && (k.Round < 1 || k.Round > made.Count):
 		return nil, nil, fmt.Errorf("the commitment is a book: say with --round which of its %d rounds to open", made.Count)
+	case isUsed && k.ClientSeed != "":
+		return nil, nil, errors.New("--client-seed is for a commitment without the proof of what used it, which has the client seed")
 	case !isBook && k.Round > 0:
 		return nil, nil, errors.New("--round is for a book, without the proof of what used it")
 	}
@@ -164,13 +171,16 @@ func (k *open) signature(ctx context.Context, round beacon.Round, given string) 
 
 // follow sets the orders that follow from the seed of a commitment and the client seed, if that is
 // known: it makes the record that would have used the commitment.
-func (o *opened) follow(made *audit.Record, seed rng.Seed) error {
+func (o *opened) follow(ctx context.Context, made *audit.Record, seed rng.Seed) error {
 	if o.ClientSeed == "" {
 		return nil
 	}
 	r := &audit.Record{
 		Kind: audit.KindShuffle, ID: made.ID, Time: made.Time, Statement: made.Statement, Parameters: made.Parameters,
 		ItemsDigest: made.ItemsDigest, ClientSeed: o.ClientSeed, CommitmentID: made.ID, Count: made.Count, Round: o.Round,
+	}
+	if made.Players != nil && len(r.ClientSeed) > audit.MaxClientSeed { // the text that joins many seeds of players
+		r.Joined, r.ClientSeed = r.ClientSeed, audit.DigestOf(r.ClientSeed)
 	}
 	if r.Statement.Seed = seed; made.Count > 0 {
 		r.Path = audit.NewBook(&r.Statement, made.Count).Path(o.Round)
@@ -182,7 +192,10 @@ func (o *opened) follow(made *audit.Record, seed rng.Seed) error {
 	if err := r.CheckCommitted(made); err != nil {
 		return err
 	}
-	v, _ := audit.Verify(r.Append(nil), seed, math.MaxUint64, nil) // no error, since nothing interrupts it
+	v, err := audit.Verify(r.Append(nil), seed, math.MaxUint64, ctx.Err)
+	if err != nil {
+		return err
+	}
 	o.Shuffles = v.Orders
 	return audit.Rule(v.OK, "%s", v.Steps[len(v.Steps)-1].Detail)
 }

@@ -144,11 +144,15 @@ func TestOpen(t *testing.T) {
 	require.NoError(t, err)
 	assert.Regexp(t, `^\{"commitment_id".*"client_seed":"spring","shuffles":\[\[`, text) // and no warning
 
+	seed := strings.Replace(string(mustRead(t, "open-shuffle.json")), found.Seed[:8], "00000000", 1)
+	require.NoError(t, os.WriteFile("false-shuffle.json", []byte(seed), 0o600))
 	for _, v := range []struct {
 		code int
 		want string
 		args []string
 	}{
+		{exitFindings, "has another seed than the one that was sealed", []string{"--signature", signature, "held-commitment.json", "false-shuffle.json"}},
+		{exitUnchecked, "--client-seed is for", []string{"--signature", signature, "--client-seed", "x", "held-commitment.json", "held-shuffle.json"}},
 		{exitUnchecked, "give the signature of quicknet 1000 with --signature", []string{"held-commitment.json"}},
 		{exitUnchecked, "not the signature of quicknet 1000", []string{"--signature", signature[2:] + "00", "held-commitment.json"}},
 		{exitUnchecked, "there is no proof of a commitment with a time lock", []string{"--signature", signature, "held-shuffle.json"}},

@@ -63,11 +63,11 @@ func (p Players) Join(seeds map[string]string) (clientSeed, joined string, err e
 	if joined = strings.Join(parts, " "); len(joined) <= MaxClientSeed {
 		return joined, "", nil
 	}
-	return digestOf(joined), joined, nil
+	return DigestOf(joined), joined, nil
 }
 
-// digestOf returns the client seed for a joined text that is too long to be one.
-func digestOf(joined string) string {
+// DigestOf returns the client seed for a joined text that is too long to be one.
+func DigestOf(joined string) string {
 	sum := sha256.Sum256([]byte(joined))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -57,7 +57,11 @@ func (p *Pages) serveDocument(w http.ResponseWriter, r *http.Request, prefix str
 	h.Set("Content-Type", file.Type)
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	h.Set("X-Content-Type-Options", "nosniff")
-	// In parts: io.WriteString would copy all of it for every slow caller. One who has left needs no
-	// file.
-	_, _ = io.Copy(w, struct{ io.Reader }{strings.NewReader(file.Text)})
+	writeParts(w, file.Text)
+}
+
+// writeParts writes a text in parts: io.WriteString would copy all of it for every slow caller. One
+// who has left needs none.
+func writeParts(w io.Writer, text string) {
+	_, _ = io.Copy(w, struct{ io.Reader }{strings.NewReader(text)})
 }

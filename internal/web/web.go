@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -181,7 +180,7 @@ func (p *Pages) serve(w http.ResponseWriter, r *http.Request, prefix string, v v
 	case tag == "zh" && v.isContract():
 		_, _ = p.docs().chinese.WriteString(w, v.document.Body)
 	default:
-		_, _ = io.WriteString(w, v.document.Body)
+		writeParts(w, v.document.Body)
 	}
 	_, _ = w.Write(bottom)
 }
