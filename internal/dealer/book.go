@@ -10,7 +10,8 @@ import (
 	"riffle/internal/journal"
 )
 
-// maxBooks is the capacity of the cache of books, over all logs: 7 KiB each.
+// maxBooks is the capacity of the cache of books, over all logs: 7 KiB each, 22 with the longest
+// seeds and most hands.
 const maxBooks = 2048
 
 // A book tells which round of a book of commitments is next.

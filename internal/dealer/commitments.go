@@ -124,7 +124,7 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 			d.open.Add(record.ID, c)
 		}
 		if tree != nil {
-			d.books.Add(record.ID, newBook(tree))
+			d.books.ContainsOrAdd(record.ID, newBook(tree)) // a caller who lists commitments may be first
 		}
 		d.options.Observe(Committed)
 		return c.commitment(), nil
