@@ -10,19 +10,21 @@ import (
 	"riffle/internal/journal"
 )
 
-// maxBooks is the capacity of the cache of books, over all logs: 7 KiB each, 22 with the longest
+// maxBooks is the capacity of the cache of books, over all logs: 9 KiB each, 40 with the longest
 // seeds and most hands.
 const maxBooks = 2048
 
 // A book tells which round of a book of commitments is next.
 type book struct {
 	turn *semaphore.Weighted // of the one request that deals a round
-	tree *audit.Book
+	tree *audit.Book         // nil until a round is dealt
 
 	isKnown bool   // the other members are as in the log, unless another process dealt a round
 	used    uint64 // rounds
 	holder  uint64 // log index of the record that holds the claim: the book, or its last round
 }
+
+func newBook(tree *audit.Book) *book { return &book{turn: semaphore.NewWeighted(1), tree: tree} }
 
 // errRoundTaken is for a round that another process dealt first.
 var errRoundTaken = errors.New("the round of the book was taken")
@@ -30,12 +32,16 @@ var errRoundTaken = errors.New("the round of the book was taken")
 // dealRound deals the next round of the draft's book, one request after the other, and again if
 // another process took the round.
 func (d *Dealer) dealRound(ctx context.Context, t *Draft, key *journal.Key) (*Shuffle, error) {
-	c := t.committed
-	b := d.findBook(c)
+	c, b := t.committed, t.committed.book
 	if err := b.turn.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
 	defer b.turn.Release(1)
+	if b.tree == nil {
+		statement := c.record.Statement
+		statement.Seed = c.seed
+		b.tree = audit.NewBook(&statement, c.record.Count)
+	}
 	for {
 		if err := d.locate(ctx, b, c); err != nil {
 			return nil, err
@@ -44,7 +50,7 @@ func (d *Dealer) dealRound(ctx context.Context, t *Draft, key *journal.Key) (*Sh
 			return nil, d.checkOpen(ctx, c, d.journal.Now()) // it is not
 		}
 		round := b.used + 1
-		t.committed = &committed{c.index, c.record, audit.RoundSeed(c.seed, round), b.holder, round, b.tree.Path(round)}
+		t.committed = &committed{c.index, c.record, audit.RoundSeed(c.seed, round), nil, b.holder, round, b.tree.Path(round)}
 		made, err := d.deal(ctx, t, key)
 		if b.isKnown = err == nil; b.isKnown {
 			b.used, b.holder = made.Round, made.LogIndex
@@ -53,22 +59,6 @@ func (d *Dealer) dealRound(ctx context.Context, t *Draft, key *journal.Key) (*Sh
 			return made, err
 		}
 	}
-}
-
-func newBook(tree *audit.Book) *book { return &book{turn: semaphore.NewWeighted(1), tree: tree} }
-
-// findBook returns the book of a commitment.
-func (d *Dealer) findBook(c *committed) *book {
-	if b, ok := d.books.Get(c.record.ID); ok {
-		return b
-	}
-	statement := c.record.Statement
-	statement.Seed = c.seed
-	b := newBook(audit.NewBook(&statement, c.record.Count))
-	if first, found, _ := d.books.PeekOrAdd(c.record.ID, b); found {
-		return first
-	}
-	return b
 }
 
 // locate finds how much of the book was used, unless that is known.

@@ -59,20 +59,29 @@ type committed struct {
 	index  uint64
 	record *audit.Record
 	seed   rng.Seed
+	book   *book // nil for another commitment, and for a round
 
 	holder uint64      // log index of the last round of the book, which holds the claim; 0 for none
 	round  uint64      // of a book; 0 for none
 	path   []tlog.Hash // from the round to the book
 }
 
-// maxOpen is the capacity of the caches of open commitments, over all logs, some 20 MB at most. A
+// maxOpen is the capacity of the caches of open commitments, over all logs, some 30 MB at most. A
 // cached commitment may have been used by another replica; the append detects that.
 const maxOpen = 1 << 14
 
-// isSmall reports whether the commitment takes one kilobyte at most, and is worth a place in the
-// cache. Those with players, thousands of hands or long seeds are read again.
-func (c *committed) isSmall() bool {
-	return c.record.Players == nil && len(c.seed)+8*len(c.record.Statement.Hands)+len(c.record.SealedSeed) <= 1024
+// cache keeps a new commitment that takes one kilobyte at most, without players: others are read
+// again. Of a book it keeps the first that was found, which has its turn, and returns that.
+func (d *Dealer) cache(c *committed) *committed {
+	id, size := c.record.ID, len(c.seed)+8*len(c.record.Statement.Hands)+len(c.record.SealedSeed)
+	if c.book != nil {
+		if first, found, _ := d.books.PeekOrAdd(id, c); found {
+			return first
+		}
+	} else if c.record.Players == nil && size <= 1024 {
+		d.open.Add(id, c)
+	}
+	return c
 }
 
 // commitment returns the public part, with the status open.
@@ -98,10 +107,10 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if err != nil {
 			return nil, err
 		}
-		var tree *audit.Book
+		c := &committed{record: record, seed: draft.Seed}
 		if rounds := draft.Plan.Request.Count; rounds != nil {
-			record.Count, tree = *rounds, audit.NewBook(&record.Statement, *rounds)
-			record.Commitment = audit.Commitment(tree.Root())
+			c.book = newBook(audit.NewBook(&record.Statement, *rounds))
+			record.Count, record.Commitment = *rounds, audit.Commitment(c.book.tree.Root())
 		}
 		record.Statement.Seed = nil
 		record.Deadline = record.Time.Add(cmp.Or(r.Expiry, d.options.Deadline))
@@ -112,7 +121,6 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if err = d.seal(ctx, r.OpensAt, record, draft.Seed); err != nil {
 			return nil, err
 		}
-		c := &committed{record: record, seed: draft.Seed}
 		c.index, err = d.Append(ctx, draft, &journal.Entry{
 			Record: record, Sidecar: journal.Sidecar{Key: r.Key},
 			Claims: []ledger.Claim{{Name: journal.CommitmentClaim(record.ID), Due: record.Deadline.UnixMicro()}},
@@ -120,12 +128,7 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c.isSmall() {
-			d.open.Add(record.ID, c)
-		}
-		if tree != nil {
-			d.books.ContainsOrAdd(record.ID, newBook(tree)) // a caller who lists commitments may be first
-		}
+		d.cache(c)
 		d.options.Observe(Committed)
 		return c.commitment(), nil
 	})
@@ -219,6 +222,9 @@ func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, 
 	if c, ok := d.open.Get(id); ok {
 		return c, nil
 	}
+	if c, ok := d.books.Get(id); ok {
+		return c, nil
+	}
 	stored, err := d.readCommitment(ctx, id)
 	if err == nil {
 		stored, err = d.journal.CarryCommitment(ctx, stored)
@@ -231,8 +237,9 @@ func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, 
 		return nil, err
 	}
 	c := &committed{index: stored.Index, record: stored.Record, seed: seed}
-	if stored.Count > 0 && c.isSmall() { // whose seed takes long to check
-		d.open.Add(id, c)
+	if stored.Count > 0 { // whose seed takes long to check
+		c.book = newBook(nil)
+		c = d.cache(c)
 	}
 	return c, nil
 }
@@ -251,7 +258,7 @@ func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index
 		return 0, err
 	}
 	defer done()
-	if _, cached := d.open.Get(id); !cached {
+	if c.round == 0 && !d.open.Contains(id) {
 		if err := d.checkOpen(ctx, c, e.Record.Time); err != nil {
 			return 0, err
 		}

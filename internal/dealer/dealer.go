@@ -56,7 +56,7 @@ type Dealer struct {
 	rules   *plan.Rules
 	options Options
 	open    *lru.Cache[uuid.UUID, *committed]
-	books   *lru.Cache[uuid.UUID, *book]
+	books   *lru.Cache[uuid.UUID, *committed]
 	asking  singleflight.Group // for signatures of beacons, by their rounds
 	sealing *semaphore.Weighted
 }
@@ -68,7 +68,7 @@ func New(j *journal.Journal, rules *plan.Rules, options Options) *Dealer {
 		options.Observe = func(Event) {}
 	}
 	open, _ := lru.New[uuid.UUID, *committed](max(1, maxOpen/max(1, options.CacheShare))) // it fails for 0
-	books, _ := lru.New[uuid.UUID, *book](max(1, maxBooks/max(1, options.CacheShare)))
+	books, _ := lru.New[uuid.UUID, *committed](max(1, maxBooks/max(1, options.CacheShare)))
 	return &Dealer{journal: j, rules: rules, options: options, open: open, books: books, sealing: semaphore.NewWeighted(1)}
 }
 
@@ -112,7 +112,7 @@ func (d *Dealer) Shuffle(ctx context.Context, r *Request) (*Shuffle, error) {
 		if err := r.ReserveFor(&draft.Plan.Statement); err != nil {
 			return nil, err
 		}
-		if c := draft.committed; c != nil && c.record.Count > 0 {
+		if c := draft.committed; c != nil && c.book != nil {
 			return d.dealRound(ctx, draft, r.Key)
 		}
 		return d.deal(ctx, draft, r.Key)
