@@ -71,11 +71,11 @@ func (k *open) Run(ctx context.Context, c *console) error {
 	if len(used) > 0 {
 		for _, p := range used {
 			if p.record.CommitmentID == made.ID {
-				opened := made.SeedOf(seed, p.record.Round)
-				if p.file.Seed != nil && !bytes.Equal(p.file.Seed, opened) {
+				sealed := made.SeedOf(seed, p.record.Round)
+				if p.file.Seed != nil && !bytes.Equal(p.file.Seed, sealed) {
 					return fmt.Errorf("the proof of %s has another seed than the one that was sealed: %w", p.record.ID, errFindings)
 				}
-				p.file.Seed = opened
+				p.file.Seed = sealed
 			}
 			if _, err := c.out.Write(p.file.Text()); err != nil {
 				return err
@@ -179,8 +179,8 @@ func (o *opened) follow(ctx context.Context, made *audit.Record, seed rng.Seed) 
 		Kind: audit.KindShuffle, ID: made.ID, Time: made.Time, Statement: made.Statement, Parameters: made.Parameters,
 		ItemsDigest: made.ItemsDigest, ClientSeed: o.ClientSeed, CommitmentID: made.ID, Count: made.Count, Round: o.Round,
 	}
-	if made.Players != nil && len(r.ClientSeed) > audit.MaxClientSeed { // the text that joins many seeds of players
-		r.Joined, r.ClientSeed = r.ClientSeed, audit.DigestOf(r.ClientSeed)
+	if made.Players != nil {
+		r.ClientSeed, r.Joined = audit.SeedOfJoined(o.ClientSeed)
 	}
 	if r.Statement.Seed = seed; made.Count > 0 {
 		r.Path = audit.NewBook(&r.Statement, made.Count).Path(o.Round)

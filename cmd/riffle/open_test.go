@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,11 +12,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
+	"riffle/internal/rng"
 )
 
 // What quicknet published in its rounds 995, which a vector has as a beacon, and 1000.
@@ -171,5 +176,28 @@ func TestOpen(t *testing.T) {
 		require.ErrorContains(t, err, v.want, v.args)
 		assert.Equal(t, v.code, exitCode(err), v.args)
 		assert.Empty(t, out, v.args)
+	}
+}
+
+// TestOpenWithManySeeds opens a commitment whose players' seeds are too long for a client seed: the
+// text that joins them leads to the order.
+func TestOpenWithManySeeds(t *testing.T) {
+	players, seeds := audit.Players{}, map[string]string{}
+	for _, name := range []string{"ann", "bob", "cleo", "dan"} {
+		seeds[name] = strings.Repeat(name[:1], 64)
+		players[name] = fmt.Sprintf("%x", sha256.Sum256([]byte(name+"\n"+seeds[name])))
+	}
+	_, joined, err := players.Join(seeds)
+	require.NoError(t, err)
+	seed := rng.Seed(bytes.Repeat([]byte("seed"), 8))
+	s := audit.Statement{Algorithm: "fisher-yates", Size: 9, Draw: 9, Repeat: 1, Input: audit.RangeInput, Seed: seed}
+	made := &audit.Record{Kind: audit.KindCommitment, ID: uuid.Must(uuid.NewV7()), Time: time.Now(), Players: players, Commitment: s.Commitment()}
+	made.Statement, made.Deadline = s, made.Time.Add(time.Hour)
+	made.Statement.Seed = nil
+	for text, shuffles := range map[string]int{joined: 1, joined[1:]: 0} {
+		o := &opened{ClientSeed: text}
+		err := o.follow(t.Context(), made, seed)
+		assert.Equal(t, shuffles == 1, err == nil, err)
+		assert.Len(t, o.Shuffles, shuffles)
 	}
 }

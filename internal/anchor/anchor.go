@@ -70,9 +70,11 @@ func (p *Places) UnmarshalText(text []byte) error {
 	var locations []string
 	for part := range strings.SplitSeq(string(text), ",") {
 		part = strings.TrimSpace(part)
-		if n := len(locations); n > 0 && part != "" && !strings.Contains(part, "://") && !filepath.IsAbs(part) {
+		switch n := len(locations); {
+		case part == "":
+		case n > 0 && !strings.Contains(part, "://") && !filepath.IsAbs(part):
 			locations[n-1] += "," + part // a database may have several hosts
-		} else if part != "" {
+		default:
 			locations = append(locations, part)
 		}
 	}

@@ -60,14 +60,21 @@ func (p Players) Join(seeds map[string]string) (clientSeed, joined string, err e
 		}
 		parts[i] = name + ":" + seed
 	}
-	if joined = strings.Join(parts, " "); len(joined) <= MaxClientSeed {
-		return joined, "", nil
-	}
-	return DigestOf(joined), joined, nil
+	clientSeed, joined = SeedOfJoined(strings.Join(parts, " "))
+	return clientSeed, joined, nil
 }
 
-// DigestOf returns the client seed for a joined text that is too long to be one.
-func DigestOf(joined string) string {
+// SeedOfJoined returns the client seed of the joined seeds of players: the text or, if that is too
+// long, its digest and the text, as [Players.Join] returns them.
+func SeedOfJoined(text string) (clientSeed, joined string) {
+	if len(text) <= MaxClientSeed {
+		return text, ""
+	}
+	return digestOf(text), text
+}
+
+// digestOf returns the client seed for a joined text that is too long to be one.
+func digestOf(joined string) string {
 	sum := sha256.Sum256([]byte(joined))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }

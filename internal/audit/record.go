@@ -232,7 +232,7 @@ var members = []member{
 	{"commitment_id", func(r *Record) bool { return r.Kind == KindVoid || r.UsesCommitment() }, func(r *Record) any { return &r.CommitmentID }, func(r *Record) bool {
 		return r.Kind == KindVoid || r.ClientSeed != ""
 	}},
-	{"joined", func(r *Record) bool { return r.UsesCommitment() && r.Joined != "" }, func(r *Record) any { return &r.Joined }, func(r *Record) bool { return len(r.Joined) > MaxClientSeed && r.ClientSeed == DigestOf(r.Joined) }},
+	{"joined", func(r *Record) bool { return r.UsesCommitment() && r.Joined != "" }, func(r *Record) any { return &r.Joined }, func(r *Record) bool { return len(r.Joined) > MaxClientSeed && r.ClientSeed == digestOf(r.Joined) }},
 	{"count", (*Record).isOfBook, func(r *Record) any { return &r.Count }, func(r *Record) bool { return r.Count >= 2 && r.Players == nil }},
 	{"round", (*Record).hasRound, func(r *Record) any { return &r.Round }, func(r *Record) bool { return 1 <= r.Round && r.Round <= r.Count }},
 	{"path", func(r *Record) bool { return r.hasRound() && r.Kind == KindShuffle }, func(r *Record) any { return &r.Path }, func(r *Record) bool {

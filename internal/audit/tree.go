@@ -171,17 +171,21 @@ func (b *Book) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 			list[i] = b.upper.hashes[tlog.StoredHashIndex(level-partLevel, n)]
 			continue
 		}
-		number := n >> (partLevel - level)
-		in := b.last
-		if number != in.number {
-			if number != b.part.number {
-				b.part = b.newPart(number)
-			}
-			in = b.part
-		}
-		list[i] = in.hashes[tlog.StoredHashIndex(level, n-number<<(partLevel-level))]
+		p := b.find(n >> (partLevel - level))
+		list[i] = p.hashes[tlog.StoredHashIndex(level, n-p.number<<(partLevel-level))]
 	}
 	return list, nil
+}
+
+// find returns a part.
+func (b *Book) find(number int64) *part {
+	switch {
+	case number == b.last.number:
+		return b.last
+	case number != b.part.number:
+		b.part = b.newPart(number)
+	}
+	return b.part
 }
 
 // Root returns the commitment of the book.

@@ -10,6 +10,7 @@ package journal
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -88,8 +89,8 @@ func newID(now time.Time, random io.Reader) (id uuid.UUID, err error) {
 	return id, nil
 }
 
-// The sizes of most records, and of each hash of their paths, in bytes.
-const recordSize, hashSize = 1024, 67
+// The sizes of most records, and of each hash in a path as hex digits between quotes, in bytes.
+const recordSize, hashSize = 1024, 2*sha256.Size + len(`"",`)
 
 // Append writes an entry and returns its log index once the record is durable. The error is one of
 // the ledger's: a [*ledger.NotUniqueError] names the first attempt at the reference, a

@@ -208,14 +208,14 @@ func (p *Pages) render(tag, prefix string, v view) (top, bottom []byte) {
 		"Title": title, "Document": v.document, "Path": v.path, "Docs": p.docs, "Picture": v.picture, "IsOperation": strings.HasPrefix(v.path, "api/"), "IsContract": v.isContract(),
 		"Workers": fmt.Sprintf(`{"worker":%q,"own":%q}`, p.names["lab/worker"], p.names["lab/own"]),
 	}
+	p.turn.Lock()
+	defer p.turn.Unlock()
 	return p.execute("top", values), p.execute("bottom", values)
 }
 
 // execute returns a part of the frame.
 func (p *Pages) execute(part string, values map[string]any) []byte {
 	var text bytes.Buffer
-	p.turn.Lock()
-	defer p.turn.Unlock()
 	if err := p.frame.ExecuteTemplate(&text, part, values); err != nil {
 		panic(err) // the template was tested with each page
 	}
