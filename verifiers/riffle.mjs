@@ -19,7 +19,7 @@
 // end. proofs has the same for each group of proofs, with their names. It never throws.
 //
 // All texts are made of messages: messages has that of the headline and those of the notes. render(message, table) says one in
-// another language, by a table such as internal/audit/prooffile/messages.json has.
+// another language, by a table such as internal/audit/message/messages.json has.
 //
 //   node riffle.mjs --help
 const {subtle} = globalThis.crypto;
@@ -28,7 +28,7 @@ const MAX_CARDS = 4096, MAX_PILES = 256, MAX_SEALS = 4096; // of a shoe
 const MAX_TREE = 2n ** 62n; // records of a log
 const MAX_DEPTH = 200; // of JSON: levels
 const MAX_HELD = 10_000, NONE = new Uint32Array(0);
-const MAX_TEXT = 64 * 2 ** 20, TOO_LONG = 'it is longer than 64 MiB'; // a text, in bytes
+const MAX_MIB = 64, MAX_TEXT = MAX_MIB * 2 ** 20; // a text, in bytes
 
 const encoder = new TextEncoder(), utf8 = (text) => encoder.encode(text);
 function concat(parts) { // of bytes and texts; tens of thousands of Blobs, which could do it too, crash a tab of Chromium
@@ -40,14 +40,19 @@ function concat(parts) { // of bytes and texts; tens of thousands of Blobs, whic
 }
 const sha256 = async (...parts) => new Uint8Array(await subtle.digest('SHA-256', concat(parts)));
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+const byBytes = (a, b) => hex(utf8(a)) < hex(utf8(b)) ? -1 : 1; // sorts texts
 const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const unbase64 = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-const demand = (truth, message) => { if (!truth) throw new Error(message); };
+class Fault extends Error { // said is a message of why
+  constructor(said) { super(render(said)); this.said = said; }
+}
+const demand = (truth, id, values) => { if (!truth) throw new Fault(message(id, values)); };
+const reasonOf = (error) => error.said ?? message('text', {text: error.message});
 const count = (n, what) => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 // ---- JSON. Any layout is accepted. A value's text is verbatim, without white space.
 
-class NotJSON extends Error {}
+const notJSON = () => new Fault(message('why.json'));
 class Value { // value is a string, Map, List, boolean or null; undefined for a number, which has its text alone
   constructor(source, start, end) { this.source = source; this.start = start; this.end = end; }
   get text() { return this.source.text.slice(this.start, this.end); }
@@ -104,7 +109,7 @@ function parseAll(text, most = Infinity) {
     const start = at - 1;
     for (let slashes = 1; slashes % 2 === 1;) {
       at = text.indexOf('"', at) + 1;
-      if (at === 0) throw new NotJSON('not JSON');
+      if (at === 0) throw notJSON();
       for (slashes = 0; text[at - 2 - slashes] === '\\';) slashes++;
     }
     return text.slice(start, at);
@@ -112,7 +117,7 @@ function parseAll(text, most = Infinity) {
   const next = () => {
     TOKEN.lastIndex = at;
     token = TOKEN.exec(text);
-    if (!token) throw new NotJSON('not JSON');
+    if (!token) throw notJSON();
     at = TOKEN.lastIndex;
     if (token[1]) token[1] = quoted();
     token.piece = token[1] ?? token[2] ?? token[3] ?? token[4] ?? '';
@@ -123,19 +128,19 @@ function parseAll(text, most = Infinity) {
     next();
   };
   const expect = (piece) => {
-    if (token.piece !== piece) throw new NotJSON('not JSON');
+    if (token.piece !== piece) throw notJSON();
     take();
   };
   const string = () => {
     let value;
-    try { value = JSON.parse(token[1]); } catch { throw new NotJSON('not JSON'); }
-    if (/\p{Cs}/u.test(value)) throw new NotJSON('not JSON');
+    try { value = JSON.parse(token[1]); } catch { throw notJSON(); }
+    if (/\p{Cs}/u.test(value)) throw notJSON();
     take();
     return value;
   };
   const read = (depth) => {
     const node = new Value(source, length), [, isString, isNumber, word, mark] = token;
-    if (depth > MAX_DEPTH && '[{'.includes(mark)) throw new NotJSON('not JSON');
+    if (depth > MAX_DEPTH && '[{'.includes(mark)) throw notJSON();
     if (isString !== undefined) node.value = string();
     else if (isNumber !== undefined) take();
     else if (word) { node.value = JSON.parse(word); take(); } else if (mark === '[') {
@@ -151,14 +156,14 @@ function parseAll(text, most = Infinity) {
       take();
       while (token.piece !== '}') {
         if (node.value.size > 0) expect(',');
-        if (token[1] === undefined) throw new NotJSON('not JSON');
+        if (token[1] === undefined) throw notJSON();
         const name = string();
         expect(':');
         if (node.value.has(name)) source.duplicate = node.duplicate = name;
         node.value.set(name, read(depth + 1));
       }
       take();
-    } else throw new NotJSON('not JSON');
+    } else throw notJSON();
     node.end = length;
     return node;
   };
@@ -178,8 +183,8 @@ function parseAll(text, most = Infinity) {
 // Parses one JSON text, in which no member is there twice.
 function parse(text) {
   const values = parseAll(text, 2);
-  if (values.length !== 1) throw new NotJSON('not JSON');
-  if (values[0].source.duplicate !== undefined) throw new NotJSON('a member is there twice');
+  if (values.length !== 1) throw notJSON();
+  demand(values[0].source.duplicate === undefined, 'why.json.twice');
   return values[0];
 }
 // The same text for all layouts of a value. Numbers stay verbatim.
@@ -246,13 +251,15 @@ const usesCommitment = (record) => ['shuffle', 'shoe'].includes(record?.kind) &&
 const shoeOf = (record) => record?.kind === 'shoe' ? record.id : record && changesShoe(record) ? record.audit_id : undefined;
 
 async function readRecord(text) {
-  const node = parse(text), record = plain(node);
-  demand(node.value instanceof Map, 'the record is not a JSON object');
+  let node;
+  try { node = parse(text); } catch { /* and so no record */ }
+  demand(node?.value instanceof Map, 'why.record');
+  const record = plain(node);
   const like = (form) => (value) => typeof value === 'string' && form.test(value);
   const between = (low, high = Infinity) => (n) => Number.isSafeInteger(n) && n >= low && n <= high;
   const isTime = (end) => like(TIME)(end) && end >= '1970' && new Date(end).toJSON()?.slice(0, 19) === end.slice(0, 19); // 30 February
   const isLater = (end) => isTime(end) && end > record.time;
-  const {kind} = record, ofShoe = kind === 'shoe' || changesShoe(record);
+  const kind = string(node.value.get('kind')), ofShoe = kind === 'shoe' || changesShoe(record);
   const places = {__proto__: null, // from where to where: a place or a pile
     draw: [`shoe|${PILE}`, `dealt|${PILE}`], add: ['dealt|out', PILE], return: [`dealt|out|${PILE}`, 'shoe'],
     reshuffle: [`shoe|all|${PILE}`, '']}[kind] ?? ['', ''];
@@ -296,11 +303,14 @@ async function readRecord(text) {
   if (record.to !== 'dealt') members = members.map((name) => name === 'put?' ? 'put' : name);
   for (const [name, rule] of Object.entries(rules)) {
     if (!MEMBERS[kind] && !members.includes(name)) continue; // of an unknown kind
-    const isAllowed = members.includes(name) || members.includes(`${name}?`);
-    demand(name in record ? isAllowed && rule(record[name]) : !members.includes(name), `the record's ${name} is not valid`);
+    const value = node.value.get(name), isRequired = members.includes(name), isAllowed = isRequired || members.includes(`${name}?`);
+    demand(value || !isRequired, 'why.record.missing', {name});
+    let fits = !value;
+    try { fits ||= isAllowed && rule(record[name]); } catch { /* of another type, such as hands that are no array */ }
+    demand(fits, 'why.record.member', {name, text: value && short(value.text)});
   }
   if (MEMBERS[kind] && record.joined) {
-    demand(record.client_seed === `sha256:${hex(await sha256(record.joined))}`, "the record's client seed is not the digest of its joined text");
+    demand(record.client_seed === `sha256:${hex(await sha256(record.joined))}`, 'why.record.member', {name: 'client_seed'});
   }
   return record;
 }
@@ -419,31 +429,29 @@ const LOG_KEY = new RegExp(`^(${KEY_NAME})\\+([0-9a-f]{8})\\+(${B}{44})$`, 'u');
 const TLOG_PROOF = new RegExp(`^c2sp\\.org/tlog-proof@v1\nindex (0|[1-9]\\d{0,18})\n((?:${HASH}\n){0,63})\n` +
   `(([^\\x00-\\x1f]+)\n([1-9]\\d{0,18})\n(${HASH})\n)\n((?:— ${NAME} ${SIGNATURE}\n){1,100})$`, 'u');
 
-class NoFile extends Error {} // it shows nothing, and so is not false either
+class NoFile extends Fault {} // it shows nothing, and so is not false either
 async function readFile(node) {
-  if (node.problem) throw new NoFile(`${node.problem}, and so not a proof file`);
-  if (!(node.value instanceof Map && node.value.has('record'))) throw new NoFile('it has no member record, and so is not a proof file');
-  demand(node.duplicate === undefined, `its member ${node.duplicate} is there twice`);
-  for (const name of node.value.keys()) demand(FILE.includes(name), `it has a member ${JSON.stringify(name)}, which no proof file has`);
+  if (node.problem) throw new NoFile(node.problem);
+  if (!(node.value instanceof Map && node.value.has('record'))) throw new NoFile(message('why.file.record'));
+  demand(node.duplicate === undefined && node.value.size === FILE.length, 'why.file.members');
   const file = {};
   for (const name of FILE) {
     const value = node.value.get(name)?.value;
-    demand(typeof value === 'string' || (name === 'seed' && value === null), `its member ${name} is missing, or not a string`);
+    demand(typeof value === 'string' || (name === 'seed' && value === null), 'why.file.member', {name});
     file[name] = value;
   }
-  demand(file.spec === 'riffle/1', `the file is of ${JSON.stringify(file.spec)}, not of riffle/1`);
-  demand(/^([0-9a-f]{2})+$/.test(file.seed ?? '00'), 'its seed is not in lower-case hex, two digits a byte');
+  demand(file.spec === 'riffle/1', 'why.file.spec', file);
+  demand(/^([0-9a-f]{2})+$/.test(file.seed ?? '00'), 'why.file.seed');
   const key = await readKey(file.log_key), tlog = TLOG_PROOF.exec(file.tlog_proof);
-  demand(tlog, 'its tlog_proof does not have its form');
+  demand(tlog, 'why.file.tlog');
   const [, index, path, note, origin, leaves, root, lines] = tlog, number = {index: BigInt(index), leaves: BigInt(leaves)};
-  demand(number.index < 2n ** 63n && number.leaves <= MAX_TREE, 'its tlog_proof does not have its form');
+  demand(number.index < 2n ** 63n && number.leaves <= MAX_TREE, 'why.file.tlog');
   const signatures = [...lines.matchAll(/— (.+) (.+)\n/g)].map(([, by, data]) => ({by, data: unbase64(data)}));
   return {...file, ...number, key, path: path.split('\n').slice(0, -1).map(unbase64), note, origin, root: hex(unbase64(root)), signatures};
 }
 async function readKey(text) {
   const [, name, id, base64] = LOG_KEY.exec(text) ?? [], point = name && unbase64(base64);
-  demand(name && point[0] === 1 && hex(await sha256(name, '\n', point)).startsWith(id),
-    'not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>');
+  demand(name && point[0] === 1 && hex(await sha256(name, '\n', point)).startsWith(id), 'why.key');
   return {name, id, point: point.slice(1)};
 }
 // Where a path leads from a leaf in a tree of size leaves; undefined if it does not have the length for that.
@@ -457,12 +465,15 @@ async function rootOf(leaf, index, size, path) {
 
 // A step is ok, wrong, unchecked (it was asked for or is required, and something is missing) or skipped (nobody asked).
 class Steps extends Array {
-  add(name, state, said) { this.push({name, state, message: asMessage(said)}); }
+  add(name, state, message) { this.push({name, state, message}); }
   find(name) { return Array.prototype.find.call(this, (step) => step.name === name); }
   first(state) { return Array.prototype.find.call(this, (step) => step.state === state); }
   has(name, state) { return this.find(name)?.state === state; }
 }
-const short = (text) => [...text].length > 60 ? `${[...text].slice(0, 60).join('')}...` : text;
+const short = (text) => { // 60 characters at most, of 2 units each at most
+  const start = [...text.slice(0, 122)];
+  return start.length > 60 ? `${start.slice(0, 60).join('')}...` : text;
+};
 
 // Checks one proof file. given has key, policy, items, salt, order, handOf and anyOrder, where there are any; heldBack is the
 // state of the step order if the seed is secret, by the record.
@@ -470,25 +481,24 @@ async function checkFile(node, given, heldBack) {
   const entry = {steps: new Steps()}, {steps} = entry;
   try {
     const file = await readFile(node);
-    demand(!given.key || given.key === file.log_key, `the log of the file has the key ${file.log_key}, and the key given is ${given.key}`);
-    demand(!hasLogs(given) || given.policy.logs.includes(file.log_key), `the log of the file has the key ${file.log_key}, which the policy does not name`);
+    demand(!given.key || given.key === file.log_key, 'why.file.key', {has: file.log_key, given: given.key});
+    demand(!hasLogs(given) || given.policy.logs.includes(file.log_key), 'why.file.policy', {has: file.log_key});
     entry.file = file;
     steps.add('proof', 'ok', message(hasKey(given) ? 'proof.key' : 'proof.no-key'));
   } catch (error) {
-    steps.add('proof', error instanceof NoFile ? 'unchecked' : 'wrong', error.message);
+    steps.add('proof', error instanceof NoFile ? 'unchecked' : 'wrong', reasonOf(error));
     return entry;
   }
   try {
     const {file} = entry, record = await readRecord(file.record);
-    if (!MEMBERS[record.kind]) {
-      steps.add('record', 'unchecked', `a record of an unknown kind, "${record.kind}": a later version may be able to check it`);
-    } else {
-      demand(file.client_seed === (record.client_seed ?? ''), 'the file and the record have different client seeds');
-      demand(deals(record) || file.seed === null, `a record of kind ${record.kind} has no seed, and the file has one`);
+    if (!MEMBERS[record.kind]) steps.add('record', 'unchecked', message('why.record.kind', record));
+    else {
+      demand(file.client_seed === (record.client_seed ?? ''), 'why.record.client-seed');
+      demand(deals(record) || file.seed === null, 'why.record.seed', record);
       entry.record = record;
       steps.add('record', 'ok', describe(record));
     }
-  } catch (error) { steps.add('record', 'wrong', error.message); }
+  } catch (error) { steps.add('record', 'wrong', reasonOf(error)); }
   if (entry.record) await replay(entry, given, heldBack(entry.record));
   await checkInclusion(entry);
   await checkSignature(entry);
@@ -498,10 +508,9 @@ async function checkFile(node, given, heldBack) {
 async function checkInclusion({file, steps}) {
   const leaf = await sha256(Uint8Array.of(0), file.record), top = await rootOf(leaf, file.index, file.leaves, file.path);
   if (file.index >= file.leaves) {
-    steps.add('inclusion', 'wrong', `the tree has ${file.leaves} records, and this claims to be number ${file.index}, from 0`);
-  } else if (!top || hex(top) !== file.root) {
-    steps.add('inclusion', 'wrong', 'the hashes do not lead from this record to the root of the checkpoint');
-  } else steps.add('inclusion', 'ok', message('inclusion', {index: file.index, size: file.leaves}));
+    steps.add('inclusion', 'wrong', message('why.index', {index: file.index, size: file.leaves}));
+  } else if (!top || hex(top) !== file.root) steps.add('inclusion', 'wrong', message('why.path'));
+  else steps.add('inclusion', 'ok', message('inclusion', {index: file.index, size: file.leaves}));
 }
 async function checkSignature({file: {key, origin, note, signatures}, steps}) {
   const own = signatures.filter(({by, data}) => by === key.name && hex(data).startsWith(key.id));
@@ -511,9 +520,9 @@ async function checkSignature({file: {key, origin, note, signatures}, steps}) {
     holds = (await Promise.all(own.map(({data}) => subtle.verify('Ed25519', verifier, data.slice(4), text)))).every(Boolean);
   } catch { // the key is no point of the curve
   }
-  if (origin !== key.name) steps.add('signature', 'wrong', `the checkpoint is of "${origin}", and the key is of "${key.name}"`);
-  else if (own.length === 0) steps.add('signature', 'wrong', `the checkpoint is not signed by the key of ${key.name}`);
-  else if (!holds) steps.add('signature', 'wrong', 'a signature of the checkpoint, of the name and hash of the key, is wrong');
+  if (origin !== key.name) steps.add('signature', 'wrong', message('why.origin', {origin, log: key.name}));
+  else if (own.length === 0) steps.add('signature', 'wrong', message('why.unsigned', {log: key.name}));
+  else if (!holds) steps.add('signature', 'wrong', message('why.signature'));
   else steps.add('signature', 'ok', message('signature', {log: key.name}));
 }
 
@@ -524,10 +533,10 @@ const hasLogs = ({policy}) => policy?.logs.length > 0;
 const hasKey = (given) => given.key || hasLogs(given); // the log of a file must be one that was given
 async function readPolicy(text) {
   const names = new Set(['none']), seen = new Set(), groups = [], policy = {logs: [], witnesses: []};
-  const define = (name) => { demand(!names.has(name), `there is another ${name}`); names.add(name); };
+  const define = (name) => { demand(!names.has(name), 'why.policy.name', {name}); names.add(name); };
   const own = (key) => { // no two logs or witnesses share a key, or a name in one
     const [name, , base64] = key.split(/\+([0-9a-f]{8})\+/), point = hex(unbase64(base64)).slice(2);
-    demand(!seen.has(`name ${name}`) && !seen.has(point), 'the key or its name is there twice');
+    demand(!seen.has(`name ${name}`) && !seen.has(point), 'why.policy.twice');
     seen.add(`name ${name}`).add(point);
   };
   const lines = {
@@ -535,34 +544,31 @@ async function readPolicy(text) {
     witness: async (name, key) => {
       const [, keyName, id, base64] = WITNESS_KEY.exec(key) ?? [], bytes = base64 && unbase64(base64);
       demand(bytes && (bytes[0] === 4 && bytes.length === 33 || bytes[0] === 6 && bytes.length === 1313) &&
-        hex(await sha256(keyName, '\n', bytes)).startsWith(id), 'not a witness with its verifier key, of type 04 or 06');
+        hex(await sha256(keyName, '\n', bytes)).startsWith(id), 'why.policy.witness');
       own(key);
       define(name);
       policy.witnesses.push({name, keyName, id, verify: await verifierOf(bytes, keyName)});
     },
     group: (name, number, ...members) => {
       const least = {any: 1, all: members.length}[number] ?? (/^[1-9]\d*$/.test(number) ? Number(number) : 0);
-      demand(least >= 1 && least <= members.length, `a group of ${members.length} cannot need ${number} of them`);
+      demand(least >= 1 && least <= members.length, 'why.policy.group', {members: members.length, number});
       demand(members.every((member) => member !== 'none' && names.has(member)) && new Set(members).size === members.length,
-        'a member that no line before it names, or twice');
+        'why.policy.member');
       define(name);
       groups.push({name, least, members});
     },
-    quorum: (name) => {
-      demand(!policy.quorum && names.has(name), 'the quorum is one that no line before it names, or there are two');
-      policy.quorum = name;
-    },
+    quorum: (name) => { demand(!policy.quorum && names.has(name), 'why.policy.end'); policy.quorum = name; },
   };
   for (const [i, line] of text.split('\n').entries()) {
     const [keyword, ...words] = line.replace(/\r$/, '').split(/[ \t]+/).filter(Boolean);
     if (!keyword || keyword.startsWith('#')) continue;
     try {
       const [least, most] = {__proto__: null, log: [1, 2], witness: [2, 3], group: [3, Infinity], quorum: [1, 1]}[keyword] ?? [];
-      demand(words.length >= least && words.length <= most, 'it is no line of a policy, by its first word or their number');
+      demand(words.length >= least && words.length <= most, 'why.policy.line');
       await lines[keyword](...words);
-    } catch ({message}) { throw new Error(`line ${i + 1}: ${message}`); }
+    } catch (error) { throw new Fault(message('why.line', {n: i + 1, what: reasonOf(error)})); }
   }
-  demand(policy.quorum, 'it has no quorum: a line such as quorum NAME says which witness or group has to cosign');
+  demand(policy.quorum, 'why.policy.quorum');
   const suffice = (cosigned) => { // each group is counted once, after its members
     const met = new Set(cosigned);
     for (const {name, least, members} of groups) if (members.filter((member) => met.has(member)).length >= least) met.add(name);
@@ -601,7 +607,7 @@ async function cosignatures({note, signatures}, {witnesses}) {
 async function checkWitnesses({file, steps}, {policy}) {
   if (!policy || policy.quorum === 'none') return;
   const {by, wrong} = await cosignatures(file, policy), {witnesses} = policy;
-  if (wrong) return steps.add('witnesses', 'wrong', `the cosignature of ${wrong} is wrong`);
+  if (wrong) return steps.add('witnesses', 'wrong', message('why.cosignature', {name: wrong}));
   const isMet = policy.suffice(by.map(({name}) => name)), names = by.map(({name, time}) => `${name} (${time})`);
   steps.add('witnesses', isMet ? 'ok' : 'unchecked', message(isMet ? 'witnesses' : 'witnesses.few', {
     by: by.length, all: witnesses.length, names: names.length > 0 ? names : undefined,
@@ -621,29 +627,28 @@ async function checkCommitted(steps, entries, {commitments = [], policy}) {
   steps.beacon = own.beacon;
 }
 async function checkCommitment(steps, {file, record}, commitment, policy) {
-  const id = record.commitment_id, wrong = (text) => steps.add('committed', 'wrong', text);
+  const id = record.commitment_id, wrong = (why, values) => steps.add('committed', 'wrong', message(why, values));
   if (!commitment) {
     steps.add('committed', 'skipped', message('committed.missing', {id}));
     return;
   }
   const other = await checkFile(commitment, {key: file.log_key}, () => 'skipped');
-  const failed = other.steps.first('wrong'), made = other.record;
+  const failed = other.steps.first('wrong'), made = other.record, {index} = other.file ?? {};
   const same = (name) => JSON.stringify(made[name]) === JSON.stringify(record[name]);
   if (other.steps.has('proof', 'unchecked')) {
-    steps.add('committed', 'unchecked', `the proof of the commitment: ${render(other.steps.find('proof').message)}`);
-  } else if (failed) wrong(`the proof of the commitment fails at the step ${failed.name}: ${render(failed.message)}`);
-  else if (made?.kind !== 'commitment') wrong('the proof given is not of a commitment');
-  else if (made.id !== id) wrong(`the record does not say that it used the commitment ${made.id}`);
-  else if (!same('count')) wrong(`the record is of a book of ${record.count ?? 0} rounds, and the commitment of ${made.count ?? 0}`);
-  else if (made.count && !await isRoundOf(record, made)) wrong(`the path does not lead from round ${record.round} to the commitment of the book`);
-  else if (!made.count && !same('commitment')) wrong(`the record has the commitment ${record.commitment}, and ${made.commitment} was committed to`);
-  else if (!STATEMENT.every(same)) wrong('the record states something other than the commitment');
-  else if (record.time >= made.deadline) wrong(`the record is of ${record.time}, and the deadline was ${made.deadline}`);
-  else if (other.file.index >= file.index) {
-    wrong(`the commitment is number ${other.file.index} in the log, from 0, and so not before the shuffle, which is number ${file.index}`);
-  } else {
+    steps.add('committed', 'unchecked', message('why.commitment.unread', {what: other.steps.find('proof').message}));
+  } else if (failed) wrong('why.commitment.proof', {step: failed.name, what: failed.message});
+  else if (made?.kind !== 'commitment') wrong('why.commitment.kind');
+  else if (made.id !== id) wrong('why.commitment.id', made);
+  else if (!same('count')) wrong('why.commitment.book', {has: record.count ?? 0, count: made.count ?? 0});
+  else if (made.count && !await isRoundOf(record, made)) wrong('why.commitment.path', record);
+  else if (!made.count && !same('commitment')) wrong('why.commitment.value', {has: record.commitment, made: made.commitment});
+  else if (!STATEMENT.every(same)) wrong('why.commitment.statement');
+  else if (record.time >= made.deadline) wrong('why.commitment.deadline', {time: record.time, deadline: made.deadline});
+  else if (index >= file.index) wrong('why.commitment.later', {index, used: file.index});
+  else {
     const unfit = await whyNotJoined(record, made), players = playersOf(made);
-    if (unfit) return wrong(unfit);
+    if (unfit) return steps.add('committed', 'wrong', unfit);
     const round = made.beacon && roundOf(made.beacon), time = round && timeOf(round);
     const holds = made.beacon ? await isSignature(record.client_seed, round) : true;
     if (round && holds) {
@@ -653,22 +658,26 @@ async function checkCommitment(steps, {file, record}, commitment, policy) {
       steps.beacon = {name: made.beacon, time, cosigned: Boolean(isMet || steps.beacon?.cosigned)};
     }
     if (holds === undefined) {
-      steps.add('committed', 'unchecked', round ? 'checking a signature takes the package @noble/curves' : `a beacon that is not known here, "${made.beacon}"`);
-    } else if (!holds) wrong(`not the signature of ${made.beacon}, which has 96 hex digits in lower case`);
+      steps.add('committed', 'unchecked', round ? message('why.beacon.package', {what: 'the package @noble/curves'}) : message('why.beacon.unknown', made));
+    } else if (!holds) wrong('why.beacon', made);
     else steps.add('committed', 'ok', message('committed', {id, players, ...round && {beacon: made.beacon, time}}));
   }
 }
 // Why the client seed does not join the seeds of the commitment's players; nothing if it does. The record has the joined text if that
 // is longer than 256 bytes, and the client seed is its digest then.
 export async function whyNotJoined({client_seed: text, joined}, made) {
-  const names = playersOf(made), shown = (joined ?? text).split(' ');
-  if (!names) return joined && 'the record has a joined text, and the commitment has no players';
-  for (const [i, name] of names.entries()) {
-    const seed = shown[i]?.startsWith(`${name}:`) ? shown[i].slice(name.length + 1) : '';
-    const fits = PLAYER_SEED.test(seed) && hex(await sha256(`${name}\n${seed}`)) === made.players[name];
-    if (!fits) return `the seed of ${name} is not there in its place, or does not fit the hash in the commitment`;
+  const names = playersOf(made), shown = joined ?? text;
+  if (!names) return joined && message('why.players.none');
+  const seeds = new Map(shown.split(' ').map((part) => part.split(/:([^]*)/))); // up to the first colon, and from it
+  const [unknown] = [...seeds.keys()].filter((name) => !names.includes(name)).sort(byBytes);
+  if (unknown !== undefined) return message('why.player.unknown', {name: short(unknown)});
+  for (const name of names) {
+    const seed = seeds.get(name);
+    if (!seeds.has(name)) return message('why.player.missing', {name});
+    if (!PLAYER_SEED.test(seed ?? '')) return message('why.player.form', {name});
+    if (hex(await sha256(`${name}\n${seed}`)) !== made.players[name]) return message('why.player.hash', {name});
   }
-  return shown.length > names.length && 'the client seed has more than the seeds of these players';
+  return shown !== names.map((name) => `${name}:${seeds.get(name)}`).join(' ') && message('why.players.joined');
 }
 // Whether a text is the signature of a round of quicknet; undefined if that cannot be checked.
 export async function isSignature(text, round) {
@@ -723,14 +732,13 @@ async function replay(entry, given, heldBack) {
   entry.statement = statementOf(record, file.seed);
   const hash = await sha256(entry.statement);
   if (hex(hash) !== record.commitment) {
-    steps.add('commitment', 'wrong', `the statement with its seed has the SHA-256 ${hex(hash)}, but the record commits to ` +
-      record.commitment);
+    steps.add('commitment', 'wrong', message('why.digest', {digest: hex(hash), commitment: record.commitment}));
     return;
   }
   steps.add('commitment', 'ok', message('commitment', record));
 
   if (!/^(.{64}){1,213}$/.test(file.seed) || new Set(blocks).size !== blocks.length) {
-    steps.add('keys', 'wrong', 'the seed is not 1 to 213 different blocks of 32 bytes');
+    steps.add('keys', 'wrong', message('why.keys'));
     return;
   }
   const fixed = concat(['riffle/1 key\n', hash, file.client_seed]);
@@ -749,7 +757,7 @@ async function replay(entry, given, heldBack) {
   const {cut_range: range} = record, drawn = range && await drawCut(range, entry.keys);
   if (range && drawn !== record.cut) {
     entry.orders = undefined;
-    steps.add('order', 'wrong', `the seed draws the cut ${drawn} from ${range[0]} to ${range[1]}, and the record says ${record.cut}`);
+    steps.add('order', 'wrong', message('why.cut', {...record, ...rangeOf(record), drawn}));
     return;
   }
   const digest = hex(await sha256(...entry.orders.map((positions) => utf8(`${JSON.stringify(positions)}\n`))));
@@ -872,10 +880,9 @@ async function checkItems(entry, {items, salt}) {
     const digest = await salted(await digestOf(items.text), salt), list = items.value;
     if (rule && rule !== 'salted/1') return conclude('unchecked', message('items.rule', {rule}));
     if (rule && !salt) return conclude('unchecked', message('items.salt'));
-    if (!rule && salt) return conclude('wrong', 'a salt was given, and the record says that nothing is salted');
-    if (input === 'range') return conclude('wrong', 'the record is of a shuffle of the numbers from 0 on, without items');
-    if (!input.endsWith(` ${digest}`)) return conclude('wrong', `the items given have the digest ${digest}, and the record says ${input}`);
-    if (list.length !== size) return conclude('wrong', `the items given are ${list.length}, and the record is of ${size}`);
+    if (!rule && salt) return conclude('wrong', message('why.items.salt'));
+    if (!input.endsWith(` ${digest}`)) return conclude('wrong', message('why.items.digest', {digest, input}));
+    if (list.length !== size) return conclude('wrong', message('why.items.count', {given: list.length, size}));
     return conclude('ok', message('items'), words[0] === 'deck' ?
       cardsOf(list.map((node) => string(node) ?? node.text), size) : {size, text: (number) => list.at(number).text});
   }
@@ -884,12 +891,12 @@ async function checkItems(entry, {items, salt}) {
   const [, type, copies, digest] = words, codes = codesOf(type, record.parameters);
   if (!codes) return conclude('skipped', message('items.deck.unknown', {type}));
   if (size % codes.length !== 0 || copies !== `x${size / codes.length}`) {
-    return conclude('wrong', `the record is of ${size} cards, ${copies}, and one deck of ${type} has ${codes.length}`);
+    return conclude('wrong', message('why.deck.size', {size, copies: BigInt(copies.slice(1)), type, cards: codes.length}));
   }
   if (size > MAX_DECK) return conclude('unchecked', message('items.deck.large', {size, most: MAX_DECK}));
   const all = Array(size / codes.length).fill(codes.map((code) => `"${code}"`).join()).join();
   if (digest !== `sha256:${hex(await sha256(`[${all}]`))}`) {
-    return conclude('wrong', `the deck of the record, ${input}, is not the ${type} that comes with Riffle`);
+    return conclude('wrong', message('why.deck', {input, type}));
   }
   return conclude('ok', message('items.deck', {decks: size / codes.length, type}), cardsOf(codes, size));
 }
@@ -898,13 +905,13 @@ async function checkItems(entry, {items, salt}) {
 const ANSWER_MEMBERS = ['audit_id', 'log_index', 'algorithm', 'items', 'hands', 'rest', 'shuffles', 'commitment', 'round', 'seed']; // none is ignored
 function readOrder(text) {
   const node = parse(text), isAnswer = node.value instanceof Map, has = (name) => node.value.has(name);
-  demand(isAnswer || isList(node), 'neither an answer of POST /shuffle nor a JSON array');
-  demand(!isAnswer || ['items', 'hands', 'shuffles'].some(has), 'an object without items, hands or shuffles: not an answer of POST /shuffle');
+  demand(isAnswer || isList(node), 'why.answer');
+  demand(!isAnswer || ['items', 'hands', 'shuffles'].some(has), 'why.answer.empty');
   for (const name of isAnswer ? ['items', 'hands', 'rest', 'shuffles'] : [])
-    demand(!has(name) || isList(node.value.get(name)), `an answer whose ${name} are not an array`);
+    demand(!has(name) || isList(node.value.get(name)), 'why.answer.array', {name});
   const unknown = isAnswer ? [...node.value.keys()].filter((name) => !ANSWER_MEMBERS.includes(name)) : [];
-  const [first] = unknown.sort((a, b) => hex(utf8(a)) < hex(utf8(b)) ? -1 : 1);
-  demand(first === undefined, `an answer with the member ${short(first ?? '')}, which no answer of POST /shuffle has`);
+  const [first] = unknown.sort(byBytes);
+  demand(first === undefined, 'why.answer.member', {name: short(first ?? '')});
   return {isAnswer, list: node.value, get: (name) => isAnswer ? node.value.get(name) : undefined};
 }
 function seedOfAnswer(order, record) { // the seed that the answer to the request of the record has
@@ -913,22 +920,15 @@ function seedOfAnswer(order, record) { // the seed that the answer to the reques
 }
 // Says what in an answer is not of the record: its id, its place in the log, its algorithm, its commitment, its round or its seed.
 function otherNames(order, {file, record}) {
-  for (const [name, want] of [['audit_id', record.id], ['algorithm', record.algorithm], ['commitment', record.commitment]]) {
-    const got = order.get(name);
-    if (got && string(got) !== want) return `the answer has the ${name} ${short(got.text)}, and the record has ${want}`;
-  }
-  const round = order.get('round');
-  if (round && whole(round) !== record.round) return `the answer has the round ${short(round.text)}, and the record has ${record.round ?? 'none'}`;
-  const seed = order.get('seed');
-  if (file.seed !== null && seed && string(seed) !== file.seed) return 'the answer has another seed than the file';
-  const index = order.get('log_index');
-  if (index && !(whole(index) >= 0 && BigInt(whole(index)) === file.index)) {
-    return `the answer has the log_index ${short(index.text)}, and the record has ${file.index}`;
-  }
-  return undefined;
+  const is = (want) => (got) => string(got) === want;
+  const rules = {audit_id: is(record.id), algorithm: is(record.algorithm), commitment: is(record.commitment),
+    round: (got) => whole(got) === record.round, seed: (got) => file.seed === null || string(got) === file.seed,
+    log_index: (got) => whole(got) >= 0 && BigInt(whole(got)) === file.index};
+  const other = Object.keys(rules).find((name) => order.get(name) && !rules[name](order.get(name)));
+  return other && message('why.answer.other', {name: other});
 }
 function compareOrder(step, entry, {order, handOf, anyOrder}) {
-  const {record: {kind}, cards} = entry, conclude = (state, said) => Object.assign(step, {state, message: asMessage(said)});
+  const {record: {kind}, cards} = entry, conclude = (state, said) => Object.assign(step, {state, message: said});
   const other = otherNames(order, entry);
   if (other) return conclude('wrong', other);
   if (!cards) return conclude('unchecked', message('order.items'));
@@ -939,8 +939,7 @@ function compareOrder(step, entry, {order, handOf, anyOrder}) {
   entry.match = match;
   return conclude('ok', match.parts ? message('order.hands', {order: replayed, match: describeMatch(match)}) : message('order.given', {order: replayed}));
 }
-const partOf = (part) => part === 'rest' ? message('part.rest') : message('part', {n: part});
-const nameOfPart = (part) => render(partOf(part));
+const partOf = (part) => typeof part === 'number' ? message('part', {n: part}) : message(part === 'rest' ? 'part.rest' : 'part.whole');
 function describeMatch({parts, cards, shuffle, sorted, noun}) {
   const names = parts.map(partOf), last = names.pop();
   const hands = names.length === 0 ? message(`match.${noun}s`, {cards, part: last}) : message('match.parts', {parts: names, last});
@@ -949,7 +948,12 @@ function describeMatch({parts, cards, shuffle, sorted, noun}) {
 // What an order is: the whole order, or hands of a deal, by docs/spec.md, "Comparing an order or a hand". problem says why it
 // is nothing that was dealt. of is the only hand that it may be: a number from 1 or 'rest'.
 function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, of, anyOrder) {
-  const noun = cards.instance ? 'card' : 'item', fail = (problem) => { throw Object.assign(new Error(problem), {isMismatch: true}); };
+  const noun = cards.instance ? 'card' : 'item';
+  const fail = (id, values) => { throw Object.assign(new Fault(message(id, values)), {isMismatch: true}); };
+  const differ = ({shuffle, part}, id, values) => { // what is given as a part, from it
+    const own = {...values, part: partOf(part)};
+    return repeat > 1 ? fail('why.order.shuffle', {n: shuffle + 1, what: message(id, own)}) : fail(id, own);
+  };
   const valueOf = (node) => {
     if (!cards.instance || !(node.value instanceof Map)) return {key: canonical(node)};
     const code = string(node.value.get('code')), instance = whole(node.value.get('instance'));
@@ -980,50 +984,46 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
     return part <= hands.length ? [dealt, dealt + hands[part - 1]] : undefined;
   };
   const spanOf = ({part}) => span(part) ?? [0, draw]; // without hands, the rest is all
-  const values = (node, what) => isList(node) ? node.value : fail(`${what}: not a JSON array`);
+  const values = (node) => isList(node) ? node.value : fail('why.json.array');
   const dealt = (shuffle, list, rest) => { // what hands and the rest, which may be missing, are said to be
-    if (list.length !== hands.length) fail(`the order given has ${count(list.length, 'hand')}, and ${hands.length} were dealt`);
-    const claims = list.map((hand, i) => ({shuffle, part: i + 1, values: values(hand, 'a hand of the order given')}));
-    return rest ? [...claims, {shuffle, part: 'rest', values: values(rest, 'the rest of the order given')}] : claims;
+    if (list.length !== hands.length) fail('why.order.hands', {given: list.length, dealt: hands.length});
+    const claims = list.map((hand, i) => ({shuffle, part: i + 1, values: values(hand)}));
+    return rest ? [...claims, {shuffle, part: 'rest', values: values(rest)}] : claims;
   };
   const split = (list, isDealt) => { // of several shuffles
-    if (list.length !== repeat) fail(`the order given is of ${count(list.length, 'shuffle')}, and there were ${repeat}`);
+    if (list.length !== repeat) fail('why.order.shuffles', {given: list.length, repeat});
     return [...list].flatMap((node, shuffle) => {
-      const parts = values(node, 'a shuffle of the order given');
-      if (!isDealt) return [{shuffle, part: 'all', values: parts}];
-      if (parts.length === 0) fail('a shuffle of the order given: it has no rest');
-      const all = [...parts];
+      if (!isDealt) return [{shuffle, part: 'all', values: values(node)}];
+      const all = [...values(node)];
+      if (all.length !== hands.length + 1) fail('why.order.parts', {n: shuffle + 1, hands: hands.length});
       return dealt(shuffle, all.slice(0, -1), all.at(-1));
     });
   };
   const [items, handsGiven, rest, shuffles] = ['items', 'hands', 'rest', 'shuffles'].map(order.get);
   const claimAll = () => { // what the order says of each shuffle, in every form that it has
     if (!order.isAnswer) return repeat === 1 ? [{shuffle: 0, part: 'all', values: order.list}] : split(order.list, false);
-    if (repeat > 1 && (!shuffles || items || handsGiven || rest)) fail(`the order given is of 1 shuffle, and there were ${repeat}`);
+    if (repeat > 1 && (!shuffles || items || handsGiven || rest)) fail('why.order.shuffles', {given: 1, repeat});
     const ofRest = rest && !handsGiven ? [{shuffle: 0, part: 'rest', values: values(rest)}] : [];
     return [...items ? [{shuffle: 0, part: 'all', values: values(items)}] : [],
       ...handsGiven ? dealt(0, handsGiven.value, rest) : ofRest, ...shuffles ? split(shuffles.value, hands.length > 0) : []];
   };
   const isComplete = !order.isAnswer || Boolean(items && repeat === 1) || Boolean(rest) || Boolean(shuffles); // or has no rest
-  const which = ({shuffle, part}) => (repeat > 1 ? `shuffle ${shuffle + 1}: ` : '') +
-    (part === 'all' ? 'the order given has ' : `${nameOfPart(part)} of the order given has `);
   const check = (claims, equals) => {
     for (const claim of claims) {
       const [from, to] = spanOf(claim), {length} = claim.values;
-      if (length !== to - from) fail(`${which(claim)}${count(length, 'item')}, and ${to - from} were dealt`);
+      if (length !== to - from) differ(claim, 'why.dealt.count', {given: length, dealt: to - from});
     }
     for (const claim of claims) equals(claim, orders[claim.shuffle].slice(...spanOf(claim)));
   };
   const sequence = (claim, numbers) => numbers.forEach((number, i) => {
     const node = claim.values.at(i), isCard = cards.instance && node.value instanceof Map;
     if (is(number, node)) return;
-    const want = keyOf(number) + (isCard ? `, instance ${cards.instance(number)}` : '');
-    fail((have(numbers, claim.values) ? 'the same items in another order: ' : '') +
-      `${which(claim)}${short(node.text)} at place ${i}, where the replay has ${short(want)}`);
+    const want = isCard ? `{"code":${keyOf(number)},"instance":${cards.instance(number)}}` : keyOf(number);
+    differ(claim, 'why.dealt.item', {item: short(node.text), place: i, replayed: short(want)});
   });
   const set = (claim, numbers) => {
     if (claim.part === 'all') sequence(claim, numbers);
-    else if (!have(numbers, claim.values)) fail('other cards');
+    else if (!have(numbers, claim.values)) differ(claim, 'why.dealt.set');
   };
   const all = (sorted) => ({parts: hands.map((_, i) => i + 1), cards: hands.at(-1), sorted, noun});
   const partsGiven = () => { // the hands that the order may be, and the rest, if it has one
@@ -1066,29 +1066,25 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
   const attempt = (work) => {
     try { return {match: work()}; } catch (error) {
       if (!error.isMismatch) throw error;
-      return {problem: error.message};
+      return {problem: error.said};
     }
   };
 
   const {list, remains} = partsGiven();
   if (of !== undefined) {
     return attempt(() => {
-      const [from, to] = span(of) ?? [0, 0];
-      if (from === to) fail(`there is no ${nameOfPart(of).replace('the ', '')} in this deal: it has ${count(hands.length, 'hand')}`);
-      if (list.length !== 1 || rest) fail(`the file is not one hand, and ${nameOfPart(of)} is`);
+      const [from, to] = span(of) ?? [0, 0], part = partOf(of);
+      if (from === to || list.length !== 1 || rest) fail('why.hand.file', {part, hands: hands.length});
       const match = find(list, undefined, of), other = match ? undefined : find(list);
       if (match) return match;
-      if (other) fail(`it is not ${nameOfPart(of)}, but ${nameOfPart(other.parts[0])}`);
-      if (orders.some((order) => have(order.slice(from, to), list[0]))) fail(`it has the same items as ${nameOfPart(of)}, in another order`);
-      return fail(`it is not ${nameOfPart(of)} of this deal, nor another hand of it`);
+      return other ? fail('why.hand.other', {part, other: partOf(other.parts[0])}) : fail('why.hand.none', {part});
     });
   }
   const isWhole = order.isAnswer && order.get('audit_id') !== undefined;
   let claims;
   const wholly = attempt(() => {
     const said = claimAll();
-    if (said.length === 0 && draw > 0) fail(`the order given has no items, and ${draw} were dealt`); // only an empty array of hands
-    if (isWhole && !isComplete) fail('the order given has no rest, and an answer with an audit_id is compared whole');
+    if (said.length === 0 && draw > 0 || isWhole && !isComplete) fail('why.order.rest'); // there may be an empty array of hands
     claims = said;
     check(claims, sequence);
     return isComplete || hands.length === 0 ? {} : all(false);
@@ -1099,8 +1095,7 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
   if (isWhole || order.isAnswer && repeat === 1 && list.length === hands.length) return wholly; // all hands are compared by their numbers
   const match = find(list, remains);
   if (match) return {match};
-  const isOther = list.length > 0 && (order.isAnswer || (list[0].length !== draw && repeat === 1));
-  return isOther ? {problem: 'the file is neither the order nor hands of this deal'} : wholly;
+  return {problem: message('why.order', {what: wholly.problem})};
 }
 
 // ---- Shoes: sealing
@@ -1121,13 +1116,13 @@ async function otherRoot({file, record}, order, cards) {
   const key = await subtle.importKey('raw', unhex(file.seed), {name: 'HMAC', hash: 'SHA-256'}, false, ['sign']);
   const prefix = concat(['riffle/1 salt\n', unhex(record.commitment)]);
   const leaf = async (number, position) => {
-    const message = concat([prefix, bytes8(position)]);
-    return leafOf(new Uint8Array(await subtle.sign('HMAC', key, message)), position, cards.text(number));
+    const salt = await subtle.sign('HMAC', key, concat([prefix, bytes8(position)]));
+    return leafOf(new Uint8Array(salt), position, cards.text(number));
   };
   const unknown = order.find((number) => number >= cards.size);
-  if (unknown !== undefined) return `there is no card ${unknown}: the record is of ${cards.size}`;
+  if (unknown !== undefined) return message('why.root.card', {number: unknown, size: cards.size});
   const root = hex(await rootOfLeaves(await Promise.all(order.map(leaf))));
-  return root === record.root ? undefined : `the cards in this order have the root ${root}, and the record has ${record.root}`;
+  return root === record.root ? undefined : message('why.root', {root, sealed: record.root});
 }
 async function checkRoot(entry) { // of one record
   const {record, steps, orders, cards} = entry;
@@ -1154,18 +1149,18 @@ function writeCards(refs) {
   return words.join(' ');
 }
 function readCards(text) {
-  demand(typeof text === 'string' && text !== '', "the record's cards are not valid");
+  demand(typeof text === 'string' && text !== '', 'why.record.member', {name: 'cards'});
   const refs = [];
   for (const word of text.split(' ')) {
     const [, seal, from, to = from] = /^([1-9]\d{0,15}):(0|[1-9]\d{0,15})(?:-(0|[1-9]\d{0,15}))?$/.exec(word) ?? [];
     const [version, first, last] = [seal, from, to].map(Number), isRun = [version, first, last].every(Number.isSafeInteger);
-    demand(isRun && Math.abs(last - first) < MAX_CARDS, "the record's cards are not valid");
+    demand(isRun && Math.abs(last - first) < MAX_CARDS, 'why.record.member', {name: 'cards'});
     for (let at = first, step = last < first ? -1 : 1; ; at += step) {
       refs.push(`${seal}:${at}`);
       if (at === last) break;
     }
   }
-  demand(refs.length <= MAX_CARDS && new Set(refs).size === refs.length && writeCards(refs) === text, "the record's cards are not valid");
+  demand(refs.length <= MAX_CARDS && new Set(refs).size === refs.length && writeCards(refs) === text, 'why.record.member', {name: 'cards'});
   return refs;
 }
 const allOf = (version, size) => Array.from({length: size}, (_, position) => `${version}:${position}`);
@@ -1179,7 +1174,7 @@ class Layout { // where the cards lie; piles by the bytes of their names
     if (place === 'dealt') return this.dealt;
     if (place === 'out') return out();
     if (place === 'all') return [...this.deck, ...out()];
-    demand(this.piles.has(place), 'there is no such pile');
+    demand(this.piles.has(place), 'why.move.pile');
     return this.piles.get(place);
   }
   set(place, cards) {
@@ -1189,21 +1184,21 @@ class Layout { // where the cards lie; piles by the bytes of their names
   }
   take(from, end, count) {
     const cards = this.at(from);
-    demand(count <= cards.length, `${count} cards are wanted, and there are ${cards.length}`);
+    demand(count <= cards.length, 'why.move.few', {wanted: count, there: cards.length});
     return (end === 'top') === (from === 'shoe') ? cards.slice(0, count) : cards.slice(cards.length - count).reverse();
   }
   move({from, to, put}, refs) {
     const taken = new Set(refs), lying = new Set(this.at(from)), left = (cards) => cards.filter((ref) => !taken.has(ref));
-    demand(refs.every((ref) => lying.has(ref)), 'these cards are not there');
+    demand(refs.every((ref) => lying.has(ref)), 'why.move.absent');
     for (const place of from === 'out' ? ['dealt', ...this.names()] : [from]) this.set(place, left(this.at(place)));
     const isNew = to.startsWith('pile ') && !this.piles.has(to);
-    demand(!isNew || this.piles.size < MAX_PILES, 'a shoe has at most 256 piles and 4096 seals');
+    demand(!isNew || this.piles.size < MAX_PILES, 'why.move.limits');
     const there = isNew ? [] : this.at(to);
     this.set(to, to !== 'dealt' && (put === 'top') === (to === 'shoe') ? [...refs, ...there] : [...there, ...refs]);
     this.version++;
   }
   shuffle(place) {
-    demand(this.seals++ < MAX_SEALS, 'a shoe has at most 256 piles and 4096 seals');
+    demand(this.seals++ < MAX_SEALS, 'why.move.limits');
     const sealed = allOf(++this.version, this.at(place).length);
     if (place === 'all') Object.assign(this, {deck: sealed, dealt: [], piles: new Map()});
     else this.set(place, sealed);
@@ -1214,32 +1209,32 @@ class Layout { // where the cards lie; piles by the bytes of their names
 
 function readHand(text) {
   const node = parse(text), list = node.value instanceof Map && node.value.has('cards') ? node.value.get('cards') : node;
-  demand(node.value instanceof Map || isList(node), 'neither an answer of a shoe nor cards');
-  demand(list === node || isList(list), 'not a JSON array');
+  demand(node.value instanceof Map || isList(node), 'why.cards');
+  demand(list === node || isList(list), 'why.json.array');
   const cards = isList(list) ? list.value : [list];
-  demand(cards.length >= 1 && cards.length <= MAX_CARDS, `a hand of ${cards.length} cards, and there are 1 to ${MAX_CARDS}`);
+  demand(cards.length >= 1 && cards.length <= MAX_CARDS, 'why.cards.count', {cards: cards.length, most: MAX_CARDS});
   return cards.map((card, i) => {
-    try { return readCard(card); } catch (error) { throw new Error(`card ${i}, from 0: ${error.message}`); }
+    try { return readCard(card); } catch (error) { throw new Fault(message('why.card', {n: i, what: reasonOf(error)})); }
   });
 }
 function readCard(node) {
-  demand(node.value instanceof Map, 'it is not an object');
+  demand(node.value instanceof Map, 'why.card.object');
   const get = (name) => node.value.get(name), given = (name) => get(name) && get(name).value !== null ? get(name) : undefined;
-  const number = (name) => { demand(whole(get(name)) >= 0, `its ${name} is not a number from 0 on`); return whole(get(name)); };
+  const number = (name) => { demand(whole(get(name)) >= 0, 'why.card.number', {name}); return whole(get(name)); };
   const card = {sealedBy: string(get('sealed_by')), position: number('position')};
-  demand(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(card.sealedBy), 'its sealed_by is not the id of a record');
+  demand(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(card.sealedBy), 'why.card.sealer');
   for (const name of ['card', 'instance']) if (get(name)) card[name] = number(name);
   const code = given('code'), item = get('item'), salt = given('salt'), path = given('path');
-  demand(Boolean(code) !== Boolean(item), 'it must have either a code or an item');
+  demand(Boolean(code) !== Boolean(item), 'why.card.text');
   if (code) {
-    demand(/^[A-Za-z0-9-]+$/.test(string(code) ?? ''), 'its code is invalid: codes are ASCII letters, digits and hyphens');
+    demand(/^[A-Za-z0-9-]+$/.test(string(code) ?? ''), 'why.card.code');
     Object.assign(card, {isCode: true, texts: [code.value], plain: code.value});
   } else Object.assign(card, {isCode: false, texts: layouts(item), plain: canonical(item)});
-  demand(Boolean(salt) === Boolean(path), 'it takes both salt and path to prove it');
+  demand(Boolean(salt) === Boolean(path), 'why.card.proof');
   if (!salt) return card;
-  demand(isList(path) && path.value.length <= 64, 'it takes both salt and path to prove it');
+  demand(isList(path) && path.value.length <= 64, 'why.card.proof');
   const hashes = [salt, ...path.value].map((hash) => string(hash) ?? '');
-  demand(hashes.every((hash) => DIGEST.test(hash)), 'its salt or a hash of its path is not 64 hex digits in lower case');
+  demand(hashes.every((hash) => DIGEST.test(hash)), 'why.card.hash');
   return Object.assign(card, {salt: unhex(hashes[0]), path: hashes.slice(1).map(unhex)});
 }
 // The texts of an item that may have been sealed: the written one, and other programs' escapes of the same strings.
@@ -1266,11 +1261,11 @@ async function prove(hand, sealings) {
   let missing;
   for (const card of hand) {
     const {sealedBy, position} = card, place = `${sealedBy} ${position}`, sealing = sealings.find(({record}) => record.id === sealedBy);
-    if (seen.has(place)) return {proven: [], wrong: `two cards of the hand claim position ${position} of ${sealedBy}`};
+    if (seen.has(place)) return {proven: [], wrong: message('why.sealed.twice', {position, id: sealedBy})};
     seen.add(place);
     if (!sealing) continue;
     const name = message('hand.card', {card: short(card.texts[0]), position}), {wrong, unknown} = await checkCard(sealing, card);
-    if (wrong) return {proven: [], wrong: `${render(name)}: ${wrong}`};
+    if (wrong) return {proven: [], wrong: message('why.sealed', {card: name, what: wrong})};
     if (unknown) missing = message(unknown, {card: name});
     else proven.push(name);
   }
@@ -1278,8 +1273,8 @@ async function prove(hand, sealings) {
 }
 async function checkCard({record, input, cards, order}, card) {
   const {position, path, salt} = card, isAt = (number) => (cards.instance ? card.isCode : true) && plainText(cards, number) === card.plain;
-  if (input && input.startsWith('deck ') !== card.isCode) return {wrong: `the record is of ${input}, and it is none of those`};
-  if (position >= record.size) return {wrong: `only ${record.size} cards were sealed`};
+  if (input && input.startsWith('deck ') !== card.isCode) return {wrong: message('why.sealed.input', {input})};
+  if (position >= record.size) return {wrong: message('why.sealed.size', record)};
   if ('root' in record && !salt) return {unknown: 'hand.proof'};
   if (!('root' in record) && !cards) return {unknown: 'hand.unshuffled'};
   if ('root' in record) {
@@ -1288,18 +1283,12 @@ async function checkCard({record, input, cards, order}, card) {
       const root = await rootOf(await leafOf(salt, position, text), BigInt(position), BigInt(record.size), path);
       isSealed ||= root !== undefined && hex(root) === record.root;
     }
-    if (!isSealed) return {wrong: `salt and path do not lead from this card at position ${position} to the root`};
-  } else if (!isAt(position)) return {wrong: 'the input of the shoe has another card there'};
-  const lay = order?.[position], number = lay ?? card.card;
-  if (lay !== undefined && card.card !== undefined && lay !== card.card) {
-    return {wrong: `it says that it is card ${card.card}, and card ${lay} lay there`};
-  }
-  if (number === undefined || !cards) return {};
-  if (number >= cards.size || !isAt(number)) return {wrong: `it says that it is card ${number} of the shoe, which is a different card`};
-  if (card.instance !== undefined && cards.instance && cards.instance(number) !== card.instance) {
-    return {wrong: `it says that it is instance ${card.instance}, and card ${number} is instance ${cards.instance(number)}`};
-  }
-  return {};
+    if (!isSealed) return {wrong: message('why.sealed.path')};
+  } else if (!isAt(position)) return {wrong: message('why.sealed.card')};
+  const {card: said, instance} = card, lay = order?.[position], number = lay ?? said;
+  const isOther = said !== undefined && said !== number || number !== undefined && cards && (number >= cards.size || !isAt(number) ||
+    instance !== undefined && cards.instance && cards.instance(number) !== instance);
+  return isOther ? {wrong: message('why.sealed.card')} : {};
 }
 function describeHand(hand, proven, others) {
   const list = proven.length > 13 ? [...proven.slice(0, 13), '...'] : proven;
@@ -1330,7 +1319,7 @@ async function checkHand(result, hand) {
     if (!sealing) continue;
     const same = seals.get(record.id);
     if (same && same !== entry.file.record) {
-      steps.add('hand', 'wrong', `two different records have the id ${record.id}`);
+      steps.add('hand', 'wrong', message('why.sealed.ids', record));
       return;
     }
     seals.set(record.id, entry.file.record);
@@ -1402,9 +1391,10 @@ function addReplays(shoe, {order, hand}) {
     const right = entries.map((entry) => entry.steps.find(name)).filter((step) => step?.state === 'ok'), n = right.length;
     const isOrder = name === 'order', isDealt = n + held > 0, state = isOrder && held > 0 ? (hand ? 'skipped' : 'unchecked') : n > 0 ? 'ok' : 'skipped';
     const warning = right.find((step) => step.message.id === 'seed.short')?.message;
-    if (entries.some((entry) => entry.steps.has(name, 'wrong')) || isOrder && isDealt && order && !entries[0].match) inEvery(shoe, name, '');
+    const said = message(`replays.${name}`, {seeds: n, orders: n, warning, withheld: withheld(shoe)});
+    if (entries.some((entry) => entry.steps.has(name, 'wrong')) || isOrder && isDealt && order && !entries[0].match) inEvery(shoe, name, said);
     else if (isDealt && name === 'seed' && n === 0) steps.add(name, state, withheld(shoe));
-    else if (isDealt) steps.add(name, state, message(`replays.${name}`, {seeds: n, orders: n, warning, withheld: withheld(shoe)}));
+    else if (isDealt) steps.add(name, state, said);
   }
 }
 
@@ -1414,7 +1404,7 @@ async function verifyShoe(proofs, given) {
   Object.assign(shoe, {changes, closed: false, proven: 0, match: entries[0].match});
   inEvery(shoe, 'proof', wellFormed(entries.length, given));
   if (steps.first('unchecked')) return shoe;
-  if (!steps.first('wrong')) inEvery(shoe, 'record', record ? message('record.changes', {record: describe(record), changes}) : '');
+  if (!steps.first('wrong')) inEvery(shoe, 'record', record && message('record.changes', {record: describe(record), changes}));
   if (steps.has('record', 'ok')) {
     shoe.closed = isClosed(shoe);
     const broken = brokenChain(entries, records);
@@ -1426,9 +1416,9 @@ async function verifyShoe(proofs, given) {
   if (record) await checkCommitted(steps, entries, given);
   if (steps.first('wrong') || !steps.has('record', 'ok')) return shoe;
 
-  const {sealings, layout, moved, random, version} = follow(records);
+  const {sealings, layout, wrong: moved, random} = follow(records);
   if (moved) {
-    steps.add('moves', 'wrong', `version ${version}: ${moved}`);
+    steps.add('moves', 'wrong', moved);
     return shoe;
   }
   const lie = {deck: layout.deck.length, dealt: layout.dealt.length, piles: layout.piles.size};
@@ -1451,36 +1441,29 @@ async function verifyShoe(proofs, given) {
 // Says why the records are not all records of one shoe, from the first on; undefined if they are.
 function brokenChain(entries, records) {
   const [{record: first}] = entries;
-  if (first.kind !== 'shoe') return `the first record is of kind ${first.kind}, and must be of kind shoe`;
+  if (first.kind !== 'shoe') return message('why.chain.first', first);
   for (let i = 1; i < entries.length; i++) {
-    const {record, file} = entries[i], other = entries[i - 1].file;
-    if (file.record === other.record && file.index !== other.index) {
-      return `the record ${record.id} is number ${other.index} and number ${file.index} in the log`;
-    }
+    const {record: {version = 1}, file: {record, index}} = entries[i], {record: other, index: earlier} = entries[i - 1].file;
+    if (record === other && index !== earlier) return message('why.chain.twice', {version, earlier, index});
   }
   for (let i = 1; i < records.length; i++) {
-    const {record, file} = records[i], before = records[i - 1], version = i + 1;
-    if (!changesShoe(record)) return `the record ${record.id} is of kind ${record.kind}, and changes no shoe`;
-    if (record.audit_id !== first.id) return `the record ${record.id} is of another shoe, ${record.audit_id}`;
-    if (record.version !== version) return `the record ${record.id} made version ${record.version}, where version ${version} has to follow`;
-    if (file.index <= before.file.index) {
-      return `version ${version} is number ${file.index} in the log, from 0, and so not after the one before, which is number ` +
-        before.file.index;
-    }
-    if (!deals(record) && record.commitment !== first.commitment) return `version ${version} lacks the commitment of the shoe`;
-    if (before.record.kind === 'close') return `version ${version} follows the close of the shoe`;
-    if (before.record.kind === 'expire' && record.kind !== 'close') return `version ${version} is a ${record.kind}, and the shoe had ended`;
+    const {record, file: {index}} = records[i], {record: before, file: {index: earlier}} = records[i - 1], {id, kind} = record, version = i + 1;
+    if (!changesShoe(record) || record.audit_id !== first.id) return message('why.chain.shoe', {id, shoe: first.id});
+    if (record.version !== version) return message('why.chain.version', {id, made: record.version, version});
+    if (index <= earlier) return message('why.chain.index', {version, index, earlier});
+    if (!deals(record) && record.commitment !== first.commitment) return message('why.chain.commitment', {version});
+    if (before.kind === 'close' || before.kind === 'expire' && kind !== 'close') return message('why.chain.end', {version, kind});
   }
   return undefined;
 }
-// Follows the cards from record to record. moved says which change is not allowed where it is.
+// Follows the cards from record to record. wrong says which change is not allowed where it is.
 function follow(entries) {
   const [first] = entries, layout = new Layout(first.record.size), sealings = [{...sealingOf(first), entry: first}];
   const orders = {1: sealings[0].order}; // the numbers of the cards at the positions of each sealing
   let random = 0;
   for (const entry of entries.slice(1)) {
     try { random += change(entry); } catch (error) {
-      return {sealings, layout, random, moved: error.message, version: entry.record.version};
+      return {wrong: message('why.version', {version: entry.record.version, what: reasonOf(error)})};
     }
   }
   return {sealings, layout, random};
@@ -1488,9 +1471,9 @@ function follow(entries) {
   function change(entry) { // returns 1 for a draw at random without a seed
     const {record, orders: replays} = entry, {kind, from, taken, size} = record;
     if (kind === 'close' || kind === 'expire') { layout.version++; return 0; }
-    const lying = layout.at(from);
+    const lying = layout.at(from), place = placeOf(from);
+    if (kind === 'reshuffle' || taken === 'random') demand(lying.length === size, 'why.move.size', {size, lying: lying.length, place});
     if (kind === 'reshuffle') {
-      demand(lying.length === size, `it seals ${size} cards, and ${lying.length} lay in ${render(placeOf(from))}`);
       const numbers = lying.map((ref) => { const [seal, at] = ref.split(':'); return orders[seal]?.[at]; });
       layout.shuffle(from);
       const order = numbers.includes(undefined) ? undefined : replays?.[0].map((at) => numbers[at]);
@@ -1499,14 +1482,10 @@ function follow(entries) {
       return 0;
     }
     const refs = 'cards' in record ? readCards(record.cards) : [];
-    if (taken === 'top' || taken === 'bottom') {
-      const want = writeCards(layout.take(from, taken, refs.length));
-      demand(want === record.cards, `the cards at the ${taken} of ${render(placeOf(from))} were ${want}, and the record says ${record.cards}`);
-    } else if (taken === 'random') {
-      demand(lying.length === size, `it draws from ${size} cards, and ${lying.length} lay in ${render(placeOf(from))}`);
-      const want = replays && writeCards(replays[0].map((at) => lying[at]));
-      demand(!replays || want === record.cards, `the seed draws ${want}, and the record says ${record.cards}`);
-    }
+    const drawn = () => replays?.[0].map((at) => lying[at]);
+    const want = taken === 'random' ? drawn() : taken === 'cards' ? undefined : layout.take(from, taken, refs.length);
+    const found = want && writeCards(want);
+    demand(!want || found === record.cards, 'why.move.cards', {place, how: message(`how.${taken}`), found, cards: record.cards});
     layout.move(record, refs);
     return taken === 'random' && !replays ? 1 : 0;
   }
@@ -1518,7 +1497,7 @@ async function checkRoots(shoe, sealings) {
     if (!cards || !order || entry.file.seed === null) { unknown++; continue; }
     roots++;
     const other = await otherRoot(entry, order, cards);
-    if (other) wrong ??= `version ${record.version ?? 1}: ${other}`;
+    if (other) wrong ??= message('why.version', {version: record.version ?? 1, what: other});
   }
   const add = (state, said) => shoe.steps.add('root', state, said);
   if (wrong) add('wrong', wrong);
@@ -1540,7 +1519,6 @@ function valueOf(value) {
   if (typeof value === 'bigint') return value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
   return typeof value === 'string' ? printable(value) : value;
 }
-const asMessage = (said) => typeof said === 'string' ? message('text', {text: said}) : said; // a reason is in words of this program, and not in the table
 const printable = (text) => text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
 
 // The text of a message by a table, in which {name} is a value, {name:noun} a number of things, and [...] is left out if a value
@@ -1552,7 +1530,7 @@ export function render({id, values}, table = MESSAGES, comma = ', ') {
   return table[id].split(/\[(.*?)\]/).map((text, i) => i % 2 === 0 || isComplete(text) ? fill(text) : '').join('');
 }
 
-// The texts of messages, made from internal/audit/prooffile/messages.json by web/messages.mjs: do not edit.
+// The texts of messages, made from internal/audit/message/messages.json by web/messages.mjs: do not edit.
 const MESSAGES = {
   "text": "{text}",
   "verified": "Verified: {what}.",
@@ -1722,6 +1700,132 @@ const MESSAGES = {
   "hand.kind": "a record of kind {kind} has sealed no cards: give the proof of the record that sealed_by names",
   "hand.proof": "{card}: it has no salt and path: ask for it with proof=true",
   "hand.unshuffled": "{card}: the shoe was not shuffled, and its cards were not given",
+  "why.json": "not JSON",
+  "why.json.twice": "a member is there twice",
+  "why.json.array": "not a JSON array",
+  "why.file.json": "it is not JSON, and so not a proof file",
+  "why.file.record": "it has no member record, and so is not a proof file",
+  "why.file.members": "it has not the six members of a proof file, each once",
+  "why.file.member": "its member {name} is missing, or not a string",
+  "why.file.spec": "the file is of \"{spec}\", not of riffle/1",
+  "why.file.seed": "its seed is not in lower-case hex, two digits a byte",
+  "why.file.tlog": "its tlog_proof does not have its form",
+  "why.file.key": "the log of the file has the key {has}, and the key given is {given}",
+  "why.file.policy": "the log of the file has the key {has}, which the policy does not name",
+  "why.key": "not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>",
+  "why.record": "not a record, which is one JSON object with each member once",
+  "why.record.kind": "a record of an unknown kind, \"{kind}\": a later version may be able to check it",
+  "why.record.missing": "the record's {name} is missing",
+  "why.record.member": "the record's {name} is not valid[: {text}]",
+  "why.record.statement": "the record's statement is not one of riffle/1[: {reason}]",
+  "why.record.client-seed": "the file and the record have different client seeds",
+  "why.record.seed": "a record of kind {kind} has no seed, and the file has one",
+  "why.index": "the tree has {size} records, and this claims to be number {index}, from 0",
+  "why.path": "the hashes do not lead from this record to the root of the checkpoint",
+  "why.origin": "the checkpoint is of \"{origin}\", and the key is of \"{log}\"",
+  "why.unsigned": "the checkpoint is not signed by the key of {log}",
+  "why.signature": "a signature of the checkpoint, of the name and hash of the key, is wrong",
+  "why.cosignature": "the cosignature of {name} is wrong",
+  "why.commitment.unread": "the proof of the commitment: {what}",
+  "why.commitment.proof": "the proof of the commitment fails at the step {step}: {what}",
+  "why.commitment.kind": "the proof given is not of a commitment",
+  "why.commitment.id": "the record does not say that it used the commitment {id}",
+  "why.commitment.book": "the record names a book of {has:round}, and the commitment has {count}",
+  "why.commitment.path": "the path does not lead from round {round} to the commitment of the book",
+  "why.commitment.value": "the record has the commitment {has}, and {made} was committed to",
+  "why.commitment.statement": "the record states something other than the commitment",
+  "why.commitment.deadline": "the record is of {time}, and the deadline was {deadline}",
+  "why.commitment.later": "the commitment is number {index} in the log, from 0, and so not before the shuffle, which is number {used}",
+  "why.players.none": "the record has a joined text, and the commitment has no players",
+  "why.players.joined": "the client seed is not name:seed of each player, sorted by name, with single spaces",
+  "why.player.unknown": "the commitment has no player \"{name}\"",
+  "why.player.missing": "the seed of {name} is missing",
+  "why.player.form": "the seed of {name} must have 1 to 64 of the characters A-Z, a-z, 0-9, - and _",
+  "why.player.hash": "the seed of {name} does not fit the hash in the commitment",
+  "why.beacon": "not the signature of {beacon}, which has 96 hex digits in lower case",
+  "why.beacon.unknown": "a beacon that is not known here, \"{beacon}\"",
+  "why.beacon.package": "checking a signature takes {what}",
+  "why.digest": "the statement with its seed has the SHA-256 {digest}, but the record commits to {commitment}",
+  "why.keys": "the seed is not 1 to 213 different blocks of 32 bytes",
+  "why.cut": "the seed draws the cut {drawn} from {low} to {high}, and the record says {cut}",
+  "why.items.salt": "a salt was given, and the record says that nothing is salted",
+  "why.items.digest": "the items given have the digest {digest}, and the record is of {input}",
+  "why.items.count": "the items given are {given}, and the record is of {size}",
+  "why.deck.size": "the record is of {size:card}, x{copies}, and one deck of {type} has {cards}",
+  "why.deck": "the deck of the record, {input}, is not the {type} that comes with Riffle",
+  "why.root": "the cards in this order have the root {root}, and the record has {sealed}",
+  "why.root.card": "there is no card {number}: the record is of {size}",
+  "why.answer": "neither an answer of POST /shuffle nor a JSON array",
+  "why.answer.empty": "an object without items, hands or shuffles: not an answer of POST /shuffle",
+  "why.answer.array": "an answer whose {name} are not an array",
+  "why.answer.member": "an answer with the member {name}, which no answer of POST /shuffle has",
+  "why.answer.other": "the answer has another {name} than the record",
+  "why.part": "\"{text}\" is not a hand: hands are numbered from 1, and the remaining cards are the rest",
+  "why.order": "the file is neither the order nor hands of this deal[: {what}]",
+  "why.order.shuffle": "shuffle {n}: {what}",
+  "why.order.shuffles": "the order given is of {given:shuffle}, and there were {repeat}",
+  "why.order.hands": "the order given has {given:hand}, and {dealt} were dealt",
+  "why.order.rest": "the order given has no rest",
+  "why.order.parts": "shuffle {n} of the order given is not {hands:hand} and the rest",
+  "why.hand.file": "the file is not one hand, or {part} is not of this deal, which has {hands:hand}",
+  "why.hand.other": "it is not {part}, but {other}",
+  "why.hand.none": "it is not {part} of this deal, nor another hand of it",
+  "why.dealt.count": "{part} has {given:item}, and {dealt} were dealt",
+  "why.dealt.set": "{part} has other items than were dealt",
+  "why.dealt.item": "{part} has {item} at place {place}, where the replay has {replayed}",
+  "why.cards": "neither an answer of a shoe nor cards",
+  "why.cards.count": "a hand of {cards:card}, and there are 1 to {most}",
+  "why.card": "card {n}, from 0: {what}",
+  "why.card.object": "it is not an object",
+  "why.card.number": "its {name} is not a number from 0 on",
+  "why.card.sealer": "its sealed_by is not the id of a record",
+  "why.card.text": "it must have either a code or an item",
+  "why.card.code": "its code is invalid: codes are ASCII letters, digits and hyphens",
+  "why.card.proof": "it takes both salt and path to prove it",
+  "why.card.hash": "its salt or a hash of its path is not 64 hex digits in lower case",
+  "why.sealed": "{card}: {what}",
+  "why.sealed.ids": "two different records have the id {id}",
+  "why.sealed.twice": "two cards of the hand claim position {position} of {id}",
+  "why.sealed.input": "the record is of {input}, and it is none of those",
+  "why.sealed.size": "only {size} cards were sealed",
+  "why.sealed.path": "salt and path do not lead from this card and position to the root",
+  "why.sealed.card": "the card there has another number, code, item or instance",
+  "why.chain.first": "the first record is of kind {kind}, and must be of kind shoe",
+  "why.chain.twice": "version {version} is number {earlier} and number {index} in the log",
+  "why.chain.shoe": "the record {id} does not change the shoe {shoe}",
+  "why.chain.version": "the record {id} made version {made}, where version {version} has to follow",
+  "why.chain.index": "version {version} is number {index} in the log, from 0, and so not after the one before, which is number {earlier}",
+  "why.chain.commitment": "version {version} lacks the commitment of the shoe",
+  "why.chain.end": "version {version} is a {kind}, and the shoe had ended",
+  "why.version": "version {version}: {what}",
+  "why.move.size": "it is of {size:card}, and {lying} lay in {place}",
+  "why.move.cards": "the cards to take {how} {place} are {found}, and the record says {cards}",
+  "why.move.few": "{wanted} cards are wanted, and there are {there}",
+  "why.move.pile": "there is no such pile",
+  "why.move.absent": "these cards are not there",
+  "why.move.limits": "a shoe has at most 256 piles and 4096 seals",
+  "why.line": "line {n}: {what}",
+  "why.policy.quorum": "it has no quorum: a line such as quorum NAME says which witness or group has to cosign",
+  "why.policy.end": "the quorum is one that no line before it names, or there are two",
+  "why.policy.line": "it is no line of a policy, by its first word or their number",
+  "why.policy.witness": "not a witness with its verifier key, of type 04 or 06",
+  "why.policy.twice": "the key or its name is there twice",
+  "why.policy.name": "there is another {name}",
+  "why.policy.group": "a group of {members} cannot need {number} of them",
+  "why.policy.member": "a member that no line before it names, or twice",
+  "why.given": "the {role}[: {name}]: {what}",
+  "why.given.long": "{name}: it is longer than {most} MiB",
+  "why.given.role": "there is no role \"{role}\"",
+  "why.given.private": "{name} is the private key of a log: keep it secret, and give the verifier key",
+  "why.given.unknown": "{name} is not a proof, an answer, a hand, a list, a key, a salt or a policy",
+  "why.given.salt": "a salt of items is 16 to 128 of the characters A-Z, a-z, 0-9, - and _, such as 16 random bytes in hex",
+  "why.given.two": "{a} and {b} both have the role {role}: give the one to check",
+  "why.given.which": "neither {a} nor {b} has the digest of the items in the record: say which of them is compared as the order",
+  "why.given.none": "none of the proofs is of {name}",
+  "why.given.no-proof": "no proof was given: the proof of the record is needed as well",
+  "why.given.no-items": "a salt was given without the items: salt and items have their digest together",
+  "why.given.no-order": "there is nothing to compare with {part}: give the cards of that hand as well",
+  "part.whole": "the order given",
 };
 
 // ---- Records as messages
@@ -1847,8 +1951,8 @@ function sayOfShoe({steps, changes, closed, proven}, log, missing) {
 
 // ---- What was given: docs/spec.md, "Texts for a verifier"
 
-class Refusal extends Error { // why nothing is concluded
-  constructor(why, files, message) { super(message); Object.assign(this, {why, files}); }
+class Refusal extends Fault { // why nothing is concluded
+  constructor(why, files, said) { super(said); Object.assign(this, {why, files}); }
 }
 function trim(text) { // drops a byte order mark and white space around it
   const isSpace = (i) => ' \t\r\n'.includes(text[i]);
@@ -1858,14 +1962,12 @@ function trim(text) { // drops a byte order mark and white space around it
   return text.slice(from, to);
 }
 async function findRole(name, text) { // by what a text looks like
-  if (text.startsWith('PRIVATE+KEY+')) {
-    throw new Refusal('private-key', [name], `${name} is the private key of a log: keep it secret, and give the verifier key`);
-  }
+  if (text.startsWith('PRIVATE+KEY+')) throw new Refusal('private-key', [name], message('why.given.private', {name}));
   if (await readKey(text).catch(() => undefined)) return 'key';
   if (/^[A-Za-z0-9_-]{16,128}$/.test(text)) return 'salt';
   if (/^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*(?:log|witness|group|quorum)[ \t]/.test(text)) return 'policy';
   const role = roleOf(text) ?? (/^c2sp\.org\/tlog-proof@v1\nextra |"(record|tlog_proof)"/.test(text) ? 'proof' : undefined);
-  if (!role) throw new Refusal('unknown', [name], `${name} is not a proof, an answer, a hand, a list, a key, a salt or a policy`);
+  if (!role) throw new Refusal('unknown', [name], message('why.given.unknown', {name}));
   return role;
 }
 // The role that a text would have; undefined for one that is refused.
@@ -1903,7 +2005,7 @@ function fromTlogProof(text) { // the JSON of a proof file in C2SP's format tlog
 function split(text) {
   try {
     return parseAll(fromTlogProof(text)).flatMap((node) => isList(node) && node.value.length > 0 ? [...node.value] : [node]);
-  } catch { return [{problem: 'it is not JSON'}]; }
+  } catch { return [{problem: message('why.file.json')}]; }
 }
 export async function filesOf(text) { // the proof files of a text, each with its record; unchecked, and undefined if it cannot be read
   const files = split(trim(text)).map(async (node) => {
@@ -1919,13 +2021,12 @@ async function proofOf(node, from) { // its record is unchecked; undefined if it
   } catch { return {node, from}; }
 }
 function readSalt(salt) {
-  demand(/^[A-Za-z0-9_-]{16,128}$/.test(salt), 'a salt of items is 16 to 128 of the characters A-Z, a-z, 0-9, - and _, such as 16 ' +
-    'random bytes in hex');
+  demand(/^[A-Za-z0-9_-]{16,128}$/.test(salt), 'why.given.salt');
   return salt;
 }
 function readItems(text) {
   const node = parse(text);
-  demand(isList(node), 'not a JSON array');
+  demand(isList(node), 'why.json.array');
   return node;
 }
 const READERS = {__proto__: null, key: ['key', async (text) => { await readKey(text); return text; }], salt: ['salt', readSalt], policy: ['policy', readPolicy], items: ['items', readItems],
@@ -1937,8 +2038,9 @@ async function readTexts(texts, {anyOrder}) {
   for (const {name, text, problem, role: asked} of texts) {
     const input = {name, isSorted: !asked, shown: {name, role: asked}}, {shown} = input;
     inputs.push(input);
-    if (problem) throw new Refusal('unreadable', [name], problem);
-    if (text.length > MAX_TEXT || text.length > MAX_TEXT / 3 && utf8(text).length > MAX_TEXT) throw new Refusal('unreadable', [name], `${name}: ${TOO_LONG}`);
+    if (problem) throw new Refusal('unreadable', [name], message('text', {text: problem}));
+    const isLong = text.length > MAX_TEXT || text.length > MAX_TEXT / 3 && utf8(text).length > MAX_TEXT;
+    if (isLong) throw new Refusal('unreadable', [name], message('why.given.long', {name, most: MAX_MIB}));
     input.text = trim(text);
     shown.role ??= await findRole(name, input.text);
     const role = shown.role === 'order' ? 'answer' : shown.role, same = `${role} ${input.text}`;
@@ -1948,25 +2050,23 @@ async function readTexts(texts, {anyOrder}) {
       for (const node of split(input.text)) proofs.push(await proofOf(node, input));
       continue;
     }
-    if (!READERS[role]) throw new Refusal('unreadable', [name], `the ${role}: there is no role ${JSON.stringify(role)}`);
+    if (!READERS[role]) throw new Refusal('unreadable', [name], message('why.given', {role, name, what: message('why.given.role', {role})}));
     try {
       const [place, read] = READERS[role], value = await read(input.text);
       if (place) given[place] = value;
       else input.items = value;
-    } catch ({message}) {
-      throw new Refusal('unreadable', [name], `the ${shown.role}: ${role === 'salt' ? message : `${name}: ${message}`}`);
+    } catch (error) {
+      const said = {role: shown.role, what: reasonOf(error), ...role !== 'salt' && {name}}; // a salt may be given without a file
+      throw new Refusal('unreadable', [name], message('why.given', said));
     }
     if (role !== 'list' && only[role]) throw two(only[role], input, role);
     only[role] = input;
   }
-  if (proofs.length === 0) throw new Refusal('no-proof', [], 'no proof was given: the proof of the record is needed as well');
-  if (given.salt && !only.items && !only.list) {
-    throw new Refusal('no-items', [only.salt.name], 'a salt was given without the items: salt and items have their digest together');
-  }
+  if (proofs.length === 0) throw new Refusal('no-proof', [], message('why.given.no-proof'));
+  if (given.salt && !only.items && !only.list) throw new Refusal('no-items', [only.salt.name], message('why.given.no-items'));
   return {inputs, proofs, given, order: only.answer, items: only.items};
 }
-const two = (a, b, role) => new Refusal('two', [a.name, b.name], `${a.name} and ${b.name} are both ` +
-  `${{answer: 'answers', hand: 'hands', items: 'items', key: 'keys', salt: 'salts', policy: 'policies'}[role]}: give the one to check`);
+const two = ({name: a}, {name: b}, role) => new Refusal('two', [a, b], message('why.given.two', {a, b, role}));
 
 const isSealing = (record) => record?.kind === 'shoe' || record?.kind === 'reshuffle';
 // Puts together what is checked together: the proof of a commitment with the one that names it, the proofs of a shoe in the
@@ -2014,9 +2114,8 @@ async function findItems(read, groups) {
     }
     if (isItems) { input.shown.role = 'items'; continue; }
     if (read.order) {
-      const names = [read.order.name, input.name];
-      throw new Refusal('which', names, `neither ${names[0]} nor ${names[1]} has the digest of the items in the record: say which of them ` +
-        'is compared as the order');
+      const [a, b] = [read.order.name, input.name];
+      throw new Refusal('which', [a, b], message('why.given.which', {a, b}));
     }
     read.order = input;
     given.order = readOrder(input.text);
@@ -2026,10 +2125,9 @@ async function findItems(read, groups) {
 function readHandOf(text, {order}) {
   if (text === undefined || text === '') return undefined;
   const of = String(text), number = Number(of);
-  demand(of === 'rest' || (/^[1-9]\d*$/.test(of) && Number.isSafeInteger(number)), `${JSON.stringify(of)} is not a hand: hands are numbered ` +
-    'from 1, and the remaining cards are the rest');
+  demand(of === 'rest' || (/^[1-9]\d*$/.test(of) && Number.isSafeInteger(number)), 'why.part', {text: of});
   const part = of === 'rest' ? of : number;
-  if (!order) throw new Refusal('no-order', [], `there is nothing to compare with ${nameOfPart(part)}: give the cards of that hand as well`);
+  if (!order) throw new Refusal('no-order', [], message('why.given.no-order', {part: partOf(part)}));
   return part;
 }
 async function checkGroups(groups, {given, order}, handOf) {
@@ -2050,7 +2148,7 @@ async function checkGroups(groups, {given, order}, handOf) {
       await checkGroup(part);
     }
   }
-  if (candidates.length > 1 && matches === 0) throw new Refusal('none', [order.name], `none of the proofs is of ${order.name}`);
+  if (candidates.length > 1 && matches === 0) throw new Refusal('none', [order.name], message('why.given.none', order));
 }
 async function checkGroup(part) {
   const {given, proofs} = part, isHand = proofs.length === 1 || proofs.every(({record}) => isSealing(record));
@@ -2132,7 +2230,7 @@ export async function verify(texts, options = {}) {
     addNotes(groups, inputs);
     return conclusion(groups, inputs);
   } catch (error) {
-    const {why = 'unreadable', files = []} = error, refused = message('refused', {reason: asMessage(error.message)});
+    const {why = 'unreadable', files = []} = error, refused = message('refused', {reason: reasonOf(error)});
     const others = await withoutRefused(all, error), handOf = isAlone(error) ? options.handOf : undefined;
     if (others.length < all.length || options.handOf !== handOf) { // what is false is so whatever is wrong with the others
       const rest = await verify(others, {handOf, anyOrder: options.anyOrder});
@@ -2188,8 +2286,8 @@ async function main() {
     let bytes;
     try {
       const about = statSync(path);
-      demand(!about.isDirectory(), 'it is a folder');
-      demand(about.size <= MAX_TEXT, TOO_LONG);
+      if (about.isDirectory()) throw new Error('it is a folder');
+      if (about.size > MAX_TEXT) throw new Error(`it is longer than ${MAX_MIB} MiB`);
       bytes = readFileSync(path);
     } catch ({code, message}) { throw new Error(code === 'ENOENT' ? 'there is no such file' : message); }
     try { return new TextDecoder('utf-8', {fatal: true}).decode(bytes); } catch { throw new Error('it is not UTF-8, and so not JSON'); }
@@ -2199,7 +2297,7 @@ async function main() {
   try {
     ({values, positionals: paths} = parseArgs({allowPositionals: true, options: {key: file, policy: file, items: file, 'items-salt': file, order: file,
       hand: file, 'hand-of': file, 'any-order': flag, proof: {type: 'string', multiple: true}, json: flag, help: flag}}));
-    demand(values.help || paths.length + (values.proof ?? []).length > 0, 'expected FILE...');
+    if (!values.help && paths.length + (values.proof ?? []).length === 0) throw new Error('expected FILE...');
   } catch ({message}) {
     console.error(`riffle.mjs: ${message}; see --help`);
     return;

@@ -32,16 +32,27 @@ MAX_CARDS, MAX_PILES, MAX_SEALS = 4096, 256, 4096  # of a shoe
 MAX_TREE = 2**62  # records of a log
 MAX_DEPTH = 200  # of JSON: levels
 MAX_HELD = 10_000  # elements of arrays in a text that stay parsed
-MAX_TEXT, TOO_LONG = 64 * 2**20, "it is longer than 64 MiB"  # a text, in bytes
+MAX_TEXT = 64 * 2**20  # bytes
 
 
 def sha256(*parts):
     return hashlib.sha256(b"".join(parts)).digest()
 
 
-def demand(truth, problem, error=ValueError):
+class Fault(ValueError):  # said is the message why something does not hold, or cannot be read
+    def __init__(self, id, /, **values):
+        self.said = message(id, **values)
+        super().__init__(render(self.said))
+
+
+def demand(truth, id, /, **values):
     if not truth:
-        raise error(problem)
+        raise Fault(id, **values)
+
+
+def said_of(error):
+    """The message of an exception, which need not be one from here."""
+    return getattr(error, "said", None) or message("text", text=str(error))
 
 
 def count(n, what):
@@ -49,10 +60,6 @@ def count(n, what):
 
 
 # ---- JSON. Any layout is accepted. A value's text is verbatim, without white space.
-
-class NotJSON(ValueError):
-    pass
-
 
 class Value:  # value is a str, dict, List, bool or None; NUMBER for a number, which has its text alone
     __slots__ = "source", "start", "end", "value", "duplicate"
@@ -124,7 +131,7 @@ def parse_all(text, most=math.inf):
     def advance():
         nonlocal token, at
         token = TOKEN.match(text, at)
-        demand(token, "not JSON", NotJSON)
+        demand(token, "why.json")
         at = token.end()
 
     def piece():
@@ -140,18 +147,18 @@ def parse_all(text, most=math.inf):
         advance()
 
     def expect(wanted):
-        demand(piece() == wanted, "not JSON", NotJSON)
+        demand(piece() == wanted, "why.json")
         take()
 
     def string():
         value = json.loads(token[1])
-        demand(not re.search("[\ud800-\udfff]", value), "not JSON", NotJSON)
+        demand(not re.search("[\ud800-\udfff]", value), "why.json")
         take()
         return value
 
     def read(depth):
         node = Value(source, length)
-        demand(depth <= MAX_DEPTH or token[4] not in ("[", "{"), "not JSON", NotJSON)
+        demand(depth <= MAX_DEPTH or token[4] not in ("[", "{"), "why.json")
         if token[1] is not None:
             node.value = string()
         elif token[2] is not None:
@@ -174,7 +181,7 @@ def parse_all(text, most=math.inf):
             while piece() != "}":
                 if node.value:
                     expect(",")
-                demand(token[1] is not None, "not JSON", NotJSON)
+                demand(token[1] is not None, "why.json")
                 name = string()
                 expect(":")
                 if name in node.value:
@@ -182,7 +189,7 @@ def parse_all(text, most=math.inf):
                 node.value[name] = read(depth + 1)
             take()
         else:
-            raise NotJSON("not JSON")
+            raise Fault("why.json")
         node.end = length
         return node
 
@@ -199,9 +206,9 @@ def parse_all(text, most=math.inf):
 def parse(text):
     """Parses one JSON text, in which no member is there twice."""
     values = parse_all(text, 2)
-    demand(len(values) == 1, "not JSON", NotJSON)
+    demand(len(values) == 1, "why.json")
     duplicate = values[0].source.duplicate
-    demand(duplicate is None, "a member is there twice", NotJSON)
+    demand(duplicate is None, "why.json.twice")
     return values[0]
 
 
@@ -298,8 +305,11 @@ def shoe_of(record):
 
 
 def read_record(text):
-    node = parse(text)
-    demand(is_at(dict, node), "the record is not a JSON object")
+    try:
+        node = parse(text)
+    except Fault:
+        node = NO_JSON
+    demand(is_at(dict, node), "why.record")
     record = plain(node)
     kind = record.get("kind") if type(record.get("kind")) is str else ""
     of_shoe = kind == "shoe" or changes_shoe({"kind": kind})
@@ -308,8 +318,8 @@ def read_record(text):
         return lambda value: type(value) is int and low <= value <= high
 
     def is_time(time):
-        demand(re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{15}Z", time), "not a time")
-        return time >= "1970" and datetime.datetime.fromisoformat(time[:26]).isoformat(timespec="microseconds") + "Z" == time
+        return re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{15}Z", time) and time >= "1970" and (
+            datetime.datetime.fromisoformat(time[:26]).isoformat(timespec="microseconds") + "Z" == time)
 
     def is_later(time):
         return is_time(time) and time > record["time"]
@@ -384,13 +394,16 @@ def read_record(text):
     if record.get("to") != "dealt":
         members = ["put" if name == "put?" else name for name in members]
     for name in rules if kind in MEMBERS else members:
+        if name not in record:
+            demand(name not in members, "why.record.missing", name=name)
+            continue
         rule, is_allowed = rules[name], name in members or name + "?" in members
         test = rule if callable(rule) else lambda value: type(value) is str and re.fullmatch(rule, value)
         try:
-            fits = is_allowed and test(record[name]) if name in record else name not in members
+            fits = is_allowed and test(record[name])
         except (ValueError, TypeError, KeyError, AttributeError):
             fits = False  # what it depends on is not valid
-        demand(fits, f"the record's {name} is not valid")
+        demand(fits, "why.record.member", name=name, text=short(node.value[name].text))
     return record
 
 
@@ -479,6 +492,7 @@ def draw_cut(low, high, keys):  # from a keystream that no order uses
 # ---- Proof file
 
 FILE = ("spec", "record", "seed", "client_seed", "tlog_proof", "log_key")
+NO_FILE = ("why.file.json", "why.file.record")  # it shows nothing, and so is not false either
 B, END, NAME = "[A-Za-z0-9+/]", "[AEIMQUYcgkosw048]=", r"[^\s+\x00-\x1f]+"  # canonical base64
 KEY_NAME = r"[^\s+\x00-\x1f\x7f-\x9f]+"  # signatures by other keys are ignored, whatever their names
 HASH, LOG_KEY = f"{B}{{42}}{END}", f"({KEY_NAME})\\+([0-9a-f]{{8}})\\+({B}{{44}})"
@@ -488,16 +502,12 @@ TLOG_PROOF = (f"c2sp\\.org/tlog-proof@v1\nindex (0|[1-9][0-9]{{0,18}})\n((?:{HAS
               f"([1-9][0-9]{{0,18}})\n({HASH})\n)\n((?:— {NAME} {SIGNATURE}\n){{1,100}})")
 
 
-class NoFile(ValueError):  # it shows nothing, and so is not false either
-    pass
-
-
 class Key:
     def __init__(self, text):
         match = re.fullmatch(LOG_KEY, text)
         point = base64.b64decode(match[3]) if match else b"\0"
         demand(point[0] == 1 and sha256(match[1].encode(), b"\n", point).hex()[:8] == match[2],
-               "not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>")
+               "why.key")
         self.name, self.hash, self.point = match[1], match[2], point[1:]
 
 
@@ -506,7 +516,7 @@ class Witness:
         match = re.fullmatch(WITNESS_KEY, key)
         data = base64.b64decode(match[3]) if match else b"\0"
         demand((data[0], len(data)) in ((4, 33), (6, 1313)) and sha256(match[1].encode(), b"\n", data).hex()[:8] == match[2],
-               "not a witness with its verifier key, of type 04 or 06")
+               "why.policy.witness")
         self.name, self.key_name, self.hash, self.point = name, match[1], match[2], data[1:] if data[0] == 4 else None
 
 
@@ -521,8 +531,8 @@ class Policy:
                 try:
                     self.read(*words)
                 except ValueError as error:
-                    raise ValueError(f"line {i + 1}: {error}") from None
-        demand(self.quorum, "it has no quorum: a line such as quorum NAME says which witness or group has to cosign")
+                    raise Fault("why.line", n=i + 1, what=said_of(error)) from None
+        demand(self.quorum, "why.policy.quorum")
 
     def read(self, keyword, *words):
         if keyword == "log" and len(words) in (1, 2):
@@ -536,25 +546,25 @@ class Policy:
         elif keyword == "group" and len(words) > 2:
             name, number, *members = words
             least = {"any": 1, "all": len(members)}.get(number) or int(number if re.fullmatch("[1-9][0-9]{0,9}", number) else 0)
-            demand(1 <= least <= len(members), f"a group of {len(members)} cannot need {number} of them")
+            demand(1 <= least <= len(members), "why.policy.group", members=len(members), number=number)
             demand(all(member != "none" and member in self.names for member in members) and len(set(members)) == len(members),
-                   "a member that no line before it names, or twice")
+                   "why.policy.member")
             self.define(name)
             self.groups.append((name, least, members))
         elif keyword == "quorum" and len(words) == 1:
-            demand(not self.quorum and words[0] in self.names, "the quorum is one that no line before it names, or there are two")
+            demand(not self.quorum and words[0] in self.names, "why.policy.end")
             self.quorum = words[0]
         else:
-            raise ValueError("it is no line of a policy, by its first word or their number")
+            raise Fault("why.policy.line")
 
     def own(self, key):  # no two logs or witnesses share a key, or a name in one
         name, _, data = key.split("+", 2)
         point = base64.b64decode(data)[1:]
-        demand(name not in self.seen and point not in self.seen, "the key or its name is there twice")
+        demand(name not in self.seen and point not in self.seen, "why.policy.twice")
         self.seen |= {name, point}
 
     def define(self, name):
-        demand(name not in self.names, f"there is another {name}")
+        demand(name not in self.names, "why.policy.name", name=name)
         self.names.add(name)
 
     def suffice(self, cosigned):
@@ -571,24 +581,21 @@ def logs_of(given):
 
 class File:
     def __init__(self, node):
-        demand(not isinstance(node, NoNode), f"{getattr(node, 'problem', '')}, and so not a proof file", NoFile)
-        demand(is_at(dict, node) and "record" in node.value, "it has no member record, and so is not a proof file", NoFile)
-        demand(node.duplicate is None, f"its member {node.duplicate} is there twice")
-        for name in node.value:
-            demand(name in FILE, f"it has a member {quote(name)}, which no proof file has")
+        demand(node is not NO_JSON, "why.file.json")
+        demand(is_at(dict, node) and "record" in node.value, "why.file.record")
+        demand(node.duplicate is None and len(node.value) == len(FILE), "why.file.members")
         for name in FILE:
             value = node.value.get(name)
             demand(is_at(str, value) or name == "seed" and value is not None and value.value is None,
-                   f"its member {name} is missing, or not a string")
+                   "why.file.member", name=name)
         spec, self.record, self.seed, self.client_seed, tlog_proof, self.log_key = (node.value[name].value for name in FILE)
-        demand(spec == "riffle/1", f"the file is of {quote(spec)}, not of riffle/1")
-        demand(self.seed is None or re.fullmatch("([0-9a-f]{2})+", self.seed),
-               "its seed is not in lower-case hex, two digits a byte")
+        demand(spec == "riffle/1", "why.file.spec", spec=spec)
+        demand(self.seed is None or re.fullmatch("([0-9a-f]{2})+", self.seed), "why.file.seed")
         self.key, tlog = Key(self.log_key), re.fullmatch(TLOG_PROOF, tlog_proof)
-        demand(tlog, "its tlog_proof does not have its form")
+        demand(tlog, "why.file.tlog")
         index, path, self.note, self.origin, leaves, root, lines = tlog.groups()
         self.index, self.leaves, self.root = int(index), int(leaves), base64.b64decode(root)
-        demand(self.index < 2**63 and self.leaves <= MAX_TREE, "its tlog_proof does not have its form")
+        demand(self.index < 2**63 and self.leaves <= MAX_TREE, "why.file.tlog")
         self.path = [base64.b64decode(line) for line in path.split()]
         self.signatures = [(by, base64.b64decode(data)) for by, data in re.findall("— (.+) (.+)\n", lines)]
 
@@ -611,8 +618,8 @@ def short(text):
 class Steps(list):
     """A step is ok, wrong, unchecked (it was asked for or is required, and something is missing) or skipped (nobody asked)."""
 
-    def add(self, name, state, what):  # a message, or a text that is one
-        self.append({"name": name, "state": state, "message": message("text", text=what) if isinstance(what, str) else what})
+    def add(self, name, state, said):
+        self.append({"name": name, "state": state, "message": said})
 
     def find(self, name):
         return next((step for step in self if step["name"] == name), None)
@@ -635,11 +642,11 @@ class Entry:
         key = given.get("key")
         try:
             file = File(node)
-            demand(not key or key == file.log_key, f"the log of the file has the key {file.log_key}, and the key given is {key}")
-            demand(not logs_of(given) or file.log_key in logs_of(given),
-                   f"the log of the file has the key {file.log_key}, which the policy does not name")
+            demand(not key or key == file.log_key, "why.file.key", has=file.log_key, given=key)
+            demand(not logs_of(given) or file.log_key in logs_of(given), "why.file.policy", has=file.log_key)
         except ValueError as error:
-            self.steps.add("proof", "unchecked" if isinstance(error, NoFile) else "wrong", str(error))
+            said = said_of(error)
+            self.steps.add("proof", "unchecked" if said["id"] in NO_FILE else "wrong", said)
             return
         self.file = file
         self.steps.add("proof", "ok", message("proof.key" if key or logs_of(given) else "proof.no-key"))
@@ -656,13 +663,12 @@ class Entry:
         try:
             record = read_record(file.record)
             if record["kind"] not in MEMBERS:
-                self.steps.add("record", "unchecked", f"a record of an unknown kind, \"{record['kind']}\": a later version may be "
-                               "able to check it")
+                self.steps.add("record", "unchecked", message("why.record.kind", kind=record["kind"]))
                 return
-            demand(file.client_seed == record.get("client_seed", ""), "the file and the record have different client seeds")
-            demand(deals(record) or file.seed is None, f"a record of kind {record['kind']} has no seed, and the file has one")
+            demand(file.client_seed == record.get("client_seed", ""), "why.record.client-seed")
+            demand(deals(record) or file.seed is None, "why.record.seed", kind=record["kind"])
         except ValueError as error:
-            self.steps.add("record", "wrong", str(error))
+            self.steps.add("record", "wrong", said_of(error))
             return
         self.record = record
         self.steps.add("record", "ok", say_record(record))
@@ -670,9 +676,9 @@ class Entry:
     def check_inclusion(self):
         file = self.file
         if file.index >= file.leaves:
-            self.steps.add("inclusion", "wrong", f"the tree has {file.leaves} records, and this claims to be number {file.index}, from 0")
+            self.steps.add("inclusion", "wrong", message("why.index", size=file.leaves, index=file.index))
         elif root_of(sha256(b"\0", file.record.encode()), file.index, file.leaves, file.path) != file.root:
-            self.steps.add("inclusion", "wrong", "the hashes do not lead from this record to the root of the checkpoint")
+            self.steps.add("inclusion", "wrong", message("why.path"))
         else:
             self.steps.add("inclusion", "ok", message("inclusion", index=file.index, size=file.leaves))
 
@@ -686,11 +692,11 @@ class Entry:
         except Exception:  # InvalidSignature, or what the library makes of bytes that are no key or signature
             holds = False
         if file.origin != key.name:
-            self.steps.add("signature", "wrong", f'the checkpoint is of "{file.origin}", and the key is of "{key.name}"')
+            self.steps.add("signature", "wrong", message("why.origin", origin=file.origin, log=key.name))
         elif not own:
-            self.steps.add("signature", "wrong", f"the checkpoint is not signed by the key of {key.name}")
+            self.steps.add("signature", "wrong", message("why.unsigned", log=key.name))
         elif not holds:
-            self.steps.add("signature", "wrong", "a signature of the checkpoint, of the name and hash of the key, is wrong")
+            self.steps.add("signature", "wrong", message("why.signature"))
         else:
             self.steps.add("signature", "ok", message("signature", log=key.name))
 
@@ -701,10 +707,10 @@ class Entry:
             times = [int.from_bytes(data[4:12], "big") for data in own]
             try:
                 for data, time in zip(own, times):
-                    demand(len(data) == 76 and 0 < time <= 253402300799, "its time is 0, or after the year 9999")
+                    demand(len(data) == 76 and 0 < time <= 253402300799, "why.cosignature", name=witness.name)
                     Ed25519PublicKey.from_public_bytes(witness.point).verify(data[12:], f"cosignature/v1\ntime {time}\n{self.file.note}".encode())
             except Exception:  # InvalidSignature, or what the library makes of bytes that are no key or signature
-                self.steps.add("witnesses", "wrong", f"the cosignature of {witness.name} is wrong")
+                self.steps.add("witnesses", "wrong", message("why.cosignature", name=witness.name))
                 return
             if own:
                 at = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=times[0])
@@ -738,35 +744,38 @@ def check_commitment(steps, entry, commitment):
         return
     other = Entry(commitment, {"key": file.log_key}, "skipped")
     failed, made = other.steps.first("wrong"), other.record or {"kind": ""}
-    wrong = functools.partial(steps.add, "committed", "wrong")
+
+    def wrong(id, /, **values):
+        steps.add("committed", "wrong", message(id, **values))
+
     if other.steps.has("proof", "unchecked"):
-        steps.add("committed", "unchecked", f"the proof of the commitment: {render(other.steps.find('proof')['message'])}")
+        steps.add("committed", "unchecked", message("why.commitment.unread", what=other.steps.find("proof")["message"]))
     elif failed:
-        wrong(f"the proof of the commitment fails at the step {failed['name']}: {render(failed['message'])}")
+        wrong("why.commitment.proof", step=failed["name"], what=failed["message"])
     elif made["kind"] != "commitment":
-        wrong("the proof given is not of a commitment")
+        wrong("why.commitment.kind")
     elif made["id"] != id:
-        wrong(f"the record does not say that it used the commitment {made['id']}")
+        wrong("why.commitment.id", id=made["id"])
     elif made.get("count") != record.get("count"):
-        wrong(f"the record is of a book of {record.get('count', 0)} rounds, and the commitment of {made.get('count', 0)}")
+        wrong("why.commitment.book", has=record.get("count", 0), count=made.get("count", 0))
     elif "count" in made and not is_round_of(record, made):
-        wrong(f"the path does not lead from round {record['round']} to the commitment of the book")
+        wrong("why.commitment.path", round=record["round"])
     elif "count" not in made and made["commitment"] != record["commitment"]:
-        wrong(f"the record has the commitment {record['commitment']}, and {made['commitment']} was committed to")
+        wrong("why.commitment.value", has=record["commitment"], made=made["commitment"])
     elif any(made.get(name) != record.get(name) for name in STATEMENT):
-        wrong("the record states something other than the commitment")
+        wrong("why.commitment.statement")
     elif record["time"] >= made["deadline"]:
-        wrong(f"the record is of {record['time']}, and the deadline was {made['deadline']}")
+        wrong("why.commitment.deadline", time=record["time"], deadline=made["deadline"])
     elif other.file.index >= file.index:
-        wrong(f"the commitment is number {other.file.index} in the log, from 0, and so not before the shuffle, which is number "
-              f"{file.index}")
+        wrong("why.commitment.later", index=other.file.index, used=file.index)
     elif unfit := why_not_joined(record, made):
-        wrong(unfit)
+        steps.add("committed", "wrong", unfit)
     elif made.get("beacon", "").startswith("quicknet ") and not re.fullmatch("[0-9a-f]{96}", record["client_seed"]):
-        wrong(f"not the signature of {made['beacon']}, which has 96 hex digits in lower case")
+        wrong("why.beacon", beacon=made["beacon"])
+    elif made.get("beacon", "").startswith("quicknet "):
+        steps.add("committed", "unchecked", message("why.beacon.package", what="BLS12-381, which no usual package of Python has"))
     elif "beacon" in made:
-        steps.add("committed", "unchecked", "signatures of quicknet are not checked here" if made["beacon"].startswith("quicknet ") else
-                  f'a beacon that is not known here, "{made["beacon"]}"')
+        steps.add("committed", "unchecked", message("why.beacon.unknown", beacon=made["beacon"]))
     else:
         steps.add("committed", "ok", message("committed", id=id, players=sorted(made.get("players", [])) or None))
 
@@ -774,14 +783,21 @@ def check_commitment(steps, entry, commitment):
 def why_not_joined(record, commitment):
     """Why the client seed does not join the seeds of the commitment's players; None if it does. The record has the joined text if
     that is longer than 256 bytes, and the client seed is its digest then."""
-    players, shown = commitment.get("players"), record.get("joined", record["client_seed"]).split(" ")
+    players, shown = commitment.get("players"), record.get("joined", record["client_seed"])
     if players is None:
-        return "the record has a joined text, and the commitment has no players" if "joined" in record else None
-    for name, text in itertools.zip_longest(sorted(players), shown, fillvalue=""):
-        told, _, seed = text.partition(":")
-        if told != name or not re.fullmatch(PLAYER_SEED, seed) or sha256(f"{name}\n{seed}".encode()).hex() != players.get(name):
-            return f"the seed of {name or 'nobody'} is not there in its place, or does not fit the hash in the commitment"
-    return None
+        return message("why.players.none") if "joined" in record else None
+    seeds = dict(one.partition(":")[::2] for one in shown.split(" "))
+    unknown = min(set(seeds) - set(players), default=None)
+    if unknown is not None:
+        return message("why.player.unknown", name=short(unknown))
+    for name in sorted(players):
+        if name not in seeds:
+            return message("why.player.missing", name=name)
+        if not re.fullmatch(PLAYER_SEED, seeds[name]):
+            return message("why.player.form", name=name)
+        if sha256(f"{name}\n{seeds[name]}".encode()).hex() != players[name]:
+            return message("why.player.hash", name=name)
+    return None if shown == " ".join(f"{name}:{seeds[name]}" for name in sorted(players)) else message("why.players.joined")
 
 
 def is_round_of(record, book):
@@ -820,13 +836,12 @@ def replay(entry, given, held_back):
     entry.statement = f"riffle/1\n{lines}seed {file.seed}\n"
     hashed = sha256(entry.statement.encode())
     if hashed.hex() != record["commitment"]:
-        steps.add("commitment", "wrong", f"the statement with its seed has the SHA-256 {hashed.hex()}, but the record commits to "
-                  f"{record['commitment']}")
+        steps.add("commitment", "wrong", message("why.digest", digest=hashed.hex(), commitment=record["commitment"]))
         return
     steps.add("commitment", "ok", message("commitment", commitment=record["commitment"]))
 
     if not 1 <= len(set(blocks)) == len(blocks) <= 213 or len(blocks[-1]) != 64:
-        steps.add("keys", "wrong", "the seed is not 1 to 213 different blocks of 32 bytes")
+        steps.add("keys", "wrong", message("why.keys"))
         return
     client_seed = file.client_seed.encode()
     entry.keys = [hmac.digest(bytes.fromhex(block), b"riffle/1 key\n" + hashed + client_seed, "sha256") for block in blocks]
@@ -843,7 +858,7 @@ def replay(entry, given, held_back):
     drawn = draw_cut(cut["low"], cut["high"], entry.keys) if cut else None
     if drawn != cut.get("cut"):
         entry.orders = None
-        steps.add("order", "wrong", f"the seed draws the cut {drawn} from {cut['low']} to {cut['high']}, and the record says {cut['cut']}")
+        steps.add("order", "wrong", message("why.cut", drawn=drawn, **cut))
         return
     hashed = hashlib.sha256()
     for positions in entry.orders:
@@ -926,8 +941,8 @@ def undercover(players=6, undercover=None, blank=0):
     if undercover is None:
         undercover = 1 if players <= 6 else 2 if players <= 10 else 3
     civilians = players - undercover - blank
-    demand(4 <= players <= 16 and 1 <= undercover <= 7 and blank <= 6 and 2 * civilians > players, "they do not fit")
-    return f"civilian*{civilians} undercover*{undercover} blank*{blank}"
+    fits = 4 <= players <= 16 and 1 <= undercover <= 7 and blank <= 6 and 2 * civilians > players
+    return f"civilian*{civilians} undercover*{undercover} blank*{blank}" if fits else None
 
 
 def werewolf(players=12, werewolves=None, hunter=None, idiot=None):
@@ -936,8 +951,8 @@ def werewolf(players=12, werewolves=None, hunter=None, idiot=None):
     hunter = int(players > 8) if hunter is None else hunter
     idiot = int(players > 11) if idiot is None else idiot
     villagers = players - werewolves - 2 - hunter - idiot
-    demand(6 <= players <= 18 and 1 <= werewolves <= 6 and hunter <= 1 and idiot <= 1 and villagers >= 0, "they do not fit")
-    return f"werewolf*{werewolves} villager*{villagers} seer witch hunter*{hunter} idiot*{idiot}"
+    fits = 6 <= players <= 18 and 1 <= werewolves <= 6 and hunter <= 1 and idiot <= 1 and villagers >= 0
+    return f"werewolf*{werewolves} villager*{villagers} seer witch hunter*{hunter} idiot*{idiot}" if fits else None
 
 
 VARIABLE = {"undercover": undercover, "werewolf": werewolf}
@@ -1037,13 +1052,11 @@ def compare_items(entry, given):
         if rule and not salt:
             return "unchecked", message("items.salt")
         if salt and not rule:
-            return "wrong", "a salt was given, and the record says that nothing is salted"
-        if text == "range":
-            return "wrong", "the record is of a shuffle of the numbers from 0 on, without items"
+            return "wrong", message("why.items.salt")
         if not text.endswith(" " + digest):
-            return "wrong", f"the items given have the digest {digest}, and the record says {text}"
+            return "wrong", message("why.items.digest", digest=digest, input=text)
         if len(items.value) != size:
-            return "wrong", f"the items given are {len(items.value)}, and the record is of {size}"
+            return "wrong", message("why.items.count", given=len(items.value), size=size)
         codes = [one.text if string_of(one) is None else one.value for one in items.value] if words[0] == "deck" else None
         entry.cards = Cards(size, lambda number: items.value[number].text, codes)
         return "ok", message("items")
@@ -1058,11 +1071,11 @@ def compare_items(entry, given):
         return "skipped", message("items.deck.unknown", type=type)
     decks = size // len(codes)
     if size % len(codes) or copies != f"x{decks}":
-        return "wrong", f"the record is of {size} cards, {copies}, and one deck of {type} has {len(codes)}"
+        return "wrong", message("why.deck.size", size=size, copies=copies[1:], type=type, cards=len(codes))
     if size > MAX_DECK:
         return "unchecked", message("items.deck.large", size=size, most=MAX_DECK)
     if digest != "sha256:" + sha256(json.dumps(codes * decks, separators=(",", ":")).encode()).hex():
-        return "wrong", f"the deck of the record, {text}, is not the {type} that comes with Riffle"
+        return "wrong", message("why.deck", input=text, type=type)
     entry.cards = Cards(size, codes=codes)
     return "ok", message("items.deck", decks=decks, type=type)
 
@@ -1074,13 +1087,12 @@ class Order:
     def __init__(self, text):
         node = parse(text)
         self.is_answer, self.list = is_at(dict, node), node.value
-        demand(self.is_answer or is_at(List, node), "neither an answer of POST /shuffle nor a JSON array")
-        demand(not self.is_answer or {"items", "hands", "shuffles"} & set(node.value),
-               "an object without items, hands or shuffles: not an answer of POST /shuffle")
+        demand(self.is_answer or is_at(List, node), "why.answer")
+        demand(not self.is_answer or {"items", "hands", "shuffles"} & set(node.value), "why.answer.empty")
         for name in ("items", "hands", "rest", "shuffles"):
-            demand(self.get(name) is None or is_at(List, self.get(name)), f"an answer whose {name} are not an array")
+            demand(self.get(name) is None or is_at(List, self.get(name)), "why.answer.array", name=name)
         unknown = min(set(self.list) - self.MEMBERS if self.is_answer else (), key=str.encode, default=None)
-        demand(unknown is None, f"an answer with the member {short(unknown or '')}, which no answer of POST /shuffle has")
+        demand(unknown is None, "why.answer.member", name=unknown and short(unknown))
 
     def get(self, name):
         return self.list.get(name) if self.is_answer else None
@@ -1091,19 +1103,13 @@ class Order:
 
     def other_names(self, entry):
         """Says what is not of the record: its id, its place in the log, its algorithm, its commitment, its round or its seed."""
-        record, seed, index = entry.record, entry.file.seed, self.get("log_index")
-        for name, want in (("audit_id", record["id"]), ("algorithm", record["algorithm"]), ("commitment", record["commitment"])):
-            got = self.get(name)
-            if got is not None and string_of(got) != want:
-                return f"the answer has the {name} {short(got.text)}, and the record has {want}"
-        round = self.get("round")
-        if round is not None and whole(round) != record.get("round", -1):
-            return f"the answer has the round {short(round.text)}, and the record has {record.get('round', 'none')}"
-        if seed is not None and self.get("seed") is not None and string_of(self.get("seed")) != seed:
-            return "the answer has another seed than the file"
-        if index is not None and whole(index) != entry.file.index:
-            return f"the answer has the log_index {short(index.text)}, and the record has {entry.file.index}"
-        return None
+        record, seed = entry.record, entry.file.seed
+        others = [name for name, want in (
+            ("audit_id", record["id"]), ("algorithm", record["algorithm"]), ("commitment", record["commitment"]), ("seed", seed))
+            if self.get(name) is not None and want is not None and string_of(self.get(name)) != want]
+        others += [name for name, want in (("round", record.get("round", -1)), ("log_index", entry.file.index))
+                   if self.get(name) is not None and whole(self.get(name)) != want]
+        return message("why.answer.other", name=others[0]) if others else None
 
     def compare(self, entry, replayed, hand_of, any_order):
         other, kind = self.other_names(entry), entry.record["kind"]
@@ -1113,18 +1119,14 @@ class Order:
             return "unchecked", message("order.items")
         try:
             match, problem = Comparison(self, entry, any_order).match(hand_of), None
-        except Mismatch as error:
-            match, problem = None, str(error)
+        except Fault as error:
+            match, problem = None, error.said
         if kind != "shuffle" and (problem or kind != "shoe"):
             return "unchecked", message("order.other", order=replayed)
         if problem:
             return "wrong", problem
         entry.match = match
         return "ok", message("order.hands", order=replayed, match=match.say()) if match.parts else message("order.given", order=replayed)
-
-
-class Mismatch(ValueError):
-    pass
 
 
 class Match:
@@ -1161,13 +1163,12 @@ class Comparison:
         claims, problem, is_whole = None, None, self.order.get("audit_id") is not None
         try:
             said = self.claims()
-            demand(said or not self.draw, f"the order given has no items, and {self.draw} were dealt", Mismatch)  # only no hands
             is_complete = not self.order.is_answer or self.items or self.rest or self.shuffles
-            demand(is_complete or not is_whole, "the order given has no rest, and an answer with an audit_id is compared whole", Mismatch)
+            demand((said or not self.draw) and (is_complete or not is_whole), "why.order.rest")  # hands may be an empty array
             claims = said
             self.check(claims, self.sequence)
             return Match() if is_complete or not self.hands else self.all(False)
-        except Mismatch as error:
+        except Fault as error:
             if not self.hands:
                 raise
             problem = error
@@ -1175,27 +1176,22 @@ class Comparison:
             try:
                 self.check(claims, self.set)
                 return self.all(True)
-            except Mismatch:
+            except Fault:
                 pass
         if is_whole or self.order.is_answer and self.repeat == 1 and len(hands) == len(self.hands):
             raise problem  # all hands are compared by their numbers
         found = self.find(hands, rest)
         if found:
             return found
-        if hands and (self.order.is_answer or len(hands[0]) != self.draw and self.repeat == 1):
-            raise Mismatch("the file is neither the order nor hands of this deal")
-        raise problem
+        raise Fault("why.order", what=problem.said)
 
     def only(self, of, hands, rest):
         start, end = self.span(of) or (0, 0)
-        name = render(say_part(of))
-        demand(start < end, f"there is no {name.replace('the ', '')} in this deal: it has {count(len(self.hands), 'hand')}", Mismatch)
-        demand(len(hands) == 1 and rest is None, f"the file is not one hand, and {name} is", Mismatch)
+        part = say_part(of)
+        demand(start < end and len(hands) == 1 and rest is None, "why.hand.file", part=part, hands=len(self.hands))
         found, other = self.find(hands, None, of), self.find(hands, None)
-        demand(found or not other, other and f"it is not {name}, but {render(say_part(other.parts[0]))}", Mismatch)
-        is_set = any(self.cards.have(order[start:end], hands[0]) for order in self.orders)
-        demand(found or not is_set, f"it has the same items as {name}, in another order", Mismatch)
-        demand(found, f"it is not {name} of this deal, nor another hand of it", Mismatch)
+        demand(found or not other, "why.hand.other", part=part, other=other and say_part(other.parts[0]))
+        demand(found, "why.hand.none", part=part)
         return found
 
     def all(self, is_sorted):
@@ -1203,26 +1199,25 @@ class Comparison:
 
     def span(self, part):
         """The places of a part in the result; None if the deal cannot have it."""
-        if part == "all":
+        if part == "whole":
             return 0, self.draw
         dealt = sum(self.hands if part == "rest" else self.hands[:part - 1])
         if part == "rest":
             return (dealt, self.draw) if self.hands else None
         return (dealt, dealt + self.hands[part - 1]) if part <= len(self.hands) else None
 
-    def values(self, node, what=""):
-        demand(is_at(List, node), f"{what}: not a JSON array", Mismatch)
+    def values(self, node):
+        demand(is_at(List, node), "why.json.array")
         return node.value
 
     def claims(self):
         """What the order says of each shuffle, in every form that it has: triples of the shuffle, the part and its values."""
         if not self.order.is_answer:
-            return [(0, "all", self.order.list)] if self.repeat == 1 else self.split(self.order.list, False)
-        demand(self.repeat == 1 or self.shuffles and not (self.items or self.dealt or self.rest),
-               f"the order given is of 1 shuffle, and there were {self.repeat}", Mismatch)
+            return [(0, "whole", self.order.list)] if self.repeat == 1 else self.split(self.order.list, False)
+        demand(self.repeat == 1 or self.shuffles and not (self.items or self.dealt or self.rest), "why.order.shuffles", given=1, repeat=self.repeat)
         claims = []
         if self.items:
-            claims.append((0, "all", self.values(self.items)))
+            claims.append((0, "whole", self.values(self.items)))
         if self.dealt:
             claims += self.deal(0, self.dealt.value, self.rest)
         elif self.rest:
@@ -1230,47 +1225,43 @@ class Comparison:
         return claims + (self.split(self.shuffles.value, bool(self.hands)) if self.shuffles else [])
 
     def split(self, shuffles, is_dealt):
-        demand(len(shuffles) == self.repeat, f"the order given is of {count(len(shuffles), 'shuffle')}, and there were {self.repeat}", Mismatch)
+        demand(len(shuffles) == self.repeat, "why.order.shuffles", given=len(shuffles), repeat=self.repeat)
         claims = []
-        for number, node in enumerate(shuffles):
-            parts = self.values(node, "a shuffle of the order given")
-            demand(parts or not is_dealt, "a shuffle of the order given: it has no rest", Mismatch)
-            claims += (self.deal(number, parts[:-1], parts[-1]) if is_dealt
-                       else [(number, "all", parts)])
+        for number, parts in enumerate(map(self.values, shuffles)):
+            demand(not is_dealt or len(parts) == len(self.hands) + 1, "why.order.parts", n=number + 1, hands=len(self.hands))
+            claims += self.deal(number, parts[:-1], parts[-1]) if is_dealt else [(number, "whole", parts)]
         return claims
 
     def deal(self, shuffle, hands, rest):  # which may be missing
-        demand(len(hands) == len(self.hands), f"the order given has {count(len(hands), 'hand')}, and {len(self.hands)} were dealt", Mismatch)
-        claims = [(shuffle, i + 1, self.values(hand, "a hand of the order given")) for i, hand in enumerate(hands)]
-        return claims + ([(shuffle, "rest", self.values(rest, "the rest of the order given"))] if rest else [])
+        demand(len(hands) == len(self.hands), "why.order.hands", given=len(hands), dealt=len(self.hands))
+        claims = [(shuffle, i + 1, self.values(hand)) for i, hand in enumerate(hands)]
+        return claims + ([(shuffle, "rest", self.values(rest))] if rest else [])
 
     def check(self, claims, equals):
-        for shuffle, part, values in claims:
-            start, end = self.span(part) or (0, self.draw)
-            demand(len(values) == end - start, f"{self.which(shuffle, part)}{count(len(values), 'item')}, and {end - start} were dealt", Mismatch)
-        for shuffle, part, values in claims:
-            start, end = self.span(part) or (0, self.draw)
-            equals(shuffle, part, values, self.orders[shuffle][start:end])
+        for is_counted in (False, True):  # all have as many values as were dealt, before any is compared
+            for shuffle, part, values in claims:
+                start, end = self.span(part) or (0, self.draw)
+                try:
+                    demand(len(values) == end - start, "why.dealt.count", part=say_part(part), given=len(values), dealt=end - start)
+                    if is_counted:
+                        equals(part, values, self.orders[shuffle][start:end])
+                except Fault as error:
+                    raise Fault("why.order.shuffle", n=shuffle + 1, what=error.said) if self.repeat > 1 else error
 
-    def sequence(self, shuffle, part, values, numbers):
+    def sequence(self, part, values, numbers):
         for i, (number, node) in enumerate(zip(numbers, values)):
             if self.cards.equals(number, node):
                 continue
             want = self.cards.key(number)
             if self.cards.codes and is_at(dict, node):
-                want += f", instance {self.cards.instance(number)}"
-            raise Mismatch(("the same items in another order: " if self.cards.have(numbers, values) else "") + self.which(shuffle, part)
-                           + f"{short(node.text)} at place {i}, where the replay has {short(want)}")
+                want = f'{{"code":{want},"instance":{self.cards.instance(number)}}}'
+            raise Fault("why.dealt.item", part=say_part(part), item=short(node.text), place=i, replayed=short(want))
 
-    def set(self, shuffle, part, values, numbers):
-        if part == "all":
-            self.sequence(shuffle, part, values, numbers)
+    def set(self, part, values, numbers):
+        if part == "whole":
+            self.sequence(part, values, numbers)
         else:
-            demand(self.cards.have(numbers, values), "other cards", Mismatch)
-
-    def which(self, shuffle, part):
-        text = "the order given has " if part == "all" else f"{render(say_part(part))} of the order given has "
-        return f"shuffle {shuffle + 1}: {text}" if self.repeat > 1 else text
+            demand(self.cards.have(numbers, values), "why.dealt.set", part=say_part(part))
 
     def given_hands(self):
         """The hands that the order may be, and the rest; None if it has none."""
@@ -1280,7 +1271,7 @@ class Comparison:
             return [], None
         try:
             return list(map(self.values, self.dealt.value)), self.values(self.rest) if self.rest else None
-        except Mismatch:
+        except Fault:
             return [], None
 
     def find(self, hands, rest, only=None):
@@ -1337,12 +1328,11 @@ def other_root(entry, order, cards):
     seed, fixed, leaves = bytes.fromhex(entry.file.seed), b"riffle/1 salt\n" + bytes.fromhex(entry.record["commitment"]), []
     for position, number in enumerate(order):
         if number >= cards.size:
-            return f"there is no card {number}: the record is of {cards.size}"
+            return message("why.root.card", number=number, size=cards.size)
         salt = hmac.digest(seed, fixed + position.to_bytes(8, "big"), "sha256")
         leaves.append(leaf_of(salt, position, cards.text(number)))
     root = root_of_leaves(leaves).hex()
-    return None if root == entry.record["root"] else (
-        f"the cards in this order have the root {root}, and the record has {entry.record['root']}")
+    return None if root == entry.record["root"] else message("why.root", root=root, sealed=entry.record["root"])
 
 
 def check_root(entry):  # of one record
@@ -1376,12 +1366,12 @@ def read_cards(text):
     refs = []
     for word in text.split(" "):
         match = re.fullmatch("([1-9][0-9]{0,15}):(0|[1-9][0-9]{0,15})(?:-(0|[1-9][0-9]{0,15}))?", word)
-        demand(match, "the record's cards are not valid")
+        demand(match, "why.record.member", name="cards")
         seal, first, last = int(match[1]), int(match[2]), int(match[3] or match[2])
-        demand(max(seal, first, last) < 2**53 and abs(last - first) < MAX_CARDS, "the record's cards are not valid")
+        demand(max(seal, first, last) < 2**53 and abs(last - first) < MAX_CARDS, "why.record.member", name="cards")
         step = -1 if last < first else 1
         refs += [(seal, at) for at in range(first, last + step, step)]
-    demand(len(refs) <= MAX_CARDS and len(set(refs)) == len(refs) and write_cards(refs) == text, "the record's cards are not valid")
+    demand(len(refs) <= MAX_CARDS and len(set(refs)) == len(refs) and write_cards(refs) == text, "why.record.member", name="cards")
     return refs
 
 
@@ -1398,26 +1388,26 @@ class Layout:
         if place in ("out", "all"):
             names = (["shoe"] if place == "all" else []) + ["dealt"] + self.piles()
             return [ref for name in names for ref in self.places[name]]
-        demand(place in self.places, "there is no such pile")
+        demand(place in self.places, "why.move.pile")
         return self.places[place]
 
     def take(self, source, end, count):
         cards = self.at(source)
-        demand(count <= len(cards), f"{count} cards are wanted, and there are {len(cards)}")
+        demand(count <= len(cards), "why.move.few", wanted=count, there=len(cards))
         return cards[:count] if (end == "top") == (source == "shoe") else cards[len(cards) - count:][::-1]
 
     def move(self, record, refs):
         source, to, taken = record["from"], record["to"], set(refs)
-        demand(taken <= set(self.at(source)), "these cards are not there")
+        demand(taken <= set(self.at(source)), "why.move.absent")
         for place in ["dealt"] + self.piles() if source == "out" else [source]:
             self.places[place] = [ref for ref in self.places[place] if ref not in taken]
-        demand(to in self.places or len(self.piles()) < MAX_PILES, "a shoe has at most 256 piles and 4096 seals")
+        demand(to in self.places or len(self.piles()) < MAX_PILES, "why.move.limits")
         there, is_first = self.places.get(to, []), to != "dealt" and (record["put"] == "top") == (to == "shoe")
         self.places[to] = refs + there if is_first else there + refs
         self.version += 1
 
     def shuffle(self, place):
-        demand(self.seals < MAX_SEALS, "a shoe has at most 256 piles and 4096 seals")
+        demand(self.seals < MAX_SEALS, "why.move.limits")
         self.seals, self.version, size = self.seals + 1, self.version + 1, len(self.at(place))
         if place == "all":
             place, self.places = "shoe", {"dealt": []}
@@ -1435,48 +1425,48 @@ def layouts(node):
 
 class HandCard:
     def __init__(self, node):
-        demand(is_at(dict, node), "it is not an object")
+        demand(is_at(dict, node), "why.card.object")
         get = node.value.get
 
         def number(name):
-            demand(whole(get(name)) is not None, f"its {name} is not a number from 0 on")
+            demand(whole(get(name)) is not None, "why.card.number", name=name)
             return whole(get(name))
 
         def given(name):
             return get(name) if get(name) is not None and get(name).value is not None else None
 
         self.sealed_by, self.position = string_of(get("sealed_by")) or "", number("position")
-        demand(re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", self.sealed_by), "its sealed_by is not the id of a record")
+        demand(re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", self.sealed_by), "why.card.sealer")
         self.number, self.instance = (number(name) if get(name) is not None else None for name in ("card", "instance"))
         code, item, salt, path = given("code"), get("item"), given("salt"), given("path")
-        demand((code is None) != (item is None), "it must have either a code or an item")
+        demand((code is None) != (item is None), "why.card.text")
         self.is_code = code is not None
         if self.is_code:
-            demand(re.fullmatch("[A-Za-z0-9-]+", string_of(code) or ""), "its code is invalid: codes are ASCII letters, digits and hyphens")
+            demand(re.fullmatch("[A-Za-z0-9-]+", string_of(code) or ""), "why.card.code")
         self.texts = [code.value] if self.is_code else layouts(item)
         self.plain = code.value if self.is_code else canonical(item)
-        demand((salt is None) == (path is None), "it takes both salt and path to prove it")
+        demand((salt is None) == (path is None), "why.card.proof")
         self.salt = None
         if salt is None:
             return
-        demand(is_at(List, path) and len(path.value) <= 64, "it takes both salt and path to prove it")
+        demand(is_at(List, path) and len(path.value) <= 64, "why.card.proof")
         hashes = [string_of(one) or "" for one in [salt, *path.value]]
-        demand(all(re.fullmatch(DIGEST, one) for one in hashes), "its salt or a hash of its path is not 64 hex digits in lower case")
+        demand(all(re.fullmatch(DIGEST, one) for one in hashes), "why.card.hash")
         self.salt, *self.path = map(bytes.fromhex, hashes)
 
 
 def read_hand(text):
     node = parse(text)
-    demand(is_at(dict, node) or is_at(List, node), "neither an answer of a shoe nor cards")
+    demand(is_at(dict, node) or is_at(List, node), "why.cards")
     cards = node.value.get("cards", node) if is_at(dict, node) else node
-    demand(cards is node or is_at(List, cards), "not a JSON array")
+    demand(cards is node or is_at(List, cards), "why.json.array")
     nodes, hand = cards.value if is_at(List, cards) else [cards], []
-    demand(1 <= len(nodes) <= MAX_CARDS, f"a hand of {len(nodes)} cards, and there are 1 to {MAX_CARDS}")
+    demand(1 <= len(nodes) <= MAX_CARDS, "why.cards.count", cards=len(nodes), most=MAX_CARDS)
     for i, card in enumerate(nodes):
         try:
             hand.append(HandCard(card))
         except ValueError as error:
-            raise ValueError(f"card {i}, from 0: {error}") from None
+            raise Fault("why.card", n=i, what=said_of(error)) from None
     return hand
 
 
@@ -1490,16 +1480,16 @@ class Sealing:
             self.order = list(range(self.record["size"])) if "root" not in self.record else entry.orders and entry.orders[0]
 
     def check(self, card):
-        """Returns why the card was not sealed here, and the id of the message why that is unknown."""
+        """Returns the message why the card was not sealed here, and the id of the one why that is unknown."""
         record, cards, position = self.record, self.cards, card.position
 
         def is_card(number):
             return (card.is_code or not cards.codes) and cards.plain(number) == card.plain
 
         if self.input and self.input.startswith("deck ") != card.is_code:
-            return f"the record is of {self.input}, and it is none of those", None
+            return message("why.sealed.input", input=self.input), None
         if position >= record["size"]:
-            return f"only {record['size']} cards were sealed", None
+            return message("why.sealed.size", size=record["size"]), None
         if "root" in record and card.salt is None:
             return None, "hand.proof"
         if "root" not in record and cards is None:
@@ -1507,39 +1497,32 @@ class Sealing:
         if "root" in record:
             roots = [root_of(leaf_of(card.salt, position, text), position, record["size"], card.path) for text in card.texts]
             if bytes.fromhex(record["root"]) not in roots:
-                return f"salt and path do not lead from this card at position {position} to the root", None
+                return message("why.sealed.path"), None
         elif not is_card(position):
-            return "the input of the shoe has another card there", None
-        number = card.number
-        if self.order:
-            lay = self.order[position]
-            if number is not None and number != lay:
-                return f"it says that it is card {number}, and card {lay} lay there", None
-            number = lay
-        if number is None or cards is None:
-            return None, None
-        if number >= cards.size or not is_card(number):
-            return f"it says that it is card {number} of the shoe, which is a different card", None
-        if card.instance is not None and cards.codes and cards.instance(number) != card.instance:
-            return f"it says that it is instance {card.instance}, and card {number} is instance {cards.instance(number)}", None
-        return None, None
+            return message("why.sealed.card"), None
+        number = self.order[position] if self.order else card.number
+        is_same = card.number in (None, number)
+        if is_same and number is not None and cards is not None:
+            is_same = number < cards.size and is_card(number) and (
+                card.instance is None or not cards.codes or card.instance == cards.instance(number))
+        return None if is_same else message("why.sealed.card"), None
 
 
 def prove(hand, sealings):
-    """Compares every card with the sealing that it names. Returns the messages of those that are proven, which was not sealed
-    there, and the message why one is unknown."""
+    """Compares every card with the sealing that it names. Returns the messages of those that are proven, why one was not sealed
+    there, and why one is unknown."""
     proven, missing, seen, by = [], None, set(), {sealing.record["id"]: sealing for sealing in reversed(sealings)}
     for card in hand:
         place = card.sealed_by, card.position
         if place in seen:
-            return [], f"two cards of the hand claim position {card.position} of {card.sealed_by}", None
+            return [], message("why.sealed.twice", position=card.position, id=card.sealed_by), None
         seen.add(place)
         if card.sealed_by not in by:
             continue
         name = message("hand.card", card=short(card.texts[0]), position=card.position)
         wrong, unknown = by[card.sealed_by].check(card)
         if wrong:
-            return [], f"{render(name)}: {wrong}", None
+            return [], message("why.sealed", card=name, what=wrong), None
         if unknown:
             missing = message(unknown, card=name)
         else:
@@ -1571,7 +1554,7 @@ class Shoe:
         self.record, self.file = self.first.record, self.first.file
         self.well_formed = message("proofs.key" if given.get("key") or logs_of(given) else "proofs.no-key", files=len(self.entries))
 
-    def in_every(self, name, what):
+    def in_every(self, name, what=None):
         """Adds a step that the files have in common: the first that is wrong or unchecked, or else that all hold."""
         for state in ("wrong", "unchecked"):
             for i, entry in enumerate(self.entries):
@@ -1609,11 +1592,11 @@ class Shoe:
         for name, what in (("commitment", "seeds"), ("keys", "orders"), ("order", "orders")):
             done = sum(entry.steps.has(name, "ok") for entry in self.entries)
             if any(entry.steps.has(name, "wrong") for entry in self.entries):
-                self.in_every(name, "")
+                self.in_every(name)
             elif done + held == 0:
                 continue
             elif name == "order" and self.given.get("order") and not self.match:
-                self.in_every(name, "")
+                self.in_every(name)
             else:
                 state = "skipped" if done == 0 else "ok"
                 if name == "order" and held:
@@ -1647,7 +1630,7 @@ class Shoe:
         for sealing in sealings:
             record = sealing.record
             if seals.setdefault(record["id"], sealing.entry.file.record) != sealing.entry.file.record:
-                steps.add("hand", "wrong", f"two different records have the id {record['id']}")
+                steps.add("hand", "wrong", message("why.sealed.ids", id=record["id"]))
                 return
             if record["kind"] == "shoe":
                 firsts.setdefault(record["id"], sealing)  # it says which cards the shoe is of
@@ -1726,7 +1709,7 @@ class Shoe:
             roots += 1
             other = other_root(sealing.entry, sealing.order, sealing.cards)
             if other and not wrong:
-                wrong = f"version {sealing.record.get('version', 1)}: {other}"
+                wrong = message("why.version", version=sealing.record.get("version", 1), what=other)
         if wrong:
             self.steps.add("root", "wrong", wrong)
         elif roots + unknown == 0:
@@ -1741,27 +1724,23 @@ def broken_chain(entries, records):
     """Says why the records are not all records of one shoe, from the first on; None if they are."""
     first = entries[0].record
     if first["kind"] != "shoe":
-        return f"the first record is of kind {first['kind']}, and must be of kind shoe"
+        return message("why.chain.first", kind=first["kind"])
     for before, entry in zip(entries, entries[1:]):
-        if entry.file.record == before.file.record and entry.file.index != before.file.index:
-            return f"the record {entry.record['id']} is number {before.file.index} and number {entry.file.index} in the log"
+        earlier, index = before.file.index, entry.file.index
+        if entry.file.record == before.file.record and index != earlier:
+            return message("why.chain.twice", version=entry.record.get("version", 1), earlier=earlier, index=index)
     for version, (before, entry) in enumerate(zip(records, records[1:]), 2):
-        record, kind = entry.record, entry.record["kind"]
-        if not changes_shoe(record):
-            return f"the record {record['id']} is of kind {kind}, and changes no shoe"
-        if record["audit_id"] != first["id"]:
-            return f"the record {record['id']} is of another shoe, {record['audit_id']}"
+        record, kind, earlier, index = entry.record, entry.record["kind"], before.file.index, entry.file.index
+        if not changes_shoe(record) or record["audit_id"] != first["id"]:
+            return message("why.chain.shoe", id=record["id"], shoe=first["id"])
         if record["version"] != version:
-            return f"the record {record['id']} made version {record['version']}, where version {version} has to follow"
-        if entry.file.index <= before.file.index:
-            return (f"version {version} is number {entry.file.index} in the log, from 0, and so not after the one before, which is "
-                    f"number {before.file.index}")
+            return message("why.chain.version", id=record["id"], made=record["version"], version=version)
+        if index <= earlier:
+            return message("why.chain.index", version=version, index=index, earlier=earlier)
         if not deals(record) and record["commitment"] != first["commitment"]:
-            return f"version {version} lacks the commitment of the shoe"
-        if before.record["kind"] == "close":
-            return f"version {version} follows the close of the shoe"
-        if before.record["kind"] == "expire" and kind != "close":
-            return f"version {version} is a {kind}, and the shoe had ended"
+            return message("why.chain.commitment", version=version)
+        if before.record["kind"] == "close" or before.record["kind"] == "expire" and kind != "close":
+            return message("why.chain.end", version=version, kind=kind)
     return None
 
 
@@ -1777,7 +1756,7 @@ class Tracker:
             try:
                 self.change(entry)
             except ValueError as error:
-                return "wrong", f"version {entry.record['version']}: {error}"
+                return "wrong", message("why.version", version=entry.record["version"], what=said_of(error))
         places, piles = self.layout.places, self.layout.piles()
         return "unchecked" if self.random else "ok", message(
             "moves", deck=len(places["shoe"]), dealt=len(places["dealt"]), piles=len(piles), random=self.random or None)
@@ -1788,9 +1767,9 @@ class Tracker:
             layout.version += 1
             return
         source = record["from"]
-        lying = layout.at(source)
+        lying, place, size = layout.at(source), say_place(source), record.get("size")
+        demand(size in (None, len(lying)), "why.move.size", size=size, lying=len(lying), place=place)  # of what is drawn at random, or sealed
         if record["kind"] == "reshuffle":
-            demand(len(lying) == record["size"], f"it seals {record['size']} cards, and {len(lying)} lay in {render(say_place(source))}")
             known = [(self.orders.get(seal), at) for seal, at in lying]
             is_known = all(order is not None and at < len(order) for order, at in known)
             layout.shuffle(source)
@@ -1801,22 +1780,20 @@ class Tracker:
             self.orders[layout.version] = sealing.order
             self.sealings.append(sealing)
             return
-        refs, taken = read_cards(record["cards"]) if "cards" in record else [], record["taken"]
+        cards, taken = record.get("cards"), record["taken"]
+        refs, found = read_cards(cards) if cards else [], cards
         if taken in ("top", "bottom"):
-            want = write_cards(layout.take(source, taken, len(refs)))
-            demand(want == record["cards"],
-                   f"the cards at the {taken} of {render(say_place(source))} were {want}, and the record says {record['cards']}")
-        elif taken == "random":
-            demand(len(lying) == record["size"], f"it draws from {record['size']} cards, and {len(lying)} lay in {render(say_place(source))}")
-            want = write_cards([lying[at] for at in orders[0]]) if orders else record["cards"]
-            demand(want == record["cards"], f"the seed draws {want}, and the record says {record['cards']}")
-            self.random += not orders
+            found = write_cards(layout.take(source, taken, len(refs)))
+        elif taken == "random" and orders:
+            found = write_cards([lying[at] for at in orders[0]])
+        demand(found == cards, "why.move.cards", place=place, how=message(f"how.{taken}"), found=found, cards=cards)
+        self.random += taken == "random" and not orders
         layout.move(record, refs)
 
 
 # ---- Messages
 
-# The texts of messages, made from internal/audit/prooffile/messages.json by web/messages.mjs: do not edit.
+# The texts of messages, made from internal/audit/message/messages.json by web/messages.mjs: do not edit.
 MESSAGES = {
     "text": "{text}",
     "verified": "Verified: {what}.",
@@ -1986,6 +1963,132 @@ MESSAGES = {
     "hand.kind": "a record of kind {kind} has sealed no cards: give the proof of the record that sealed_by names",
     "hand.proof": "{card}: it has no salt and path: ask for it with proof=true",
     "hand.unshuffled": "{card}: the shoe was not shuffled, and its cards were not given",
+    "why.json": "not JSON",
+    "why.json.twice": "a member is there twice",
+    "why.json.array": "not a JSON array",
+    "why.file.json": "it is not JSON, and so not a proof file",
+    "why.file.record": "it has no member record, and so is not a proof file",
+    "why.file.members": "it has not the six members of a proof file, each once",
+    "why.file.member": "its member {name} is missing, or not a string",
+    "why.file.spec": "the file is of \"{spec}\", not of riffle/1",
+    "why.file.seed": "its seed is not in lower-case hex, two digits a byte",
+    "why.file.tlog": "its tlog_proof does not have its form",
+    "why.file.key": "the log of the file has the key {has}, and the key given is {given}",
+    "why.file.policy": "the log of the file has the key {has}, which the policy does not name",
+    "why.key": "not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>",
+    "why.record": "not a record, which is one JSON object with each member once",
+    "why.record.kind": "a record of an unknown kind, \"{kind}\": a later version may be able to check it",
+    "why.record.missing": "the record's {name} is missing",
+    "why.record.member": "the record's {name} is not valid[: {text}]",
+    "why.record.statement": "the record's statement is not one of riffle/1[: {reason}]",
+    "why.record.client-seed": "the file and the record have different client seeds",
+    "why.record.seed": "a record of kind {kind} has no seed, and the file has one",
+    "why.index": "the tree has {size} records, and this claims to be number {index}, from 0",
+    "why.path": "the hashes do not lead from this record to the root of the checkpoint",
+    "why.origin": "the checkpoint is of \"{origin}\", and the key is of \"{log}\"",
+    "why.unsigned": "the checkpoint is not signed by the key of {log}",
+    "why.signature": "a signature of the checkpoint, of the name and hash of the key, is wrong",
+    "why.cosignature": "the cosignature of {name} is wrong",
+    "why.commitment.unread": "the proof of the commitment: {what}",
+    "why.commitment.proof": "the proof of the commitment fails at the step {step}: {what}",
+    "why.commitment.kind": "the proof given is not of a commitment",
+    "why.commitment.id": "the record does not say that it used the commitment {id}",
+    "why.commitment.book": "the record names a book of {has:round}, and the commitment has {count}",
+    "why.commitment.path": "the path does not lead from round {round} to the commitment of the book",
+    "why.commitment.value": "the record has the commitment {has}, and {made} was committed to",
+    "why.commitment.statement": "the record states something other than the commitment",
+    "why.commitment.deadline": "the record is of {time}, and the deadline was {deadline}",
+    "why.commitment.later": "the commitment is number {index} in the log, from 0, and so not before the shuffle, which is number {used}",
+    "why.players.none": "the record has a joined text, and the commitment has no players",
+    "why.players.joined": "the client seed is not name:seed of each player, sorted by name, with single spaces",
+    "why.player.unknown": "the commitment has no player \"{name}\"",
+    "why.player.missing": "the seed of {name} is missing",
+    "why.player.form": "the seed of {name} must have 1 to 64 of the characters A-Z, a-z, 0-9, - and _",
+    "why.player.hash": "the seed of {name} does not fit the hash in the commitment",
+    "why.beacon": "not the signature of {beacon}, which has 96 hex digits in lower case",
+    "why.beacon.unknown": "a beacon that is not known here, \"{beacon}\"",
+    "why.beacon.package": "checking a signature takes {what}",
+    "why.digest": "the statement with its seed has the SHA-256 {digest}, but the record commits to {commitment}",
+    "why.keys": "the seed is not 1 to 213 different blocks of 32 bytes",
+    "why.cut": "the seed draws the cut {drawn} from {low} to {high}, and the record says {cut}",
+    "why.items.salt": "a salt was given, and the record says that nothing is salted",
+    "why.items.digest": "the items given have the digest {digest}, and the record is of {input}",
+    "why.items.count": "the items given are {given}, and the record is of {size}",
+    "why.deck.size": "the record is of {size:card}, x{copies}, and one deck of {type} has {cards}",
+    "why.deck": "the deck of the record, {input}, is not the {type} that comes with Riffle",
+    "why.root": "the cards in this order have the root {root}, and the record has {sealed}",
+    "why.root.card": "there is no card {number}: the record is of {size}",
+    "why.answer": "neither an answer of POST /shuffle nor a JSON array",
+    "why.answer.empty": "an object without items, hands or shuffles: not an answer of POST /shuffle",
+    "why.answer.array": "an answer whose {name} are not an array",
+    "why.answer.member": "an answer with the member {name}, which no answer of POST /shuffle has",
+    "why.answer.other": "the answer has another {name} than the record",
+    "why.part": "\"{text}\" is not a hand: hands are numbered from 1, and the remaining cards are the rest",
+    "why.order": "the file is neither the order nor hands of this deal[: {what}]",
+    "why.order.shuffle": "shuffle {n}: {what}",
+    "why.order.shuffles": "the order given is of {given:shuffle}, and there were {repeat}",
+    "why.order.hands": "the order given has {given:hand}, and {dealt} were dealt",
+    "why.order.rest": "the order given has no rest",
+    "why.order.parts": "shuffle {n} of the order given is not {hands:hand} and the rest",
+    "why.hand.file": "the file is not one hand, or {part} is not of this deal, which has {hands:hand}",
+    "why.hand.other": "it is not {part}, but {other}",
+    "why.hand.none": "it is not {part} of this deal, nor another hand of it",
+    "why.dealt.count": "{part} has {given:item}, and {dealt} were dealt",
+    "why.dealt.set": "{part} has other items than were dealt",
+    "why.dealt.item": "{part} has {item} at place {place}, where the replay has {replayed}",
+    "why.cards": "neither an answer of a shoe nor cards",
+    "why.cards.count": "a hand of {cards:card}, and there are 1 to {most}",
+    "why.card": "card {n}, from 0: {what}",
+    "why.card.object": "it is not an object",
+    "why.card.number": "its {name} is not a number from 0 on",
+    "why.card.sealer": "its sealed_by is not the id of a record",
+    "why.card.text": "it must have either a code or an item",
+    "why.card.code": "its code is invalid: codes are ASCII letters, digits and hyphens",
+    "why.card.proof": "it takes both salt and path to prove it",
+    "why.card.hash": "its salt or a hash of its path is not 64 hex digits in lower case",
+    "why.sealed": "{card}: {what}",
+    "why.sealed.ids": "two different records have the id {id}",
+    "why.sealed.twice": "two cards of the hand claim position {position} of {id}",
+    "why.sealed.input": "the record is of {input}, and it is none of those",
+    "why.sealed.size": "only {size} cards were sealed",
+    "why.sealed.path": "salt and path do not lead from this card and position to the root",
+    "why.sealed.card": "the card there has another number, code, item or instance",
+    "why.chain.first": "the first record is of kind {kind}, and must be of kind shoe",
+    "why.chain.twice": "version {version} is number {earlier} and number {index} in the log",
+    "why.chain.shoe": "the record {id} does not change the shoe {shoe}",
+    "why.chain.version": "the record {id} made version {made}, where version {version} has to follow",
+    "why.chain.index": "version {version} is number {index} in the log, from 0, and so not after the one before, which is number {earlier}",
+    "why.chain.commitment": "version {version} lacks the commitment of the shoe",
+    "why.chain.end": "version {version} is a {kind}, and the shoe had ended",
+    "why.version": "version {version}: {what}",
+    "why.move.size": "it is of {size:card}, and {lying} lay in {place}",
+    "why.move.cards": "the cards to take {how} {place} are {found}, and the record says {cards}",
+    "why.move.few": "{wanted} cards are wanted, and there are {there}",
+    "why.move.pile": "there is no such pile",
+    "why.move.absent": "these cards are not there",
+    "why.move.limits": "a shoe has at most 256 piles and 4096 seals",
+    "why.line": "line {n}: {what}",
+    "why.policy.quorum": "it has no quorum: a line such as quorum NAME says which witness or group has to cosign",
+    "why.policy.end": "the quorum is one that no line before it names, or there are two",
+    "why.policy.line": "it is no line of a policy, by its first word or their number",
+    "why.policy.witness": "not a witness with its verifier key, of type 04 or 06",
+    "why.policy.twice": "the key or its name is there twice",
+    "why.policy.name": "there is another {name}",
+    "why.policy.group": "a group of {members} cannot need {number} of them",
+    "why.policy.member": "a member that no line before it names, or twice",
+    "why.given": "the {role}[: {name}]: {what}",
+    "why.given.long": "{name}: it is longer than {most} MiB",
+    "why.given.role": "there is no role \"{role}\"",
+    "why.given.private": "{name} is the private key of a log: keep it secret, and give the verifier key",
+    "why.given.unknown": "{name} is not a proof, an answer, a hand, a list, a key, a salt or a policy",
+    "why.given.salt": "a salt of items is 16 to 128 of the characters A-Z, a-z, 0-9, - and _, such as 16 random bytes in hex",
+    "why.given.two": "{a} and {b} both have the role {role}: give the one to check",
+    "why.given.which": "neither {a} nor {b} has the digest of the items in the record: say which of them is compared as the order",
+    "why.given.none": "none of the proofs is of {name}",
+    "why.given.no-proof": "no proof was given: the proof of the record is needed as well",
+    "why.given.no-items": "a salt was given without the items: salt and items have their digest together",
+    "why.given.no-order": "there is nothing to compare with {part}: give the cards of that hand as well",
+    "part.whole": "the order given",
 }
 
 
@@ -2035,8 +2138,8 @@ def message_of(record, id, /, **values):
     return message(id, **{**members, **values})
 
 
-def say_part(part):
-    return message("part.rest") if part == "rest" else message("part", n=part)
+def say_part(part):  # a number, rest or whole
+    return message(f"part.{part}") if isinstance(part, str) else message("part", n=part)
 
 
 def say_place(place):
@@ -2271,18 +2374,11 @@ class Verdict:
 # ---- What was given: docs/spec.md, "Texts for a verifier"
 
 class Refusal(ValueError):  # why nothing is concluded
-    def __init__(self, why, files, problem):
-        super().__init__(problem)
-        self.why, self.files = why, files
+    def __init__(self, why, files, said):
+        self.why, self.files, self.said = why, files, said
 
 
-class NoNode:
-    value = duplicate = None
-
-    def __init__(self, problem):
-        self.problem = problem
-
-
+NO_JSON = Value(Source(), 0)  # the only proof file of a text that is not JSON
 TLOG_FILE = "c2sp.org/tlog-proof@v1\nextra "  # begins a proof file in C2SP's format, before its other members in base64
 
 
@@ -2304,8 +2400,8 @@ def split(text):
     """The proof files of a text: JSON texts one after the other, the elements of an array, or one as a tlog-proof."""
     try:
         return [one for node in parse_all(from_tlog_proof(text)) for one in (node.value if is_at(List, node) and node.value else [node])]
-    except NotJSON:
-        return [NoNode("it is not JSON")]
+    except Fault:
+        return [NO_JSON]
 
 
 class Proof:
@@ -2331,9 +2427,9 @@ class Input:
     def __init__(self, name, text, role=None):
         self.name, self.is_sorted, self.shown, self.items = name, role is None, {"name": name, "role": role}, None
         if isinstance(text, Exception):
-            raise Refusal("unreadable", [name], str(text))
+            raise Refusal("unreadable", [name], said_of(text))
         if len(text) > MAX_TEXT or len(text) > MAX_TEXT // 4 and len(text.encode()) > MAX_TEXT:
-            raise Refusal("unreadable", [name], f"{name}: {TOO_LONG}")
+            raise Refusal("unreadable", [name], message("why.given.long", name=name, most=MAX_TEXT // 2**20))
         self.text = (text[1:] if text.startswith("\ufeff") else text).strip(" \t\r\n")
         if role is None:
             self.shown["role"] = self.sort()
@@ -2341,7 +2437,7 @@ class Input:
 
     def sort(self):
         if self.text.startswith("PRIVATE+KEY+"):
-            raise Refusal("private-key", [self.name], f"{self.name} is the private key of a log: keep it secret, and give the verifier key")
+            raise Refusal("private-key", [self.name], message("why.given.private", name=self.name))
         try:
             Key(self.text)
             return "key"
@@ -2354,7 +2450,7 @@ class Input:
         is_proof = self.text.startswith(TLOG_FILE) or '"record"' in self.text or '"tlog_proof"' in self.text
         role = role_of(self.text) or ("proof" if is_proof else None)
         if not role:
-            raise Refusal("unknown", [self.name], f"{self.name} is not a proof, an answer, a hand, a list, a key, a salt or a policy")
+            raise Refusal("unknown", [self.name], message("why.given.unknown", name=self.name))
         return role
 
 
@@ -2376,7 +2472,7 @@ def role_of(text):
         if has(first, "record", "tlog_proof") or (values and has(values[0], "record") and has(values[0], "tlog_proof")):
             parse_all(text)  # all are JSON
             return "proof"
-    except NotJSON:
+    except Fault:
         return None
     if len(nodes) > 1:
         return None
@@ -2395,14 +2491,13 @@ def read_key(text):
 
 
 def read_salt(text):
-    demand(re.fullmatch("[A-Za-z0-9_-]{16,128}", text), "a salt of items is 16 to 128 of the characters A-Z, a-z, 0-9, - and _, such as 16 "
-           "random bytes in hex")
+    demand(re.fullmatch("[A-Za-z0-9_-]{16,128}", text), "why.given.salt")
     return text
 
 
 def read_items(text):
     node = parse(text)
-    demand(is_at(List, node), "not a JSON array")
+    demand(is_at(List, node), "why.json.array")
     return node
 
 
@@ -2411,8 +2506,7 @@ READERS = {"key": ("key", read_key), "salt": ("salt", read_salt), "policy": ("po
 
 
 def two(first, second, role):
-    return Refusal("two", [first.name, second.name], f"{first.name} and {second.name} are both " + {
-        "answer": "answers", "hand": "hands", "items": "items", "key": "keys", "salt": "salts", "policy": "policies"}[role] + ": give the one to check")
+    return Refusal("two", [first.name, second.name], message("why.given.two", a=first.name, b=second.name, role=role))
 
 
 class Group:
@@ -2470,10 +2564,9 @@ class Verification:
                 raise two(self.roles[one.role], one, one.role)
             self.roles[one.role] = one
         if not self.proofs:
-            raise Refusal("no-proof", [], "no proof was given: the proof of the record is needed as well")
+            raise Refusal("no-proof", [], message("why.given.no-proof"))
         if self.given.get("salt") and not {"items", "list"} & set(self.roles):
-            raise Refusal("no-items", [self.roles["salt"].name], "a salt was given without the items: salt and items have their digest "
-                          "together")
+            raise Refusal("no-items", [self.roles["salt"].name], message("why.given.no-items"))
         self.order = self.roles.get("answer")
         self.groups = self.group()
         self.find_items()
@@ -2482,13 +2575,13 @@ class Verification:
 
     def read(self, one):
         if one.role not in READERS:
-            raise Refusal("unreadable", [one.name], f"the {one.role}: there is no role {quote(str(one.role))}")
+            raise Refusal("unreadable", [one.name], message("why.given", role=str(one.role), name=one.name, what=message("why.given.role", role=str(one.role))))
         try:
             place, reader = READERS[one.role]
             value = reader(one.text)
         except ValueError as error:
-            text = str(error) if one.role == "salt" else f"{one.name}: {error}"
-            raise Refusal("unreadable", [one.name], f"the {one.shown['role']}: {text}") from None
+            name = one.name if one.role != "salt" else None
+            raise Refusal("unreadable", [one.name], message("why.given", role=one.shown["role"], name=name, what=said_of(error))) from None
         if place:
             self.given[place] = value
         else:
@@ -2546,9 +2639,8 @@ class Verification:
                 one.shown["role"] = "items"
                 continue
             if self.order:
-                names = [self.order.name, one.name]
-                raise Refusal("which", names, f"neither {names[0]} nor {names[1]} has the digest of the items in the record: say which of "
-                              "them is compared as the order")
+                a, b = self.order.name, one.name
+                raise Refusal("which", [a, b], message("why.given.which", a=a, b=b))
             self.order, self.given["order"] = one, Order(one.text)
         if self.order:
             self.order.shown["role"] = "order"
@@ -2557,10 +2649,10 @@ class Verification:
         if not text:
             return None
         is_number = re.fullmatch("[1-9][0-9]{0,15}", str(text)) and int(text) < 2**53
-        demand(str(text) == "rest" or is_number, f"{quote(str(text))} is not a hand: hands are numbered from 1, and the remaining cards are the rest")
+        demand(str(text) == "rest" or is_number, "why.part", text=str(text))
         part = int(text) if is_number else "rest"
         if not self.given.get("order"):
-            raise Refusal("no-order", [], f"there is nothing to compare with {render(say_part(part))}: give the cards of that hand as well")
+            raise Refusal("no-order", [], message("why.given.no-order", part=say_part(part)))
         return part
 
     def check(self, hand_of):
@@ -2582,7 +2674,7 @@ class Verification:
                 group.given.update(order=None, hand_of=None)
                 group.check()
         if order is not None and len(candidates) > 1 and not matches:
-            raise Refusal("none", [self.order.name], f"none of the proofs is of {self.order.name}")
+            raise Refusal("none", [self.order.name], message("why.given.none", name=self.order.name))
 
     def add_notes(self):
         """Says what was compared with what, and of commitments that they are others."""
@@ -2659,7 +2751,7 @@ def verify(texts, key=None, items=None, items_salt=None, order=None, hand=None, 
     try:
         return Verification(texts, hand_of, any_order).result()
     except (ValueError, RecursionError, MemoryError) as error:
-        refused = message("refused", reason=message("text", text=str(error)))
+        refused = message("refused", reason=said_of(error))
         summary = {"id": "refused", "why": getattr(error, "why", "unreadable"), "files": getattr(error, "files", [])}
         is_alone = summary["files"] and summary["why"] in ("unreadable", "unknown", "private-key")
         others = [text for text in texts if text[0] not in summary["files"]] if is_alone else proofs_and_key(texts)
@@ -2684,8 +2776,7 @@ def read_text(path):
     try:
         with open(path, "rb") as file:
             text = file.read(MAX_TEXT + 1)
-        demand(len(text) <= MAX_TEXT, TOO_LONG)
-        return text.decode()
+        return text.decode(errors="replace" if len(text) > MAX_TEXT else "strict")  # what is too long may end anywhere
     except FileNotFoundError:
         raise ValueError("there is no such file") from None
     except IsADirectoryError:

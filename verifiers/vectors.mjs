@@ -98,7 +98,7 @@ for (const [template, values, text] of [
 ]) same(template, render({id: 'outer', values}, {outer: template, inner: '<[{n:card}]>'}, ' & '), text);
 
 // Every text is there in both languages, with the same values, and riffle.mjs has the English one.
-const table = JSON.parse(readFileSync(new URL('../internal/audit/prooffile/messages.json', import.meta.url), 'utf8'));
+const table = JSON.parse(readFileSync(new URL('../internal/audit/message/messages.json', import.meta.url), 'utf8'));
 const [english, chinese] = ['en', 'zh'].map((language) => Object.fromEntries(Object.entries(table).map(([id, texts]) => [id, texts[language]])));
 const valuesOf = (text) => [...new Set(text.match(/(?<={)\w+/g))].sort();
 for (const [id, {en, zh}] of Object.entries(table)) {

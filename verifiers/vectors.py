@@ -60,7 +60,7 @@ if "--stdin" in sys.argv:
     sys.exit()
 
 # The texts of a result are those of its messages, in which every value is filled in, in both languages.
-TEXTS = json.loads((ROOT / "internal/audit/prooffile/messages.json").read_bytes())
+TEXTS = json.loads((ROOT / "internal/audit/message/messages.json").read_bytes())
 LANGUAGES = [({id: text[language] for id, text in TEXTS.items()}, comma) for language, comma in (("en", ", "), ("zh", "、"))]
 same("the texts of messages", MESSAGES, LANGUAGES[0][0])
 for id, text in TEXTS.items():

@@ -71,10 +71,7 @@ export const looksLike = async (text: string): Promise<string | undefined> => (a
 
 type Table = NonNullable<Parameters<typeof render>[1]>;
 
-/**
- * chinese has the verifier's texts in Chinese, once something was checked on a Chinese page. NUL marks what is in
- * English, for no value has it.
- */
+/** chinese has the verifier's texts in Chinese, once something was checked on a Chinese page. */
 let chinese: Table | undefined;
 
 /** check verifies proof files, with whatever else was given. */
@@ -83,9 +80,8 @@ export async function check(
   options: {key?: string; order?: string; handOf?: string; anyOrder?: boolean} = {},
 ): Promise<Check> {
   if (language === 'zh') {
-    const {default: texts} = await import('../internal/audit/prooffile/messages.json');
-    const table = Object.fromEntries(Object.entries(texts).map(([id, {zh}]) => [id, zh]));
-    chinese = {...table, text: '\0{text}\0'} as Table;
+    const {default: texts} = await import('../internal/audit/message/messages.json');
+    chinese = Object.fromEntries(Object.entries(texts).map(([id, {zh}]) => [id, zh])) as Table;
   }
   return (await verify(files, options)) as Check;
 }
@@ -334,9 +330,7 @@ export function Steps({check, texts}: {check: Check; texts: Text[]}) {
           <details class="quiet words">
             <summary>{text('verify.words')}</summary>
             {telling.messages.map((message, j) => (
-              <p key={j}>
-                <Words message={message} />
-              </p>
+              <p key={j}>{inWords(message)}</p>
             ))}
           </details>
         </div>
@@ -353,12 +347,8 @@ function LastInput({summary: {beacon, cosigned, players}}: {summary: Summary}) {
   ) : null;
 }
 
-/** Words is what the verifier says, in the language of the page; what has no translation is in English. */
-function Words({message}: {message: Message}) {
-  return render(message, chinese, chinese && '、')
-    .split('\0')
-    .map((part: string, i: number) => (i % 2 === 0 ? part : <span lang="en">{part}</span>));
-}
+/** inWords is what the verifier says, in the language of the page. */
+const inWords = (message: Message): string => render(message, chinese, chinese && '、');
 
 /** Shows tells a step's result, in plain words and in the verifier's. */
 function Shows({step, telling}: {step: Step; telling: Telling}) {
@@ -373,7 +363,7 @@ function Shows({step, telling}: {step: Step; telling: Telling}) {
       <span>
         {said && <strong class="claim">{said.charAt(0).toUpperCase() + said.slice(1)}</strong>}
         <span class="quiet">
-          <span lang="en">{name}:</span> <Words message={step.message} />
+          <span lang="en">{name}:</span> {inWords(step.message)}
         </span>
       </span>
     </li>

@@ -1,7 +1,7 @@
-// Writes what the verifiers say in English, internal/audit/prooffile/messages.json, into those that are single files.
+// Writes what the verifiers say in English, internal/audit/message/messages.json, into those that are single files.
 import {readFileSync, writeFileSync} from 'node:fs';
 
-const source = 'internal/audit/prooffile/messages.json';
+const source = 'internal/audit/message/messages.json';
 const file = (name) => new URL(`../${name}`, import.meta.url);
 
 /** writeMessages makes the block MESSAGES of each verifier anew: its head line, the texts, and its end line. */

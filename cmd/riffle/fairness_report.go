@@ -10,7 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
-	"riffle/internal/audit/prooffile"
+	"riffle/internal/audit/message"
 	"riffle/internal/fairness"
 )
 
@@ -141,7 +141,7 @@ func decimal(x *float64) string {
 
 // name returns an item for people.
 func (r *fairnessReport) name(item int) string {
-	return prooffile.Printable(fmt.Sprintf("%.40s", r.Items[item]))
+	return message.Printable(fmt.Sprintf("%.40s", r.Items[item]))
 }
 
 func comma(n int) string { return humanize.Comma(int64(n)) }

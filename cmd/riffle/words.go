@@ -6,7 +6,7 @@ import (
 	"sync"
 	"text/template"
 
-	"riffle/internal/audit/prooffile"
+	"riffle/internal/audit/message"
 )
 
 //go:embed *.tmpl
@@ -16,7 +16,7 @@ var templateFiles embed.FS
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"comma": comma, "plural": plural, "decimal": decimal, "probability": pValue, "value": func(n *int) int { return *n },
-		"mark": markOf, "join": strings.Join, "printable": prooffile.Printable,
+		"mark": markOf, "join": strings.Join, "printable": message.Printable,
 	}).ParseFS(templateFiles, "*.tmpl"))
 })
 

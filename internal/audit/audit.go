@@ -225,11 +225,3 @@ func CheckClientSeed(clientSeed string) error {
 		Rule(utf8.ValidString(clientSeed) && strings.IndexByte(clientSeed, 0) < 0, "a client seed is UTF-8 text without NUL"),
 	)
 }
-
-// Count returns a number of things in words: 1 card, 2 cards.
-func Count[N int | uint64](n N, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}

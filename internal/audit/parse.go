@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"riffle/internal/audit/message"
 	"riffle/internal/shoe"
 )
 
@@ -29,11 +30,11 @@ var ErrUnknownKind = errors.New("a record of an unknown kind")
 // error wraps [ErrUnknownKind] if only the kind is unknown.
 func ParseRecord(data []byte) (*Record, error) {
 	if TooDeep(data) {
-		return nil, errors.New("not a record: it is nested too deeply")
+		return nil, message.New("why.record", nil)
 	}
 	var given map[string]jsontext.Value
 	if err := json.Unmarshal(data, &given); err != nil {
-		return nil, fmt.Errorf("not a record: %w", err)
+		return nil, message.New("why.record", nil)
 	}
 	r := &Record{}
 	if given["cut"] != nil {
@@ -44,20 +45,18 @@ func ParseRecord(data []byte) (*Record, error) {
 	}
 	for i, m := range members {
 		if i == head && !slices.Contains(kinds, r.Kind) {
-			return nil, fmt.Errorf("%w, %q", ErrUnknownKind, r.Kind)
+			return nil, message.New("why.record.kind", message.Values{"kind": string(r.Kind)}).Because(ErrUnknownKind)
 		}
 		switch text := given[m.name]; {
 		case m.isValid(r, text):
 		case text == nil:
-			return nil, fmt.Errorf("the record's %s is missing", m.name)
-		case CheckReference(string(text)) != nil: // long or not printable
-			return nil, fmt.Errorf("the record's %s is not valid", m.name)
+			return nil, message.New("why.record.missing", message.Values{"name": m.name})
 		default:
-			return nil, fmt.Errorf("the record's %s is not valid: %s", m.name, text)
+			return nil, message.New("why.record.member", message.Values{"name": m.name, "text": message.Short(text)})
 		}
 	}
 	if err := r.Statement.Check(); err != nil && r.States() {
-		return nil, fmt.Errorf("the record's statement: %w", err)
+		return nil, message.New("why.record.statement", message.Values{"reason": err.Error()})
 	}
 	return r, nil
 }

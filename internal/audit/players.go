@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"riffle/internal/audit/message"
 )
 
 // Players are the players of a commitment by their names, each with the SHA-256, in hex, of the
@@ -41,9 +43,9 @@ func (p Players) Names() []string { return slices.Sorted(maps.Keys(p)) }
 // Join returns the client seed that the seeds of all players make and, if that is a digest, the
 // joined text. The error names a player and shows no seed.
 func (p Players) Join(seeds map[string]string) (clientSeed, joined string, err error) {
-	for name := range seeds {
+	for _, name := range slices.Sorted(maps.Keys(seeds)) {
 		if p[name] == "" {
-			return "", "", fmt.Errorf("the commitment has no player %.32q", name)
+			return "", "", message.New("why.player.unknown", message.Values{"name": message.Short(name)})
 		}
 	}
 	parts := p.Names()
@@ -52,11 +54,11 @@ func (p Players) Join(seeds map[string]string) (clientSeed, joined string, err e
 		hash := sha256.Sum256([]byte(name + "\n" + seed))
 		switch {
 		case !isShown:
-			return "", "", fmt.Errorf("the seed of %s is missing", name)
+			return "", "", message.New("why.player.missing", message.Values{"name": name})
 		case !isPlayerSeed(seed):
-			return "", "", fmt.Errorf("the seed of %s must have 1 to 64 of the characters A-Z, a-z, 0-9, - and _", name)
+			return "", "", message.New("why.player.form", message.Values{"name": name})
 		case hex.EncodeToString(hash[:]) != p[name]:
-			return "", "", fmt.Errorf("the seed of %s does not fit the hash in the commitment", name)
+			return "", "", message.New("why.player.hash", message.Values{"name": name})
 		}
 		parts[i] = name + ":" + seed
 	}
@@ -83,7 +85,7 @@ func digestOf(joined string) string {
 // it has any.
 func (r *Record) checkPlayers(c *Record) error {
 	if c.Players == nil {
-		return Rule(r.Joined == "", "the record has a joined text, and the commitment has no players")
+		return message.Rule(r.Joined == "", "why.players.none", nil)
 	}
 	seeds := map[string]string{}
 	for part := range strings.SplitSeq(cmp.Or(r.Joined, r.ClientSeed), " ") {
@@ -91,5 +93,5 @@ func (r *Record) checkPlayers(c *Record) error {
 		seeds[name] = seed
 	}
 	clientSeed, joined, err := c.Players.Join(seeds)
-	return cmp.Or(err, Rule(clientSeed == r.ClientSeed && joined == r.Joined, "the client seed is not name:seed of each player, sorted by name, with single spaces"))
+	return cmp.Or(err, message.Rule(clientSeed == r.ClientSeed && joined == r.Joined, "why.players.joined", nil))
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"riffle/internal/audit/message"
 	"riffle/internal/beacon"
 	"riffle/internal/shoe"
 )
@@ -353,13 +353,13 @@ func appendValue(b []byte, value any) []byte {
 // signature cannot be checked.
 func (r *Record) CheckCommitted(c *Record) error {
 	return cmp.Or(
-		Rule(c.Kind == KindCommitment, "the record %s is no commitment", c.ID),
-		Rule(r.UsesCommitment() && r.CommitmentID == c.ID, "the record does not say that it used the commitment %s", c.ID),
-		Rule(c.Count > 0 || r.Count == 0, "the record names round %d of a book, and the commitment is none", r.Round),
-		Rule(c.Count == 0 || r.isRoundOf(c), "the path does not lead from the record's commitment, as round %d of %d, to the root of the book of %d", r.Round, r.Count, c.Count),
-		Rule(c.Count > 0 || r.Commitment == c.Commitment, "the record has the commitment %s, and %s was committed to", r.Commitment, c.Commitment),
-		Rule(bytes.Equal(r.Statement.Append(nil), c.Statement.Append(nil)), "the record states something other than the commitment"),
-		Rule(r.Time.Before(c.Deadline), "the record is of %s, and the deadline was %s", r.Time.Format(TimeFormat), c.Deadline.Format(TimeFormat)),
+		message.Rule(c.Kind == KindCommitment, "why.commitment.kind", nil),
+		message.Rule(r.UsesCommitment() && r.CommitmentID == c.ID, "why.commitment.id", message.Values{"id": c.ID.String()}),
+		message.Rule(r.Count == c.Count, "why.commitment.book", message.Values{"has": r.Count, "count": c.Count}),
+		message.Rule(c.Count == 0 || r.isRoundOf(c), "why.commitment.path", message.Values{"round": r.Round}),
+		message.Rule(c.Count > 0 || r.Commitment == c.Commitment, "why.commitment.value", message.Values{"has": r.Commitment.String(), "made": c.Commitment.String()}),
+		message.Rule(bytes.Equal(r.Statement.Append(nil), c.Statement.Append(nil)), "why.commitment.statement", nil),
+		message.Rule(r.Time.Before(c.Deadline), "why.commitment.deadline", message.Values{"time": r.Time.Format(TimeFormat), "deadline": c.Deadline.Format(TimeFormat)}),
 		r.checkPlayers(c),
 		c.checkSignature(r.ClientSeed),
 	)
@@ -373,7 +373,7 @@ func (r *Record) checkSignature(clientSeed string) error {
 	case r.Beacon == "":
 		return nil
 	case !isKnown:
-		return fmt.Errorf("%w, %q", beacon.ErrUnknown, r.Beacon)
+		return message.New("why.beacon.unknown", message.Values{"beacon": r.Beacon}).Because(beacon.ErrUnknown)
 	}
-	return round.Check(clientSeed)
+	return message.Rule(round.Check(clientSeed) == nil, "why.beacon", message.Values{"beacon": r.Beacon})
 }

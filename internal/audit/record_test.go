@@ -204,12 +204,12 @@ func TestCheckCommitted(t *testing.T) {
 	commitment, _, used := committedRecords(t)
 	require.NoError(t, used.CheckCommitted(&commitment))
 	for reason, change := range map[string]func(c, u *audit.Record){
-		" is no commitment":         func(c, _ *audit.Record) { c.Kind = audit.KindShuffle },
-		"does not say that it used": func(_, u *audit.Record) { u.CommitmentID = u.AuditID },
-		"was committed to":          func(_, u *audit.Record) { u.Commitment[31] ^= 1 },
-		"states something other":    func(_, u *audit.Record) { u.Statement.Reference = "table 8" },
-		"the deadline was":          func(c, u *audit.Record) { u.Time = c.Deadline },
-		"e is no commitment":        func(c, _ *audit.Record) { c.Kind = audit.KindVoid },
+		"proof given is not of a":      func(c, _ *audit.Record) { c.Kind = audit.KindShuffle },
+		"does not say that it used":    func(_, u *audit.Record) { u.CommitmentID = u.AuditID },
+		"was committed to":             func(_, u *audit.Record) { u.Commitment[31] ^= 1 },
+		"states something other":       func(_, u *audit.Record) { u.Statement.Reference = "table 8" },
+		"the deadline was":             func(c, u *audit.Record) { u.Time = c.Deadline },
+		"given is not of a commitment": func(c, _ *audit.Record) { c.Kind = audit.KindVoid },
 	} {
 		c, u := commitment, used
 		change(&c, &u)

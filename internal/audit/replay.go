@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"riffle/internal/audit/message"
 	"riffle/internal/rng"
 	"riffle/internal/shoe"
 	"riffle/internal/shuffle"
@@ -19,6 +20,7 @@ type Step struct {
 	Name   string `json:"step"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"` // why it does not hold, never a seed; empty if it does
+	Err    error  `json:"-"`      // the same; nil if it does
 }
 
 // A Verification is the outcome of [Verify].
@@ -59,12 +61,12 @@ func Verify(record []byte, seed rng.Seed, maxPositions uint64, interrupt func() 
 	statement.Seed = seed
 	v.step("seed", nil)
 	commitment := statement.Commitment()
-	err = Rule(commitment == r.Commitment, "the statement with its seed has the SHA-256 %s, but the record commits to %s", commitment, r.Commitment)
+	err = message.Rule(commitment == r.Commitment, "why.digest", message.Values{"digest": commitment.String(), "commitment": r.Commitment.String()})
 	if !v.step("commitment", err) {
 		return v, nil
 	}
 	keys, err := rng.Keys(seed, r.Commitment, r.ClientSeed)
-	if !v.step("keys", err) {
+	if !v.step("keys", message.Rule(err == nil, "why.keys", nil)) {
 		return v, nil
 	}
 	pace := &pacer{interrupt: interrupt}
@@ -87,7 +89,7 @@ func checkCut(c *shoe.Cut, keys []byte) error {
 		return err
 	}
 	want := DrawCut(c, reference)
-	return Rule(want == c.At, "the seed draws the cut %d from %d to %d, and the record says %d", want, c.From, c.To, c.At)
+	return message.Rule(want == c.At, "why.cut", message.Values{"drawn": want, "low": c.From, "high": c.To, "cut": c.At})
 }
 
 // CutStream is the shuffle number whose keystream draws the cut. The order itself is number 0, and
@@ -103,7 +105,7 @@ func DrawCut(c *shoe.Cut, source shuffle.Source) uint64 {
 
 // step adds the outcome of a check.
 func (v *Verification) step(name string, err error) (holds bool) {
-	s := Step{Name: name, OK: err == nil}
+	s := Step{Name: name, OK: err == nil, Err: err}
 	if err != nil {
 		s.Detail = err.Error()
 	}

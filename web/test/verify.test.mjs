@@ -437,7 +437,7 @@ test('in Chinese the page says everything in Chinese', async () => {
   await close();
 });
 
-test("in Chinese the verifier's own words are in Chinese, but for what has no translation", async () => {
+test("in Chinese the verifier's own words are in Chinese, also why a step fails", async () => {
   const {audit_id: id, hands} = await shuffle(service.base, {deck: 'standard52', hands: 'bridge', reveal: 'now'}),
     [proof, key] = await proven(id);
   const {page, wrong, close} = await open(browser, `${service.base}/verify`, {locale: 'zh-CN'});
@@ -454,7 +454,16 @@ test("in Chinese the verifier's own words are in Chinese, but for what has no tr
   await page.getByText('重新开始').click();
   await drop(page, {'proof.json': proof.replace('fisher-yates', 'sattolo'), 'key.txt': key});
   await shows('.words p', '此证明不成立：在步骤 commitment 上有误。');
-  await shows('.step-false [lang=en]', /^the statement with its seed has the SHA-256/);
+  await shows(
+    '.step-false .quiet',
+    /^commitment: 声明连同种子的 SHA-256 是 [0-9a-f]{64}，而记录承诺的是 [0-9a-f]{64}$/,
+  );
+  await page.getByText('重新开始').click();
+  await drop(page, {'proof.json': proof, 'policy.txt': 'quorum nobody'});
+  await shows(
+    '.words p',
+    /^未核验：policy（policy.txt）：第 1 行：quorum 所指的名字在此前各行中没有，或者有两个 quorum。$/,
+  );
   assert.deepEqual(wrong, []);
   await close();
 });

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/message"
 	"riffle/internal/beacon"
 	"riffle/internal/deck"
 	"riffle/internal/ledger/proof"
@@ -48,8 +48,8 @@ func (r *Result) checkProof(text []byte) bool {
 		trust = "proof.no-key"
 	case err == nil:
 		err = cmp.Or(
-			audit.Rule(key == "" || key == r.File.LogKey, "the log of the file has the key %s, and the key given is %s", r.File.LogKey, key),
-			audit.Rule(!r.given.hasLogs() || slices.Contains(r.given.Policy.Logs, r.File.LogKey), "the log of the file has the key %s, which the policy does not name", r.File.LogKey),
+			message.Rule(key == "" || key == r.File.LogKey, "why.file.key", message.Values{"has": r.File.LogKey, "given": key}),
+			message.Rule(!r.given.hasLogs() || slices.Contains(r.given.Policy.Logs, r.File.LogKey), "why.file.policy", message.Values{"has": r.File.LogKey}),
 		)
 	}
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *Result) read(text []byte) (err error) {
 		return err
 	}
 	if r.checkpoint = proof.Unverified(r.File.Inclusion.Checkpoint); r.checkpoint.Text == "" {
-		return errors.New("its checkpoint is not a signed note")
+		return message.New("why.file.tlog", nil)
 	}
 	r.tree, err = proof.ParseCheckpoint(r.checkpoint.Text)
 	for _, s := range r.checkpoint.UnverifiedSigs {
@@ -76,23 +76,17 @@ func (r *Result) read(text []byte) (err error) {
 			err = bad
 		}
 	}
-	return cmp.Or(
-		audit.Rule(err == nil, "its checkpoint is not three lines, origin, size and root, with signatures in canonical form"),
-		audit.Rule(r.tree.Size > 0, "its checkpoint is of a log that has no records"),
-	)
+	return message.Rule(err == nil && r.tree.Size > 0, "why.file.tlog", nil)
 }
 
 // checkRecord parses the record and compares it with the file. It reports whether the record can be
 // checked any further.
 func (r *Result) checkRecord() bool {
 	record, err := audit.ParseRecord(r.File.Record)
-	if errors.Is(err, audit.ErrUnknownKind) {
-		err = fmt.Errorf("%w: a later version may be able to check it", err)
-	}
 	if err == nil {
 		err = cmp.Or(
-			audit.Rule(r.File.ClientSeed == record.ClientSeed, "the file and the record have different client seeds"),
-			audit.Rule(record.Deals() || r.File.Seed == nil, "a record of kind %s has no seed, and the file has one", record.Kind),
+			message.Rule(r.File.ClientSeed == record.ClientSeed, "why.record.client-seed", nil),
+			message.Rule(record.Deals() || r.File.Seed == nil, "why.record.seed", message.Values{"kind": string(record.Kind)}),
 		)
 	}
 	if err != nil {
@@ -108,11 +102,11 @@ func (r *Result) checkRecord() bool {
 // checkInclusion checks that the record is in the tree of the checkpoint.
 func (r *Result) checkInclusion() {
 	p, tree := r.File.Inclusion, r.tree
-	err := cmp.Or(
-		audit.Rule(p.Index < tree.Size, "the tree has %d records, and this claims to be number %d, from 0", tree.Size, p.Index),
-		audit.Rule(p.Leads(r.File.Record, tree), "the hashes do not lead from this record to the root of the checkpoint"),
-	)
-	r.report(StepInclusion, err, "inclusion", values{"index": p.Index, "size": tree.Size})
+	of := message.Values{"index": p.Index, "size": tree.Size}
+	r.report(StepInclusion, cmp.Or(
+		message.Rule(p.Index < tree.Size, "why.index", of),
+		message.Rule(p.Leads(r.File.Record, tree), "why.path", nil),
+	), "inclusion", of)
 }
 
 // checkWitnesses checks that enough witnesses of the policy cosigned the checkpoint.
@@ -126,12 +120,12 @@ func (r *Result) checkWitnesses() {
 		r.reject(StepWitnesses, err)
 		return
 	}
-	state, id, of := OK, "witnesses", values{"by": len(by), "all": len(policy.Witnesses)}
+	state, id, of := OK, "witnesses", message.Values{"by": len(by), "all": len(policy.Witnesses)}
 	if !suffice {
 		state, id = Unchecked, "witnesses.few"
 	}
 	if len(by) > 0 {
-		of["names"] = listOf(by)
+		of["names"] = message.List(by)
 	}
 	r.add(StepWitnesses, state, id, of)
 }
@@ -146,7 +140,7 @@ func (r *Result) checkCommitted() {
 	users = slices.DeleteFunc(users, func(user *Result) bool { return user.Record == nil || !user.Record.UsesCommitment() })
 	var each Steps // of the proofs of the commitments: the worst counts
 	for _, user := range users {
-		of, isGiven := values{"id": user.Record.CommitmentID.String()}, false
+		of, isGiven := message.Values{"id": user.Record.CommitmentID.String()}, false
 		for _, proof := range r.given.Commitments {
 			if len(users) > 1 && commitmentID(proof) != user.Record.CommitmentID {
 				continue // of another shoe
@@ -181,16 +175,16 @@ func commitmentID(proof []byte) uuid.UUID {
 // checkCommitment checks that the text is the proof file of the commitment that the record used. It
 // returns the round of the commitment's beacon, 0 for none, and whether enough witnesses cosigned
 // it before then. It adds the players to the values of the step's message.
-func (r *Result) checkCommitment(proof []byte, of values) (round beacon.Round, cosigned bool, err error) {
+func (r *Result) checkCommitment(proof []byte, of message.Values) (round beacon.Round, cosigned bool, err error) {
 	if _, err := Parse(proof); errors.Is(err, ErrNoFile) {
-		return 0, false, fmt.Errorf("the proof of the commitment: %w", err)
+		return 0, false, message.New("why.commitment.unread", message.Values{"what": message.Of(err)}).Because(err)
 	}
 	commitment := checkFile(proof, &Given{Key: r.File.LogKey}, false)
 	if failed := commitment.Failed(); failed != nil {
-		return 0, false, fmt.Errorf("the proof of the commitment fails at the step %s: %s", failed.Name, failed.Message)
+		return 0, false, message.New("why.commitment.proof", message.Values{"step": failed.Name, "what": failed.Message})
 	}
 	if commitment.Record == nil {
-		return 0, false, errors.New("the proof given is not of a commitment")
+		return 0, false, message.New("why.commitment.kind", nil)
 	}
 	of["players"] = valuesOf(commitment.Record)["players"]
 	index, used := commitment.File.Inclusion.Index, r.File.Inclusion.Index
@@ -199,7 +193,7 @@ func (r *Result) checkCommitment(proof []byte, of values) (round beacon.Round, c
 		cosigned = r.given.Policy.SufficeBefore(round.Time(), commitment.checkpoint)
 	}
 	return round, cosigned, cmp.Or(
-		audit.Rule(index < used, "the commitment is number %d in the log, from 0, and so not before the shuffle, which is number %d", index, used),
+		message.Rule(index < used, "why.commitment.later", message.Values{"index": index, "used": used}),
 		r.Record.CheckCommitted(commitment.Record),
 	)
 }
@@ -212,12 +206,9 @@ func Verifier(text string) (note.Verifier, error) {
 		parts := strings.SplitN(text, "+", 3)
 		key, _ := base64.StdEncoding.DecodeString(parts[2])
 		canonical, _ := note.NewEd25519VerifierKey(parts[0], key[1:])
-		err = audit.Rule(text == canonical && !strings.ContainsFunc(text, unicode.IsControl), "not canonical")
+		err = message.Rule(text == canonical && !strings.ContainsFunc(text, unicode.IsControl), "why.key", nil)
 	}
-	if err != nil {
-		return nil, errors.New("not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>")
-	}
-	return verifier, nil
+	return verifier, message.Rule(err == nil, "why.key", nil)
 }
 
 // signed checks that the key signed the checkpoint, for the log of its name. The key must verify
@@ -225,7 +216,7 @@ func Verifier(text string) (note.Verifier, error) {
 func (r *Result) signed() error {
 	key, isSigned := r.key, false
 	if r.tree.Origin != key.Name() {
-		return fmt.Errorf("the checkpoint is of %q, and the key is of %q", r.tree.Origin, key.Name())
+		return message.New("why.origin", message.Values{"origin": r.tree.Origin, "log": key.Name()})
 	}
 	for _, s := range r.checkpoint.UnverifiedSigs {
 		if s.Name != key.Name() || s.Hash != key.KeyHash() {
@@ -234,9 +225,9 @@ func (r *Result) signed() error {
 		const hash = 4 // bytes before the signature
 		signature, err := base64.StdEncoding.DecodeString(s.Base64)
 		if err != nil || !key.Verify([]byte(r.checkpoint.Text), signature[hash:]) {
-			return errors.New("a signature of the checkpoint, of the name and hash of the key, is wrong")
+			return message.New("why.signature", nil)
 		}
 		isSigned = true
 	}
-	return audit.Rule(isSigned, "the checkpoint is not signed by the key of %s", key.Name())
+	return message.Rule(isSigned, "why.unsigned", message.Values{"log": key.Name()})
 }

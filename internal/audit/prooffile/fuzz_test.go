@@ -152,20 +152,19 @@ func disagreement(verifiers []verifier, answers [][]*said, most time.Duration) s
 	return ""
 }
 
-var givenForm = regexp.MustCompile(`^Not checked: the (items|order|hand|answer|list|key|salt): `)
+// ofMember matches the JSON of a message about a member of a record.
+var ofMember = regexp.MustCompile(`{"id":"why\.record\.(?:member|missing|statement)","values":{(?:[^"}]|"(?:[^"\\]|\\.)*")*}}`)
 
-// common returns what all verifiers have to say: not the reason why a step fails, or why something that
-// was given cannot be read.
+// common returns what all verifiers have to say: not which member of a record they found wrong, since
+// each reads them in an order of its own.
 func (s *said) common() *said {
 	c := *s
 	c.Seconds = 0
-	if given := givenForm.FindString(c.Headline); given != "" {
-		c.Headline, c.Messages = given, nil
-	}
 	c.Steps = nil
 	for _, step := range s.Steps {
 		if step["ok"] == false {
-			step = map[string]any{"name": step["name"], "ok": false}
+			why, _ := json.Marshal(step["message"])
+			step = map[string]any{"name": step["name"], "ok": false, "why": ofMember.ReplaceAllString(string(why), "a member")}
 		}
 		c.Steps = append(c.Steps, step)
 	}

@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/message"
 	"riffle/internal/ledger/proof"
 )
 
@@ -60,7 +60,7 @@ func readTexts(texts []Text) (*sorting, error) {
 		in := &input{Text: t, shown: FileRole{Name: t.Name, Digest: fmt.Sprintf("%x", sha256.Sum256(t.Content))}}
 		s.inputs = append(s.inputs, in)
 		if len(t.Content) > MaxText {
-			return nil, refuse("unreadable", fmt.Sprintf("%s: it is longer than %d MiB", t.Name, MaxText>>20), t.Name)
+			return nil, refuse("unreadable", "why.given.long", message.Values{"name": t.Name, "most": MaxText >> 20}, t.Name)
 		}
 		role, err := t.findRole()
 		if err != nil {
@@ -77,7 +77,11 @@ func readTexts(texts []Text) (*sorting, error) {
 		}
 		seen[same] = true
 		if err := s.parse(in, role); err != nil {
-			return nil, refuse("unreadable", fmt.Sprintf("the %s: %s", in.shown.Role, err), t.Name)
+			of := message.Values{"role": string(in.shown.Role), "name": t.Name, "what": message.Of(err)}
+			if role == RoleSalt {
+				delete(of, "name") // it may be the salt itself
+			}
+			return nil, refuse("unreadable", "why.given", of, t.Name)
 		}
 		if first := s.only[role]; first != nil && role != RoleProof && role != RoleList {
 			return nil, two(first, in, role)
@@ -87,9 +91,9 @@ func readTexts(texts []Text) (*sorting, error) {
 	s.order = s.only[RoleAnswer]
 	switch {
 	case len(s.proofs) == 0:
-		return nil, refuse("no-proof", "no proof was given: the proof of the record is needed as well")
+		return nil, refuse("no-proof", "why.given.no-proof", nil)
 	case s.given.ItemsSalt != "" && s.only[RoleItems] == nil && s.only[RoleList] == nil:
-		return nil, refuse("no-items", "a salt was given without the items: salt and items have their digest together", s.only[RoleSalt].Name)
+		return nil, refuse("no-items", "why.given.no-items", nil, s.only[RoleSalt].Name)
 	}
 	return s, nil
 }
@@ -106,7 +110,7 @@ func (s *sorting) parse(in *input, role Role) (err error) {
 		s.given.Policy, err = proof.ParsePolicy(in.Content)
 	case RoleSalt:
 		s.given.ItemsSalt = string(in.Content)
-		return audit.CheckItemsSalt(s.given.ItemsSalt)
+		err = message.Rule(audit.CheckItemsSalt(s.given.ItemsSalt) == nil, "why.given.salt", nil)
 	case RoleItems:
 		s.given.Items, err = ParseItems(in.Content)
 	case RoleAnswer:
@@ -116,12 +120,9 @@ func (s *sorting) parse(in *input, role Role) (err error) {
 	case RoleList:
 		in.items, err = ParseItems(in.Content)
 	default:
-		return fmt.Errorf("there is no role %q", role)
+		err = message.New("why.given.role", message.Values{"role": string(role)})
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", in.Name, err)
-	}
-	return nil
+	return err
 }
 
 // split adds the proof files of a text. Those that cannot be read are last in their group; of
@@ -246,7 +247,7 @@ func (s *sorting) findItems() error {
 		switch {
 		case in.shown.Role == RoleItems:
 		case s.order != nil:
-			return refuse("which", fmt.Sprintf("neither %s nor %s has the digest of the items in the record: say which of them is compared as the order", s.order.Name, in.Name), s.order.Name, in.Name)
+			return refuse("which", "why.given.which", message.Values{"a": s.order.Name, "b": in.Name}, s.order.Name, in.Name)
 		default:
 			s.order = in
 			s.given.Order, _ = ParseOrder(in.Content) // no error, for it is an array
@@ -260,8 +261,7 @@ func (s *sorting) findItems() error {
 
 // two refuses a second text of a role.
 func two(a, b *input, role Role) error {
-	plural := strings.Replace(strings.TrimSuffix(string(role), "s")+"s", "cys", "cies", 1)
-	return refuse("two", fmt.Sprintf("%s and %s are both %s: give the one to check", a.Name, b.Name, plural), a.Name, b.Name)
+	return refuse("two", "why.given.two", message.Values{"a": a.Name, "b": b.Name, "role": string(role)}, a.Name, b.Name)
 }
 
 // Missing returns the records that would complete what is given: those that are named and not

@@ -2,7 +2,7 @@ package prooffile
 
 import (
 	"cmp"
-	"errors"
+	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/message"
 	"riffle/internal/rng"
 	"riffle/internal/shoe"
 )
@@ -47,20 +48,20 @@ func ParseHand(text []byte) (Hand, error) {
 	case value.Kind() == '{':
 		value = slices.Concat(jsontext.Value("["), value, jsontext.Value("]"))
 	case value.Kind() != '[':
-		return nil, errors.New("neither an answer of a shoe nor cards")
+		return nil, message.New("why.cards", nil)
 	}
 	list := elements(value)
 	switch {
 	case list == nil:
-		return nil, errors.New("not a JSON array")
+		return nil, message.New("why.json.array", nil)
 	case list.len() == 0 || list.len() > shoe.MaxCards:
-		return nil, fmt.Errorf("a hand of %d cards, and there are 1 to %d", list.len(), shoe.MaxCards)
+		return nil, message.New("why.cards.count", message.Values{"cards": list.len(), "most": shoe.MaxCards})
 	}
 	var hand Hand
 	for i, value := range list.all() {
 		c, err := parseCard(value)
 		if err != nil {
-			return nil, fmt.Errorf("card %d, from 0: %w", i, err)
+			return nil, message.New("why.card", message.Values{"n": i, "what": message.Of(err)})
 		}
 		hand = append(hand, c)
 	}
@@ -72,20 +73,20 @@ var codeForm = regexp.MustCompile("^[A-Za-z0-9-]+$")
 // parseCard parses a card. It ignores members that it does not know.
 func parseCard(value jsontext.Value) (c handCard, err error) {
 	object, _ := members(value) // no error, since it was parsed
-	demand := func(holds bool, broken string) { err = cmp.Or(err, audit.Rule(holds, "%s", broken)) }
-	demand(value.Kind() == '{', "it is not an object")
+	demand := func(holds bool, id string) { err = cmp.Or(err, message.Rule(holds, "why.card."+id, nil)) }
+	demand(value.Kind() == '{', "object")
 	number := func(name string, isRequired bool) *uint64 {
 		if object[name] == nil && !isRequired {
 			return nil
 		}
 		n, isWhole := wholeNumber(object[name])
-		demand(isWhole, "its "+name+" is not a number from 0 on")
+		err = cmp.Or(err, message.Rule(isWhole, "why.card.number", message.Values{"name": name}))
 		return &n
 	}
 	c.position = *number("position", true)
 	id := unquoted(object["sealed_by"])
 	c.sealedBy, _ = uuid.Parse(id)
-	demand(c.sealedBy.String() == id, "its sealed_by is not the id of a record")
+	demand(c.sealedBy.String() == id, "sealer")
 	c.number, c.instance = number("card", false), number("instance", false)
 
 	for _, name := range []string{"code", "salt", "path"} {
@@ -94,19 +95,19 @@ func parseCard(value jsontext.Value) (c handCard, err error) {
 		}
 	}
 	code, item, salt, path := object["code"], object["item"], object["salt"], elements(object["path"])
-	demand((code == nil) != (item == nil), "it must have either a code or an item")
+	demand((code == nil) != (item == nil), "text")
 	if c.isCode = code != nil; c.isCode {
 		c.texts, c.key = []string{unquoted(code)}, `"`+unquoted(code)+`"`
-		demand(codeForm.MatchString(unquoted(code)), "its code is invalid: codes are ASCII letters, digits and hyphens")
+		demand(codeForm.MatchString(unquoted(code)), "code")
 	} else if item != nil {
 		c.texts, c.key = layouts(item), string(canonical(item))
 	}
 	isOpen := salt != nil && path != nil && path.len() <= 64 // no tree over a shoe has a longer path
-	demand(isOpen || salt == nil && object["path"] == nil, "it takes both salt and path to prove it")
+	demand(isOpen || salt == nil && object["path"] == nil, "proof")
 	if isOpen {
 		hash := func(text jsontext.Value) [32]byte {
 			hash, broken := audit.ParseHash(unquoted(text))
-			demand(broken == nil, "its salt or a hash of its path is not 64 hex digits in lower case")
+			demand(broken == nil, "hash")
 			return hash
 		}
 		c.opening = &audit.Opening{Salt: hash(salt)}
@@ -139,11 +140,11 @@ func layouts(item jsontext.Value) []string {
 // docs/shoes.md, "One hand", which take no seed. If a file has a seed, it replays the order as well.
 func VerifyHand(texts [][]byte, given *Given) *Result {
 	r := checkFiles(texts, given)
-	r.addCommon(StepProof, r.trust(), values{"files": len(texts)})
+	r.addCommon(StepProof, r.trust(), message.Values{"files": len(texts)})
 	if !r.Has(StepProof, OK) {
 		return r
 	}
-	r.addCommon(StepRecord, "records.hand", values{"records": len(texts)})
+	r.addCommon(StepRecord, "records.hand", message.Values{"records": len(texts)})
 	if len(texts) > 1 {
 		r.addReplays()
 	} else {
@@ -179,7 +180,7 @@ func (r *Result) checkHandOfRecords() {
 		}
 		files[f.Record.ID] = cmp.Or(files[f.Record.ID], f)
 		if !f.isOf(files[f.Record.ID]) {
-			r.reject(StepHand, fmt.Errorf("two different records have the id %s", f.Record.ID))
+			r.add(StepHand, Wrong, "why.sealed.ids", message.Values{"id": f.Record.ID.String()})
 			return
 		}
 		// The shoe's first record says which cards they are of.
@@ -190,7 +191,7 @@ func (r *Result) checkHandOfRecords() {
 	}
 	if sealings == nil {
 		r.Others = len(r.given.Hand)
-		r.add(StepHand, Unchecked, "hand.kind", values{"kind": string(r.Record.Kind)})
+		r.add(StepHand, Unchecked, "hand.kind", message.Values{"kind": string(r.Record.Kind)})
 		return
 	}
 	r.checkHand(sealings)
@@ -203,7 +204,7 @@ func (r *Result) checkHand(sealings []*sealing) {
 	proven, missing, wrong := h.prove(sealings)
 	r.Proven, r.Others, r.Missing = len(proven), len(h)-len(proven), h.sealers(sealings...)
 	const most = 13 // cards that are listed
-	of := values{"proven": r.Proven, "cards": len(h), "list": proven}
+	of := message.Values{"proven": r.Proven, "cards": len(h), "list": proven}
 	if len(proven) > most {
 		of["list"] = append(proven[:most], "...")
 	}
@@ -213,7 +214,7 @@ func (r *Result) checkHand(sealings []*sealing) {
 	case missing.ID != "":
 		r.say(StepHand, Unchecked, missing)
 	case isShoe && r.Others > 0:
-		r.add(StepHand, Unchecked, "hand.shoe", values{"cards": r.Others})
+		r.add(StepHand, Unchecked, "hand.shoe", message.Values{"cards": r.Others})
 	case r.Proven == 0:
 		r.add(StepHand, Unchecked, "hand.none", nil)
 	case r.Others > 0:
@@ -239,22 +240,22 @@ func (h Hand) sealers(but ...*sealing) (list []uuid.UUID) {
 // prove compares every card with the sealing that it names, and returns those that are proven.
 // missing says why a card of one of the sealings cannot be checked; wrong says which card was not
 // sealed there.
-func (h Hand) prove(sealings []*sealing) (proven []any, missing Message, wrong error) {
+func (h Hand) prove(sealings []*sealing) (proven []any, missing message.Message, wrong error) {
 	for i, c := range h {
 		isSame := func(other handCard) bool { return other.position == c.position && other.sealedBy == c.sealedBy }
 		if slices.ContainsFunc(h[:i], isSame) {
-			return nil, missing, fmt.Errorf("two cards of the hand claim position %d of %s", c.position, c.sealedBy)
+			return nil, missing, message.New("why.sealed.twice", message.Values{"position": c.position, "id": c.sealedBy.String()})
 		}
 		at := slices.IndexFunc(sealings, func(s *sealing) bool { return s.record.ID == c.sealedBy })
 		if at < 0 {
 			continue
 		}
-		name := newMessage("hand.card", values{"card": short(c.texts[0]), "position": c.position})
+		name := message.New("hand.card", message.Values{"card": message.Short(c.texts[0]), "position": c.position})
 		switch unknown, wrong := sealings[at].check(&c); {
 		case wrong != nil:
-			return nil, missing, fmt.Errorf("%s: %w", name, wrong)
+			return nil, missing, message.New("why.sealed", message.Values{"card": name, "what": message.Of(wrong)})
 		case unknown != "":
-			missing = newMessage(unknown, values{"card": name})
+			missing = message.New(unknown, message.Values{"card": name})
 		default:
 			proven = append(proven, name)
 		}
@@ -298,7 +299,7 @@ func (s *sealing) checkRoot() error {
 		texts[i] = s.cards.text(number)
 	}
 	root := audit.Seal(s.seed, s.record.Commitment, texts).Root()
-	return audit.Rule(root == *s.record.Root, "the cards in this order have the root %x, and the record has %x", root[:], s.record.Root[:])
+	return message.Rule(root == *s.record.Root, "why.root", message.Values{"root": hex.EncodeToString(root[:]), "sealed": hex.EncodeToString(s.record.Root[:])})
 }
 
 // check returns the id of the message why the card cannot be checked, or why it was not sealed at
@@ -309,15 +310,15 @@ func (s *sealing) check(c *handCard) (unknown string, wrong error) {
 	opens := func(text string) bool { return c.opening.Check(c.position, size, []byte(text), *root) == nil }
 	switch {
 	case s.input != "" && strings.HasPrefix(s.input, "deck ") != c.isCode:
-		return "", fmt.Errorf("the record is of %s, and it is none of those", s.input)
+		return "", message.New("why.sealed.input", message.Values{"input": s.input})
 	case c.position >= size:
-		return "", fmt.Errorf("only %d cards were sealed", size)
+		return "", message.New("why.sealed.size", message.Values{"size": size})
 	case root != nil && c.opening == nil:
 		return "hand.proof", nil
 	case root == nil && s.cards == nil:
 		return "hand.unshuffled", nil
 	case root != nil && !slices.ContainsFunc(c.texts, opens):
-		return "", errors.New("salt and path do not lead from this card and position to the root")
+		return "", message.New("why.sealed.path", nil)
 	}
 	number := c.number
 	if s.order != nil {
@@ -328,7 +329,7 @@ func (s *sealing) check(c *handCard) (unknown string, wrong error) {
 	case c.number != nil && *c.number != *number,
 		of != nil && (*number >= of.size || of.key(*number) != c.key),
 		of != nil && of.isDeck() && c.instance != nil && *c.instance != of.instance(*number):
-		return "", errors.New("the card there has another number, code, item or instance")
+		return "", message.New("why.sealed.card", nil)
 	}
 	return "", nil
 }

@@ -2,7 +2,6 @@ package prooffile
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/message"
 )
 
 // Items are a parsed JSON array of the items that were shuffled.
@@ -28,7 +28,7 @@ func ParseItems(text []byte) (*Items, error) {
 	}
 	values := elements(array)
 	if values == nil {
-		return nil, errors.New("not a JSON array")
+		return nil, message.New("why.json.array", nil)
 	}
 	return &Items{values, sha256.Sum256(array)}, nil
 }
@@ -39,7 +39,7 @@ func (i *Items) sum(salt string) string {
 	if salt != "" {
 		digest = audit.SaltItems(digest, salt)
 	}
-	return fmt.Sprintf(" sha256:%x", digest)
+	return fmt.Sprintf("sha256:%x", digest)
 }
 
 // areOf reports whether the items have the digest in a record.
@@ -47,7 +47,7 @@ func (i *Items) areOf(record *audit.Record, salt string) bool {
 	if record.ItemsDigest != audit.SaltedItems {
 		salt = ""
 	}
-	return strings.HasSuffix(record.Statement.Input, i.sum(salt))
+	return strings.HasSuffix(record.Statement.Input, " "+i.sum(salt))
 }
 
 // fileOf returns the index of the first proof file whose record has the digest of the items; 0 for
@@ -148,7 +148,7 @@ func (c *cards) said(value jsontext.Value) []string {
 }
 
 func detailed(key string, instance uint64) string {
-	return key + ", instance " + strconv.FormatUint(instance, 10)
+	return `{"code":` + key + `,"instance":` + strconv.FormatUint(instance, 10) + "}"
 }
 
 // firstOther returns the first place where a value is not the card of the number; -1 for none.
@@ -191,15 +191,15 @@ func (r *Result) compareItems() (Step, *cards) {
 	case given == nil:
 		return newStep(StepItems, Skipped, "items.missing", nil), nil
 	case rule != "" && rule != audit.SaltedItems:
-		return newStep(StepItems, Unchecked, "items.rule", values{"rule": rule}), nil
+		return newStep(StepItems, Unchecked, "items.rule", message.Values{"rule": rule}), nil
 	case rule != "" && salt == "":
 		return newStep(StepItems, Unchecked, "items.salt", nil), nil
 	case rule == "" && salt != "":
-		return Step{Name: StepItems, State: Wrong, Message: plain("a salt was given, and the record says that nothing is salted")}, nil
-	case !strings.HasSuffix(s.Input, given.sum(salt)):
-		return Step{Name: StepItems, State: Wrong, Message: plain(fmt.Sprintf("the items given have the digest%s, and the record is of %s", given.sum(salt), s.Input))}, nil
+		return newStep(StepItems, Wrong, "why.items.salt", nil), nil
+	case !given.areOf(r.Record, salt):
+		return newStep(StepItems, Wrong, "why.items.digest", message.Values{"digest": given.sum(salt), "input": s.Input}), nil
 	case uint64(given.values.len()) != s.Size:
-		return Step{Name: StepItems, State: Wrong, Message: plain(fmt.Sprintf("the items given are %d, and the record is of %d", given.values.len(), s.Size))}, nil
+		return newStep(StepItems, Wrong, "why.items.count", message.Values{"given": given.values.len(), "size": s.Size}), nil
 	}
 	return newStep(StepItems, OK, "items", nil), given.cards(isDeck)
 }
@@ -218,13 +218,13 @@ func (r *Result) compareDeck() (Step, *cards) {
 	}
 	switch n := uint64(len(codes)); {
 	case n == 0:
-		return newStep(StepItems, Skipped, "items.deck.unknown", values{"type": name}), nil
+		return newStep(StepItems, Skipped, "items.deck.unknown", message.Values{"type": name}), nil
 	case s.Size%n != 0 || copies != s.Size/n:
-		return Step{Name: StepItems, State: Wrong, Message: plain(fmt.Sprintf("the record is of %d cards, x%d, and one deck of %s has %d", s.Size, copies, name, n))}, nil
+		return newStep(StepItems, Wrong, "why.deck.size", message.Values{"size": s.Size, "copies": copies, "type": name, "cards": n}), nil
 	case s.Size > audit.MaxDeck:
-		return newStep(StepItems, Unchecked, "items.deck.large", values{"size": s.Size, "most": uint64(audit.MaxDeck)}), nil
+		return newStep(StepItems, Unchecked, "items.deck.large", message.Values{"size": s.Size, "most": uint64(audit.MaxDeck)}), nil
 	case audit.DeckInput(name, copies, codes) != s.Input:
-		return Step{Name: StepItems, State: Wrong, Message: plain(fmt.Sprintf("the deck of the record, %s, is not the %s that comes with Riffle", s.Input, name))}, nil
+		return newStep(StepItems, Wrong, "why.deck", message.Values{"input": s.Input, "type": name}), nil
 	}
-	return newStep(StepItems, OK, "items.deck", values{"decks": copies, "type": name}), deckOf(codes, s.Size)
+	return newStep(StepItems, OK, "items.deck", message.Values{"decks": copies, "type": name}), deckOf(codes, s.Size)
 }

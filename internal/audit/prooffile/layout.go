@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/message"
 )
 
 // Split returns the proof files of a text: of one record, or of a whole shoe as GET
@@ -84,10 +85,10 @@ func compact(text []byte, options ...jsontext.Options) (jsontext.Value, error) {
 	out.Grow(len(text) + 1) // Value.Format takes six times as much
 	e := jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true))
 	if audit.TooDeep(text) || e.WriteValue(withoutMark(text)) != nil {
-		return nil, errors.New("not JSON")
+		return nil, message.New("why.json", nil)
 	}
 	value := jsontext.Value(bytes.TrimSuffix(out.Bytes(), []byte("\n")))
-	return value, audit.Rule(value.IsValid(options...), "a member is there twice")
+	return value, message.Rule(value.IsValid(options...), "why.json.twice", nil)
 }
 
 // canonical returns one text for all layouts of a JSON value: no white space, the shortest escapes

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/hex"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/message"
 	"riffle/internal/rng"
 )
 
@@ -40,17 +40,19 @@ func ParseOrder(text []byte) (*Order, error) {
 	}
 	o.answer, _ = members(value) // no error, since it was parsed
 	has := func(name string) bool { return o.answer[name] != nil }
-	demand := func(holds bool, broken string, args ...any) { err = cmp.Or(err, audit.Rule(holds, broken, args...)) }
-	demand(value.Kind() == '{', "neither an answer of POST /shuffle nor a JSON array")
-	demand(has("items") || has("hands") || has("shuffles"), "an object without items, hands or shuffles: not an answer of POST /shuffle")
+	demand := func(holds bool, id, name string) {
+		err = cmp.Or(err, message.Rule(holds, id, message.Values{"name": name}))
+	}
+	demand(value.Kind() == '{', "why.answer", "")
+	demand(has("items") || has("hands") || has("shuffles"), "why.answer.empty", "")
 	for _, name := range answerMembers[:4] {
 		if has(name) {
 			o.lists[name] = elements(o.answer[name])
-			demand(o.lists[name] != nil, "an answer whose %s are not an array", name)
+			demand(o.lists[name] != nil, "why.answer.array", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.answer)) {
-		demand(slices.Contains(answerMembers, name), "an answer with the member %s, which no answer of POST /shuffle has", short(name))
+		demand(slices.Contains(answerMembers, name), "why.answer.member", message.Short(name))
 	}
 	return o, err
 }
@@ -70,7 +72,7 @@ func (o *Order) seedOf(record *audit.Record) rng.Seed {
 // seed and place in the log.
 func (o *Order) names(r *Result) error {
 	agrees := func(name string, isSame bool) error {
-		return audit.Rule(isSame || o.answer[name] == nil, "the answer has another %s than the record", name)
+		return message.Rule(isSame || o.answer[name] == nil, "why.answer.other", message.Values{"name": name})
 	}
 	index, isWhole := wholeNumber(o.answer["log_index"])
 	round, isRound := wholeNumber(o.answer["round"])
@@ -82,16 +84,6 @@ func (o *Order) names(r *Result) error {
 		agrees("seed", r.seed == nil || o.text("seed") == hex.EncodeToString(r.seed)),
 		agrees("log_index", isWhole && index == r.File.Inclusion.Index),
 	)
-}
-
-// short truncates a value to fit on a line.
-func short[T ~string | ~[]byte](value T) string {
-	const most = 60
-	text := []rune(string(value))
-	if len(text) > most {
-		return string(text[:most]) + "..."
-	}
-	return string(text)
 }
 
 // A Part is a hand of a deal, by its number from 1, or the rest, which is 0.
@@ -106,7 +98,7 @@ const (
 func ParsePart(text string) (Part, error) {
 	n, err := strconv.ParseUint(text, 10, 53)
 	if text != "rest" && (err != nil || n == 0 || strconv.FormatUint(n, 10) != text) {
-		return 0, fmt.Errorf("%q is not a hand: hands are numbered from 1, and the remaining cards are the rest", text)
+		return 0, message.New("why.part", message.Values{"text": text})
 	}
 	return Part(n), nil
 }
@@ -119,40 +111,36 @@ func (p Part) MarshalJSON() ([]byte, error) {
 	return strconv.AppendUint(nil, uint64(p), 10), nil
 }
 
-func (p Part) String() string {
-	if p == whole {
-		return "the order given"
+// message names a part.
+func (p Part) message() message.Message {
+	switch p {
+	case remaining:
+		return message.New("part.rest", nil)
+	case whole:
+		return message.New("part.whole", nil)
 	}
-	return p.message().String()
-}
-
-// message names one part.
-func (p Part) message() Message {
-	if p == remaining {
-		return newMessage("part.rest", nil)
-	}
-	return newMessage("part", values{"n": uint64(p)})
+	return message.New("part", message.Values{"n": uint64(p)})
 }
 
 // A Match says what an order turned out to be: the whole order, or hands of a deal.
 type Match struct {
 	Parts   []Part // the hands, in the order given; nil for the whole order
-	Cards   int    // of the only hand
+	Cards   uint64 // of the only hand
 	Shuffle uint64 // number of their shuffle, from 1; 0 for the only one and for all
 	Sorted  bool   // they are in another sequence than dealt
 	noun    string // what was dealt: card or item
 }
 
 // message names the hands.
-func (m *Match) message() Message {
+func (m *Match) message() message.Message {
 	var names []any
 	for _, part := range m.Parts {
 		names = append(names, part.message())
 	}
 	id, last := "match", len(names)-1
-	of := values{"parts": newMessage("match."+m.noun+"s", values{"cards": m.Cards, "part": names[0]})}
+	of := message.Values{"parts": message.New("match."+m.noun+"s", message.Values{"cards": m.Cards, "part": names[0]})}
 	if last > 0 {
-		of["parts"] = newMessage("match.parts", values{"parts": names[:last], "last": names[last]})
+		of["parts"] = message.New("match.parts", message.Values{"parts": names[:last], "last": names[last]})
 	}
 	if m.Shuffle > 0 {
 		of["shuffle"] = m.Shuffle
@@ -160,7 +148,7 @@ func (m *Match) message() Message {
 	if m.Sorted {
 		id = "match.sorted"
 	}
-	return newMessage(id, of)
+	return message.New(id, of)
 }
 
 // A comparison compares an order with the replayed positions of a record, by docs/spec.md,
@@ -203,16 +191,20 @@ func (c *comparison) match() (*Match, error) {
 	if m := c.find(hands, c.parts()); m != nil {
 		return m, nil
 	}
-	return nil, fmt.Errorf("the file is neither the order nor hands of this deal: %w", err)
+	return nil, message.New("why.order", message.Values{"what": message.Of(err)})
 }
 
-// checkAll checks claims up to the first that does not hold.
+// checkAll checks claims up to the first that does not hold, and before that, how many values they
+// have: if the orders are unknown, they are too few.
 func (c *comparison) checkAll(claims []claim, isSet bool) error {
-	for _, k := range claims {
-		if err := c.check(k, isSet); err != nil && c.Repeat > 1 {
-			return fmt.Errorf("shuffle %d: %w", k.shuffle+1, err)
-		} else if err != nil {
-			return err
+	compare := func(k claim) error { return c.check(k, isSet) }
+	for _, check := range []func(claim) error{c.checkCount, compare} {
+		for _, k := range claims {
+			if err := check(k); err != nil && c.Repeat > 1 {
+				return message.New("why.order.shuffle", message.Values{"n": k.shuffle + 1, "what": message.Of(err)})
+			} else if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -222,15 +214,15 @@ func (c *comparison) checkAll(claims []claim, isSet bool) error {
 func (c *comparison) matchHand(said Part) (*Match, error) {
 	hands, parts := c.handsGiven(), c.parts()
 	if len(hands) != 1 || c.lists["rest"] != nil || !slices.Contains(parts, said) {
-		return nil, fmt.Errorf("the file is not one hand, or %s is not of this deal, which has %s", said, audit.Count(len(c.Hands), "hand"))
+		return nil, message.New("why.hand.file", message.Values{"part": said.message(), "hands": len(c.Hands)})
 	}
 	if m := c.find(hands, []Part{said}); m != nil {
 		return m, nil
 	}
 	if m := c.find(hands, parts); m != nil {
-		return nil, fmt.Errorf("it is not %s, but %s", said, m.Parts[0])
+		return nil, message.New("why.hand.other", message.Values{"part": said.message(), "other": m.Parts[0].message()})
 	}
-	return nil, fmt.Errorf("it is not %s of this deal, nor another hand of it", said)
+	return nil, message.New("why.hand.none", message.Values{"part": said.message()})
 }
 
 // claims returns what the order says of each shuffle, in every form that it has. The error says why
@@ -243,13 +235,12 @@ func (c *comparison) claims() (claims []claim, err error) {
 		shuffles = c.array
 	}
 	hasRest := !c.lacksRest() || c.answer["audit_id"] == nil && (len(c.Hands) > 0 || c.Draw == 0)
+	isOfShuffles := c.Repeat == 1 || shuffles != nil && len(c.lists) < 2
 	if err = cmp.Or(
-		audit.Rule(c.orders != nil, "the order given has fewer items than were dealt: at most %d", c.count),
-		audit.Rule(c.Repeat == 1 || shuffles != nil && len(c.lists) < 2, "the order given is of 1 shuffle, and there were %d", c.Repeat),
-		audit.Rule(shuffles == nil || uint64(shuffles.len()) == c.Repeat,
-			"the order given is of %s, and there were %d", audit.Count(shuffles.len(), "shuffle"), c.Repeat),
-		audit.Rule(hands == nil || hands.len() == len(c.Hands), "the order given has %d hands, and %d were dealt", hands.len(), len(c.Hands)),
-		audit.Rule(hasRest, "the order given has no rest"),
+		message.Rule(isOfShuffles, "why.order.shuffles", message.Values{"given": 1, "repeat": c.Repeat}),
+		message.Rule(shuffles == nil || uint64(shuffles.len()) == c.Repeat, "why.order.shuffles", message.Values{"given": shuffles.len(), "repeat": c.Repeat}),
+		message.Rule(hands == nil || hands.len() == len(c.Hands), "why.order.hands", message.Values{"given": hands.len(), "dealt": len(c.Hands)}),
+		message.Rule(hasRest, "why.order.rest", nil),
 	); err != nil {
 		return nil, err
 	}
@@ -270,7 +261,7 @@ func (c *comparison) claims() (claims []claim, err error) {
 			continue
 		}
 		if parts.len() != len(c.Hands)+1 {
-			return nil, fmt.Errorf("shuffle %d of the order given is not %d hands and the rest", shuffle+1, len(c.Hands))
+			return nil, message.New("why.order.parts", message.Values{"n": shuffle + 1, "hands": len(c.Hands)})
 		}
 		for i, values := range parts.all() {
 			add(shuffle, Part((i+1)%parts.len()), elements(values)) // the last is the rest
@@ -282,19 +273,32 @@ func (c *comparison) claims() (claims []claim, err error) {
 // lacksRest reports whether the order has hands and nothing else.
 func (c *comparison) lacksRest() bool { return c.lists["hands"] != nil && len(c.lists) == 1 }
 
+// checkCount checks that a claim has as many values as were dealt.
+func (c *comparison) checkCount(k claim) error {
+	from, to := c.span(k.part)
+	if given := uint64(k.values.len()); k.values == nil || given != to-from {
+		return message.New("why.dealt.count", message.Values{"part": k.part.message(), "given": given, "dealt": to - from})
+	}
+	return nil
+}
+
 // check checks a claim. Hands may be sorted if isSet says so. The rest may be sorted only if any
 // order was asked for: it may be a wall, whose order is the game.
 func (c *comparison) check(k claim, isSet bool) error {
-	dealt, n := c.dealt(k.shuffle, k.part), k.values.len()
-	if k.values == nil || n != len(dealt) {
-		return fmt.Errorf("%s has %s, and %d were dealt", k.part, audit.Count(n, "item"), len(dealt))
+	if err := c.checkCount(k); err != nil {
+		return err
 	}
+	from, to := c.span(k.part)
+	dealt := c.orders[k.shuffle][from:to]
 	if isSet && k.part != whole && (k.part != remaining || c.anyOrder) {
-		return audit.Rule(c.cards.areSet(dealt, k.values), "%s has other items than were dealt", k.part)
+		return message.Rule(c.cards.areSet(dealt, k.values), "why.dealt.set", message.Values{"part": k.part.message()})
 	}
 	if i := c.cards.firstOther(dealt, k.values); i >= 0 {
-		names := c.cards.names(dealt[i])
-		return fmt.Errorf("%s has %s at place %d, where the replay has %s", k.part, short(k.values.at(i)), i, short(names[len(names)-1]))
+		value, names := k.values.at(i), c.cards.names(dealt[i])
+		if value.Kind() != '{' {
+			names = names[:1]
+		}
+		return message.New("why.dealt.item", message.Values{"part": k.part.message(), "item": message.Short(value), "place": i, "replayed": message.Short(names[len(names)-1])})
 	}
 	return nil
 }
@@ -357,7 +361,8 @@ func (c *comparison) place(shuffle int, hands []*list, parts []Part, sorted bool
 }
 
 func (c *comparison) newMatch(parts []Part, sorted bool) *Match {
-	return &Match{Parts: parts, Cards: len(c.dealt(0, parts[0])), Sorted: sorted, noun: c.cards.noun}
+	from, to := c.span(parts[0])
+	return &Match{Parts: parts, Cards: to - from, Sorted: sorted, noun: c.cards.noun}
 }
 
 // parts returns the parts that a hand can be: the hands of the deal and the rest, unless that is
@@ -366,23 +371,22 @@ func (c *comparison) parts() (parts []Part) {
 	for i := range c.Hands {
 		parts = append(parts, Part(i+1))
 	}
-	if len(c.Hands) > 0 && len(c.dealt(0, remaining)) > 0 {
+	if from, to := c.span(remaining); len(c.Hands) > 0 && from < to {
 		parts = append(parts, remaining)
 	}
 	return parts
 }
 
-// dealt returns what a shuffle dealt to a part.
-func (c *comparison) dealt(shuffle int, part Part) []uint64 {
-	order := c.orders[shuffle]
-	if part == whole {
-		return order
-	}
+// span returns the places of a part in what a shuffle dealt, from one up to another.
+func (c *comparison) span(part Part) (from, to uint64) {
 	for i, n := range c.Hands {
 		if part == Part(i+1) {
-			return order[:n]
+			return from, from + n
 		}
-		order = order[n:]
+		from += n
 	}
-	return order // without hands, the rest is all
+	if part == whole {
+		from = 0
+	}
+	return from, c.Draw // without hands, the rest is all
 }

@@ -7,7 +7,7 @@
 // shoe, in hand.go; and [VerifyShoe] for all records of a shoe, in shoe.go. They share entry.go,
 // the steps of every proof file, and replay.go, the steps of every record that deals cards, with
 // items.go and order.go, which compare its items and its order. A verifier reports [Steps], and
-// verdict.go the verdict, in messages: message.go makes them, and messages.json has their texts.
+// verdict.go the verdict, both in messages of [riffle/internal/audit/message].
 //
 // The package is pure: reading files and printing are the caller's as well.
 package prooffile
@@ -15,12 +15,12 @@ package prooffile
 import (
 	"encoding/hex"
 	"errors"
-	"fmt"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/message"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/rng"
 )
@@ -76,29 +76,29 @@ func Parse(text []byte) (*File, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("it is not JSON, and so %w", ErrNoFile)
+		return nil, message.New("why.file.json", nil).Because(ErrNoFile)
 	case object["record"] == nil:
-		return nil, fmt.Errorf("it has no member record, and so is %w", ErrNoFile)
+		return nil, message.New("why.file.record", nil).Because(ErrNoFile)
 	case len(object) != 6 || parts != 2*6:
-		return nil, errors.New("it has not the six members of a proof file, each once")
+		return nil, message.New("why.file.members", nil)
 	}
 	m := map[string]string{}
 	for _, name := range []string{"spec", "record", "seed", "client_seed", "tlog_proof", "log_key"} {
 		value, err := jsontext.AppendUnquote(nil, object[name])
 		if isHeldBack := name == "seed" && object[name].Kind() == 'n'; err != nil && !isHeldBack {
-			return nil, fmt.Errorf("its member %s is missing, or not a string", name)
+			return nil, message.New("why.file.member", message.Values{"name": name})
 		}
 		m[name] = string(value)
 	}
 	f := &File{Record: []byte(m["record"]), Seed: parseSeed(m["seed"]), ClientSeed: m["client_seed"], LogKey: m["log_key"]}
 	if m["spec"] != audit.Spec {
-		return nil, fmt.Errorf("the file is of %q, not of %s", m["spec"], audit.Spec)
+		return nil, message.New("why.file.spec", message.Values{"spec": m["spec"]})
 	}
 	if f.Seed == nil && object["seed"].Kind() != 'n' {
-		return nil, errors.New("its seed is not in lower-case hex, two digits a byte")
+		return nil, message.New("why.file.seed", nil)
 	}
 	f.Inclusion, err = proof.ParseInclusion(m["tlog_proof"])
-	return f, err
+	return f, message.Rule(err == nil, "why.file.tlog", nil)
 }
 
 // parseSeed parses lower-case hex of at least one byte; it returns nil for anything else.

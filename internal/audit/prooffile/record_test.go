@@ -73,7 +73,7 @@ func TestCommitmentIsNotReplayed(t *testing.T) {
 	f.Inclusion = include(t, f.Record, 0, 1, signer)
 	v, endless := named(t, "proofs proofs", "worked, committed"), string(f.Text())
 	r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, "", endless))
-	if failed := r.Failed(); failed == nil || failed.Name != prooffile.StepCommitted || !strings.Contains(failed.Message.String(), "is no commitment") {
+	if failed := r.Failed(); failed == nil || failed.Name != prooffile.StepCommitted || !strings.Contains(failed.Message.String(), "is not of a commitment") {
 		t.Errorf("%+v", r.Steps)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/message"
 	"riffle/internal/rng"
 )
 
@@ -14,7 +15,7 @@ import (
 // A replay takes at most [audit.MaxCost] steps.
 func (r *Result) checkReplay() {
 	if !r.Record.Deals() {
-		of := values{"kind": string(r.Record.Kind)}
+		of := message.Values{"kind": string(r.Record.Kind)}
 		if r.given.Order != nil {
 			r.add(StepOrder, Unchecked, "none", of)
 		}
@@ -37,16 +38,16 @@ func (r *Result) checkReplay() {
 	r.cost = v.TooCostly
 	shown := whatIsShown(v, r.seed)
 	if r.File.Seed == nil {
-		shown[StepSeed].Values["source"] = newMessage("seed.answer", nil)
+		shown[StepSeed].Values["source"] = message.New("seed.answer", nil)
 	}
 	for _, s := range v.Steps[1:] { // the first is the record, which has a step already
 		switch {
 		case s.OK:
 			r.say(s.Name, OK, shown[s.Name])
 		case r.cost > 0:
-			r.add(s.Name, Unchecked, "order.cost", values{"steps": strconv.FormatUint(uint64(r.cost), 10)})
+			r.add(s.Name, Unchecked, "order.cost", message.Values{"steps": strconv.FormatUint(uint64(r.cost), 10)})
 		default:
-			r.say(s.Name, Wrong, plain(s.Detail))
+			r.reject(s.Name, s.Err)
 		}
 	}
 	if !v.OK && r.cost == 0 {
@@ -102,7 +103,7 @@ func Explain(v *audit.Verification, seed rng.Seed) {
 
 // whatIsShown returns what the steps of a replay show that hold, by their names. A short seed is no
 // mistake: its length says how good the generator was, and not whether this order came from it.
-func whatIsShown(v *audit.Verification, seed rng.Seed) map[string]Message {
+func whatIsShown(v *audit.Verification, seed rng.Seed) map[string]message.Message {
 	if v.Record == nil {
 		return nil
 	}
@@ -116,26 +117,26 @@ func whatIsShown(v *audit.Verification, seed rng.Seed) map[string]Message {
 		length = "seed.short"
 	}
 	if !rng.Exhaustive(s.Draw) {
-		of["complete"] = newMessage("seed.complete", nil)
+		of["complete"] = message.New("seed.complete", nil)
 	}
 	if of["low"] == nil {
 		delete(of, "cut") // it was not drawn
 	}
 	record, _ := describe(v.Record)
-	shown := map[string]Message{StepRecord: record, StepSeed: newMessage(length, of)}
+	shown := map[string]message.Message{StepRecord: record, StepSeed: message.New(length, of)}
 	for _, step := range []string{"commitment", "keys", StepOrder, StepRoot} {
-		shown[step] = newMessage(step, of)
+		shown[step] = message.New(step, of)
 	}
 	of["id"] = of["commitment_id"]
-	shown[StepCommitted] = newMessage(StepCommitted, of)
+	shown[StepCommitted] = message.New(StepCommitted, of)
 	return shown
 }
 
 // compareOrder returns the step order: whether the order given is one that was dealt, and which.
-func (r *Result) compareOrder(cards *cards, replayed Message) (Step, *Match) {
-	order, of := r.given.Order, values{"order": replayed}
+func (r *Result) compareOrder(cards *cards, replayed message.Message) (Step, *Match) {
+	order, of := r.given.Order, message.Values{"order": replayed}
 	if err := order.names(r); err != nil {
-		return Step{Name: StepOrder, State: Wrong, Message: plain(err)}, nil
+		return Step{Name: StepOrder, State: Wrong, Message: message.Of(err)}, nil
 	}
 	if cards == nil {
 		return newStep(StepOrder, Unchecked, "order.items", nil), nil
@@ -149,7 +150,7 @@ func (r *Result) compareOrder(cards *cards, replayed Message) (Step, *Match) {
 	case r.Record.Kind != audit.KindShuffle && (err != nil || r.Record.Kind != audit.KindShoe):
 		return newStep(StepOrder, Unchecked, "order.other", of), nil
 	case err != nil:
-		return Step{Name: StepOrder, State: Wrong, Message: plain(err)}, nil
+		return Step{Name: StepOrder, State: Wrong, Message: message.Of(err)}, nil
 	case match.Parts == nil:
 		return newStep(StepOrder, OK, "order.given", of), match
 	}

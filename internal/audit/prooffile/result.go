@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/message"
 	"riffle/internal/beacon"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/rng"
@@ -64,26 +64,15 @@ func missing(isRequired bool) State {
 
 // A Step is one check of a proof.
 type Step struct {
-	Name    string  `json:"name"`
-	State   State   `json:"ok"`
-	Detail  string  `json:"text"`    // the message in English; empty until the verdict is written
-	Message Message `json:"message"` // what was found; never a seed
+	Name    string          `json:"name"`
+	State   State           `json:"ok"`
+	Detail  string          `json:"text"`    // the message in English; empty until the verdict is written
+	Message message.Message `json:"message"` // what was found; never a seed
 }
 
 // newStep returns a step with a message of the table.
-func newStep(name string, state State, id string, of values) Step {
-	return Step{Name: name, State: state, Message: newMessage(id, of)}
-}
-
-// Printable replaces what could move the cursor of a terminal: files come from strangers, and
-// errors quote them.
-func Printable(text string) string {
-	return strings.Map(func(c rune) rune {
-		if c < ' ' || c >= 0x7f && c < 0xa0 || c >= 0x2028 && c <= 0x202e || c >= 0x2066 && c <= 0x2069 {
-			return '\uFFFD'
-		}
-		return c
-	}, text)
+func newStep(name string, state State, id string, of message.Values) Step {
+	return Step{Name: name, State: state, Message: message.New(id, of)}
 }
 
 // Steps are the checks that a verifier made, in the order in which it reports them.
@@ -116,29 +105,29 @@ func (s Steps) first(isWanted func(Step) bool) *Step {
 }
 
 // add appends a step.
-func (s *Steps) add(name string, state State, id string, of values) {
-	s.say(name, state, newMessage(id, of))
+func (s *Steps) add(name string, state State, id string, of message.Values) {
+	s.say(name, state, message.New(id, of))
 }
 
-func (s *Steps) say(name string, state State, m Message) {
+func (s *Steps) say(name string, state State, m message.Message) {
 	*s = append(*s, Step{Name: name, State: state, Message: m})
 }
 
 // report appends a step that holds, with a message. With an error it does not, or could not be
 // checked: what was given is no proof file, or of a kind that is not known here.
-func (s *Steps) report(name string, err error, id string, of values) {
+func (s *Steps) report(name string, err error, id string, of message.Values) {
 	switch {
 	case err == nil:
 		s.add(name, OK, id, of)
 	case errors.Is(err, ErrNoFile) || errors.Is(err, audit.ErrUnknownKind) || errors.Is(err, beacon.ErrUnknown):
-		s.say(name, Unchecked, plain(err))
+		s.say(name, Unchecked, message.Of(err))
 	default:
 		s.reject(name, err)
 	}
 }
 
 // reject appends a step that does not hold.
-func (s *Steps) reject(name string, err error) { s.say(name, Wrong, plain(err)) }
+func (s *Steps) reject(name string, err error) { s.say(name, Wrong, message.Of(err)) }
 
 // A Result has the findings of a verifier: the steps of one file, or of several files together. Its
 // methods called check add steps of what they check; those called add, steps of the files or of
@@ -191,7 +180,7 @@ func checkFile(text []byte, given *Given, isReplayed bool) *Result {
 		r.checkReplay()
 	}
 	r.checkInclusion()
-	r.report(StepSignature, r.signed(), "signature", values{"log": r.key.Name()})
+	r.report(StepSignature, r.signed(), "signature", message.Values{"log": r.key.Name()})
 	r.checkWitnesses()
 	return r
 }

@@ -2,10 +2,11 @@ package prooffile
 
 import (
 	"cmp"
-	"fmt"
+	"errors"
 	"slices"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/message"
 	"riffle/internal/shoe"
 )
 
@@ -14,17 +15,17 @@ import (
 // docs/shoes.md, "The whole shoe". A step that every file has is reported once for all of them.
 func VerifyShoe(texts [][]byte, given *Given) *Result {
 	r := checkFiles(texts, given)
-	r.addCommon(StepProof, r.trust(), values{"files": len(r.files)})
+	r.addCommon(StepProof, r.trust(), message.Values{"files": len(r.files)})
 	if r.Unchecked() != nil {
 		return r
 	}
 	if r.Failed() == nil {
-		r.addCommon(StepRecord, "record.changes", values{"record": r.files[0].Find(StepRecord).Message, "changes": r.Changes})
+		r.addCommon(StepRecord, "record.changes", message.Values{"record": r.files[0].Find(StepRecord).Message, "changes": r.Changes})
 	}
 	if r.Has(StepRecord, OK) {
 		first, last := r.records[0], r.records[len(r.records)-1]
 		r.Closed = last.Record.Kind == audit.KindClose
-		r.report(StepChain, r.chain(), "chain", values{"last": len(r.records), "from": first.File.Inclusion.Index, "to": last.File.Inclusion.Index})
+		r.report(StepChain, r.chain(), "chain", message.Values{"last": len(r.records), "from": first.File.Inclusion.Index, "to": last.File.Inclusion.Index})
 	}
 	r.addReplays()
 	r.addFirst(StepItems)
@@ -61,7 +62,7 @@ func (r *Result) addReplays() {
 	for _, name := range []string{StepSeed, "commitment", "keys", StepOrder} {
 		right := r.withState(name, OK)
 		isOrder, state := name == StepOrder, OK
-		of := values{"seeds": len(right), "orders": len(right)}
+		of := message.Values{"seeds": len(right), "orders": len(right)}
 		if r.held > 0 {
 			of["withheld"] = r.withheld()
 		}
@@ -105,7 +106,7 @@ func (r *Result) checkPublished() {
 // addCommon adds a step that the files have in common, if any has it: a single file's step
 // unchanged, or of several the first one that fails or is unchecked, or else an OK one with the
 // message.
-func (r *Result) addCommon(name, id string, of values) {
+func (r *Result) addCommon(name, id string, of message.Values) {
 	if len(r.files) == 1 {
 		r.addFirst(name)
 		return
@@ -113,7 +114,7 @@ func (r *Result) addCommon(name, id string, of values) {
 	for _, state := range []State{Wrong, Unchecked} {
 		for i, f := range r.files {
 			if f.Has(name, state) {
-				r.add(name, state, "file", values{"n": i + 1, "what": f.Find(name).Message})
+				r.add(name, state, "file", message.Values{"n": i + 1, "what": f.Find(name).Message})
 				return
 			}
 		}
@@ -135,7 +136,7 @@ func (r *Result) trust() string {
 func (r *Result) chain() error {
 	first := r.Record
 	if first.Kind != audit.KindShoe {
-		return fmt.Errorf("the first record is of kind %s, and must be of kind shoe", first.Kind)
+		return message.New("why.chain.first", message.Values{"kind": string(first.Kind)})
 	}
 	before, version := r.files[0], uint64(1)
 	for _, f := range r.files[1:] {
@@ -143,17 +144,18 @@ func (r *Result) chain() error {
 		at, earlier := f.File.Inclusion.Index, before.File.Inclusion.Index
 		if f.isOf(before) {
 			if at != earlier {
-				return fmt.Errorf("version %d is number %d and number %d in the log", version, earlier, at)
+				return message.New("why.chain.twice", message.Values{"version": version, "earlier": earlier, "index": at})
 			}
 			continue
 		}
 		before, version = f, version+1
+		of := message.Values{"version": version, "id": record.ID.String(), "shoe": first.ID.String(), "made": record.Version, "index": at, "earlier": earlier, "kind": string(record.Kind)}
 		if err := cmp.Or(
-			audit.Rule(record.Kind.ChangesShoe() && record.AuditID == first.ID, "the record %s does not change the shoe %s", record.ID, first.ID),
-			audit.Rule(record.Version == version, "the record %s made version %d, where version %d has to follow", record.ID, record.Version, version),
-			audit.Rule(at > earlier, "version %d is number %d in the log, from 0, and so not after the one before, which is number %d", version, at, earlier),
-			audit.Rule(record.States() || record.Commitment == first.Commitment, "version %d lacks the commitment of the shoe", version),
-			audit.Rule(last.Kind != audit.KindClose && (last.Kind != audit.KindExpire || record.Kind == audit.KindClose), "version %d is a %s, and the shoe had ended", version, record.Kind),
+			message.Rule(record.Kind.ChangesShoe() && record.AuditID == first.ID, "why.chain.shoe", of),
+			message.Rule(record.Version == version, "why.chain.version", of),
+			message.Rule(at > earlier, "why.chain.index", of),
+			message.Rule(record.States() || record.Commitment == first.Commitment, "why.chain.commitment", of),
+			message.Rule(last.Kind != audit.KindClose && (last.Kind != audit.KindExpire || record.Kind == audit.KindClose), "why.chain.end", of),
 		); err != nil {
 			return err
 		}
@@ -162,11 +164,11 @@ func (r *Result) chain() error {
 }
 
 // withheld says why some files have no seed.
-func (r *Result) withheld() Message {
+func (r *Result) withheld() message.Message {
 	if r.Closed {
-		return newMessage("withheld.closed", values{"seeds": r.held})
+		return message.New("withheld.closed", message.Values{"seeds": r.held})
 	}
-	return newMessage("withheld", values{"seeds": r.held})
+	return message.New("withheld", message.Values{"seeds": r.held})
 }
 
 // checkMoves adds the step moves: whether every change is one that the rules allow, of the cards
@@ -174,11 +176,11 @@ func (r *Result) withheld() Message {
 func (r *Result) checkMoves(t *tracker) {
 	for i, f := range r.records[1:] {
 		if err := t.change(f); err != nil {
-			r.reject(StepMoves, fmt.Errorf("version %d: %w", i+2, err))
+			r.add(StepMoves, Wrong, "why.version", message.Values{"version": i + 2, "what": notAllowed(err)})
 			return
 		}
 	}
-	state, of := OK, values{"deck": t.layout.Deck.Len(), "dealt": t.layout.Dealt.Len(), "piles": len(t.layout.Piles)}
+	state, of := OK, message.Values{"deck": t.layout.Deck.Len(), "dealt": t.layout.Dealt.Len(), "piles": len(t.layout.Piles)}
 	if t.random > 0 {
 		state, of["random"] = Unchecked, t.random
 	}
@@ -198,13 +200,13 @@ func (r *Result) checkRoots(sealings []*sealing) {
 		default:
 			compared++
 			if err := s.checkRoot(); err != nil {
-				wrong = fmt.Errorf("version %d: %w", max(1, s.record.Version), err)
+				wrong = message.New("why.version", message.Values{"version": max(1, s.record.Version), "what": message.Of(err)})
 			}
 		}
 	}
 	switch {
 	case wrong != nil || compared > 0 && unknown == 0:
-		r.report(StepRoot, wrong, "roots", values{"records": compared})
+		r.report(StepRoot, wrong, "roots", message.Values{"records": compared})
 	case unknown == 0:
 		r.add(StepRoot, Skipped, "roots.none", nil)
 	case r.held > 0:
@@ -241,7 +243,7 @@ func (t *tracker) change(f *Result) error {
 		return err
 	}
 	if r.Deals() && lying.Len() != r.Statement.Size {
-		return fmt.Errorf("it is of %d cards, and %d lay in %s", r.Statement.Size, lying.Len(), where(r.From))
+		return message.New("why.move.size", message.Values{"size": r.Statement.Size, "lying": lying.Len(), "place": where(r.From)})
 	}
 	if r.Kind == audit.KindReshuffle {
 		return t.reshuffle(f, lying)
@@ -256,12 +258,28 @@ func (t *tracker) change(f *Result) error {
 		want, err = lying.Pick(f.orders[0])
 	}
 	if err == nil && !want.Equal(r.Cards) {
-		err = fmt.Errorf("the cards to take from %s (%s) are %s, and the record says %s", where(r.From), r.Taken, want, r.Cards)
+		return message.New("why.move.cards", message.Values{"place": where(r.From), "how": message.New("how."+string(r.Taken), nil), "found": want.String(), "cards": r.Cards.String()})
 	}
 	if err == nil {
 		t.layout, err = t.layout.Apply(&shoe.Move{From: r.From, Cards: r.Cards, To: r.To, Put: r.Put})
 	}
 	return err
+}
+
+// notAllowed returns the message of an error of a change.
+func notAllowed(err error) message.Message {
+	short, isShort := errors.AsType[*shoe.ShortError](err)
+	switch {
+	case isShort:
+		return message.New("why.move.few", message.Values{"wanted": short.Want, "there": short.Have})
+	case errors.Is(err, shoe.ErrNoPile):
+		return message.New("why.move.pile", nil)
+	case errors.Is(err, shoe.ErrNotThere):
+		return message.New("why.move.absent", nil)
+	case errors.Is(err, shoe.ErrTooMany):
+		return message.New("why.move.limits", nil)
+	}
+	return message.Of(err)
 }
 
 // reshuffle seals the cards of a place in a new order.

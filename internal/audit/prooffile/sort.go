@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/message"
 )
 
 // A Role says what a text is; docs/spec.md, "Roles".
@@ -55,7 +56,7 @@ func trim(text []byte) []byte { return bytes.Trim(withoutMark(text), " \t\r\n") 
 // error is a refusal of the text.
 func (t *Text) findRole() (Role, error) {
 	if t.Err != nil {
-		return t.Role, refuse("unreadable", t.Err.Error(), t.Name)
+		return t.Role, &refusal{"unreadable", []string{t.Name}, message.Text(t.Err)}
 	}
 	if t.Role != "" {
 		return t.Role, nil
@@ -64,7 +65,7 @@ func (t *Text) findRole() (Role, error) {
 	_, notKey := Verifier(string(text))
 	switch role := roleOf(text); {
 	case bytes.HasPrefix(text, []byte("PRIVATE+KEY+")):
-		return "", refuse("private-key", t.Name+" is the private key of a log: keep it secret, and give the verifier key", t.Name)
+		return "", refuse("private-key", "why.given.private", message.Values{"name": t.Name}, t.Name)
 	case notKey == nil:
 		return RoleKey, nil
 	case audit.CheckItemsSalt(string(text)) == nil:
@@ -76,7 +77,7 @@ func (t *Text) findRole() (Role, error) {
 	case bytes.HasPrefix(text, []byte(tlogProof)), bytes.Contains(text, []byte(`"record"`)), bytes.Contains(text, []byte(`"tlog_proof"`)):
 		return RoleProof, nil
 	}
-	return "", refuse("unknown", t.Name+" is not a proof, an answer, a hand, a list, a key, a salt or a policy", t.Name)
+	return "", refuse("unknown", "why.given.unknown", message.Values{"name": t.Name}, t.Name)
 }
 
 // isPolicy matches a text whose first line that counts begins as a line of a policy does.
@@ -125,11 +126,11 @@ func isCard(value jsontext.Value) bool {
 type refusal struct {
 	why   string // in the summary
 	names []string
-	text  string
+	message.Message
 }
 
-func refuse(why, text string, names ...string) error {
-	return &refusal{why, append([]string{}, names...), text}
+func refuse(why, id string, of message.Values, names ...string) error {
+	return &refusal{why, append([]string{}, names...), message.New(id, of)}
 }
 
-func (r *refusal) Error() string { return r.text }
+func (r *refusal) Unwrap() error { return r.Message }

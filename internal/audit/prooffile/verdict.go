@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/message"
 	"riffle/internal/shoe"
 )
 
@@ -23,14 +24,14 @@ const (
 
 // A Conclusion is a verdict with its reasons, for people and for machines.
 type Conclusion struct {
-	Verdict  Verdict        `json:"verdict"`
-	Headline string         `json:"headline"` // what is proven, and what is not, in one line
-	Notes    []string       `json:"notes"`    // what else it shows, and what to do about what is missing
-	Steps    Steps          `json:"steps"`
-	Summary  map[string]any `json:"summary"`  // the headline in short: docs/spec.md, "Output of a verifier"
-	Messages []Message      `json:"messages"` // the headline and the notes
+	Verdict  Verdict           `json:"verdict"`
+	Headline string            `json:"headline"` // what is proven, and what is not, in one line
+	Notes    []string          `json:"notes"`    // what else it shows, and what to do about what is missing
+	Steps    Steps             `json:"steps"`
+	Summary  map[string]any    `json:"summary"`  // the headline in short: docs/spec.md, "Output of a verifier"
+	Messages []message.Message `json:"messages"` // the headline and the notes
 
-	of values // all that the messages may name
+	of message.Values // all that the messages may name
 }
 
 // A summary is an id and values.
@@ -39,26 +40,26 @@ type summary map[string]any
 // say sets the verdict with its summary and its headline, which may have what was found.
 func (c *Conclusion) say(v Verdict, s summary, headline, what string) {
 	if what != "" {
-		c.of["what"] = newMessage(what, c.of)
+		c.of["what"] = message.New(what, c.of)
 	}
 	c.Verdict, c.Summary = v, s
-	c.Messages = append([]Message{newMessage(headline, c.of)}, c.notes()...)
+	c.Messages = append([]message.Message{message.New(headline, c.of)}, c.notes()...)
 }
 
 // notes returns the messages after the headline.
-func (c *Conclusion) notes() []Message { return c.Messages[min(1, len(c.Messages)):] }
+func (c *Conclusion) notes() []message.Message { return c.Messages[min(1, len(c.Messages)):] }
 
 // note adds a note.
-func (c *Conclusion) note(id string) { c.Messages = append(c.Messages, newMessage(id, c.of)) }
+func (c *Conclusion) note(id string) { c.Messages = append(c.Messages, message.New(id, c.of)) }
 
 // noteHeadline adds a note with the headline before the others. It must be said anew.
 func (c *Conclusion) noteHeadline(id string) {
-	c.Messages = slices.Insert(c.Messages, 1, newMessage(id, values{"headline": c.Messages[0]}))
+	c.Messages = slices.Insert(c.Messages, 1, message.New(id, message.Values{"headline": c.Messages[0]}))
 }
 
 // Warn adds a note of the caller before the others.
 func (c *Conclusion) Warn(text string) {
-	c.Messages = slices.Insert(c.Messages, 1, plain(text))
+	c.Messages = slices.Insert(c.Messages, 1, message.Text(text))
 	c.write()
 }
 
@@ -84,13 +85,13 @@ func (c *Conclusion) sayVerified(s summary, what string) {
 
 // sayIncomplete is unchecked because of the step.
 func (c *Conclusion) sayIncomplete(what string) {
-	c.of["what"] = newMessage(what, c.of)
+	c.of["what"] = message.New(what, c.of)
 	c.say(VerdictUnchecked, summary{"id": "incomplete", "step": c.of["step"]}, "unchecked", "what.but")
 }
 
 // sayUnproven says that a secret is missing, and what was found.
 func (c *Conclusion) sayUnproven(s summary, what, found string) {
-	c.of["found"] = newMessage(found, c.of)
+	c.of["found"] = message.New(found, c.of)
 	c.say(VerdictUnchecked, s, "unproven", what)
 }
 
@@ -109,9 +110,9 @@ func (c *Conclusion) sayOfOtherCommitment(id uuid.UUID) {
 // conclude returns the conclusion from what a verifier found. say adds the sentences for a proof
 // without a failed step; without a given key, they hold only if the file's key is the log's.
 func conclude(r *Result, say func(c *Conclusion, r *Result)) Conclusion {
-	c := Conclusion{Steps: r.Steps, of: values{
+	c := Conclusion{Steps: r.Steps, of: message.Values{
 		"changes": r.Changes, "sealed": sealed(r.Proven), "proven": r.Proven, "others": r.Others, "cards": r.Proven + r.Others,
-		"records": listOf(r.Missing), "steps": strconv.FormatUint(uint64(r.cost), 10),
+		"records": message.List(r.Missing), "steps": strconv.FormatUint(uint64(r.cost), 10),
 	}}
 	failed := r.Failed()
 	if step := cmp.Or(failed, r.Unchecked()); step != nil {
@@ -142,7 +143,7 @@ func conclude(r *Result, say func(c *Conclusion, r *Result)) Conclusion {
 	}
 	if !r.given.hasKey() { // all is under a condition
 		c.noteHeadline("note.if")
-		c.Messages = slices.Insert(c.Messages, 1, newMessage("note.anybody", nil))
+		c.Messages = slices.Insert(c.Messages, 1, message.New("note.anybody", nil))
 		c.say(VerdictUnchecked, summary{"id": "no-key", "if": c.Summary}, "no-key", "")
 	}
 	return c
@@ -235,11 +236,11 @@ func (c *Conclusion) sayOfHand(r *Result) {
 	c.sayOfCommitment(r)
 }
 
-func sealed(n int) Message {
+func sealed(n int) message.Message {
 	if n == 1 {
-		return newMessage("sealed.one", nil)
+		return message.New("sealed.one", nil)
 	}
-	return newMessage("sealed", values{"cards": n})
+	return message.New("sealed", message.Values{"cards": n})
 }
 
 // sayOfShoe says what the records of a shoe show together.
@@ -252,7 +253,7 @@ func (c *Conclusion) sayOfShoe(r *Result) {
 	case missing != nil:
 		c.sayIncomplete("what.fits")
 	case !r.Closed:
-		c.of["found"] = newMessage("what.fits", c.of)
+		c.of["found"] = message.New("what.fits", c.of)
 		c.sayVerified(summary{"id": "cards", "cards": r.Proven}, "what.cards.so-far")
 		c.note("note.hidden-shoe")
 	case r.Has(StepRoot, OK):
@@ -303,7 +304,7 @@ func (c *Conclusion) sayOfCommitment(r *Result) {
 
 // describe summarizes a record. purpose says what one is for that has no order of its own; it has
 // no id for the others.
-func describe(record *audit.Record) (text, purpose Message) {
+func describe(record *audit.Record) (text, purpose message.Message) {
 	of, kind := valuesOf(record), string(record.Kind)
 	change := "change." + kind
 	switch {
@@ -318,23 +319,23 @@ func describe(record *audit.Record) (text, purpose Message) {
 	case record.Kind == audit.KindVoid && record.Count > 0:
 		kind = "void.book"
 	}
-	of["what"] = newMessage(change, of)
-	of["what"] = newMessage("record."+kind, of)
-	text = newMessage("record", of)
+	of["what"] = message.New(change, of)
+	of["what"] = message.New("record."+kind, of)
+	text = message.New("record", of)
 	switch record.Kind { //nolint:exhaustive // the others have no more to say
 	case audit.KindReveal, audit.KindVoid:
-		return text, newMessage("purpose.says", of)
+		return text, message.New("purpose.says", of)
 	}
 	if !record.Deals() {
-		purpose = newMessage("purpose."+kind, of)
+		purpose = message.New("purpose."+kind, of)
 	}
 	return text, purpose
 }
 
 // valuesOf returns what a text about a record may name: its members, and what follows from them.
-func valuesOf(r *audit.Record) values {
+func valuesOf(r *audit.Record) message.Values {
 	s := &r.Statement
-	of := values{}
+	of := message.Values{}
 	record, _ := members(r.Append(nil)) // no error, since it is a record
 	for name, value := range record {
 		if n, isNumber := wholeNumber(value); isNumber {
@@ -343,7 +344,7 @@ func valuesOf(r *audit.Record) values {
 			of[name] = unquoted(value)
 		}
 	}
-	of["cards"], of["from"], of["how"] = r.Cards.Len(), where(r.From), newMessage("how."+string(r.Taken), nil)
+	of["cards"], of["from"], of["how"] = r.Cards.Len(), where(r.From), message.New("how."+string(r.Taken), nil)
 	of["predecessor"] = audit.LogName(r.Predecessor)
 	if r.Successor != "" {
 		of["successor"] = audit.LogName(r.Successor)
@@ -352,7 +353,7 @@ func valuesOf(r *audit.Record) values {
 		of["reference"] = string(record["reference"]) // as JSON, so that it ends where it ends
 	}
 	if r.Players != nil {
-		of["players"] = listOf(r.Players.Names())
+		of["players"] = message.List(r.Players.Names())
 	}
 	if s.Repeat > 1 {
 		of["times"] = s.Repeat
@@ -362,7 +363,7 @@ func valuesOf(r *audit.Record) values {
 	}
 	of["to"], of["put"] = nil, nil // of dealt cards
 	if r.Put != "" {
-		of["to"], of["put"] = where(r.To), newMessage("end."+string(r.Put), nil)
+		of["to"], of["put"] = where(r.To), message.New("end."+string(r.Put), nil)
 	}
 	if r.Cut != nil && r.Cut.IsDrawn() {
 		of["low"], of["high"] = r.Cut.From, r.Cut.To
@@ -370,17 +371,17 @@ func valuesOf(r *audit.Record) values {
 	if r.Kind == audit.KindLogBegin {
 		of["records"] = r.PredecessorSize()
 	}
-	of["stated"] = newMessage("stated", of)
+	of["stated"] = message.New("stated", of)
 	if r.Kind == audit.KindShoe && s.Draw == 0 {
-		of["stated"] = newMessage("stated.unshuffled", of)
+		of["stated"] = message.New("stated.unshuffled", of)
 	}
 	return of
 }
 
 // where names a place.
-func where(p shoe.Place) Message {
+func where(p shoe.Place) message.Message {
 	if pile, isPile := p.Pile(); isPile {
-		return newMessage("place.pile", values{"pile": pile})
+		return message.New("place.pile", message.Values{"pile": pile})
 	}
-	return newMessage("place."+string(p), nil)
+	return message.New("place."+string(p), nil)
 }

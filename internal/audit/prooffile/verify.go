@@ -2,11 +2,11 @@ package prooffile
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/message"
 	"riffle/internal/deck"
 )
 
@@ -89,7 +89,7 @@ func verify(texts []Text, options Options) (*Findings, error) {
 func Refused(err error) *Findings {
 	r := &refusal{why: "unreadable", names: []string{}}
 	errors.As(err, &r)
-	f := &Findings{Conclusion{Steps: Steps{}, of: values{"reason": plain(err)}}, []FileRole{}, []Group{}}
+	f := &Findings{Conclusion{Steps: Steps{}, of: message.Values{"reason": message.Of(err)}}, []FileRole{}, []Group{}}
 	f.say(VerdictUnchecked, summary{"id": "refused", "why": r.why, "files": r.names}, "refused", "")
 	f.write()
 	return f
@@ -125,7 +125,7 @@ func (s *sorting) readHandOf(text string) error {
 	}
 	part, err := ParsePart(text)
 	if err == nil && s.order == nil {
-		err = refuse("no-order", fmt.Sprintf("there is nothing to compare with %s: give the cards of that hand as well", part))
+		err = refuse("no-order", "why.given.no-order", message.Values{"part": part.message()})
 	}
 	s.given.HandOf = &part
 	return err
@@ -148,7 +148,7 @@ func (s *sorting) checkAll() error {
 		}
 	}
 	if len(candidates) > 1 && matches == 0 {
-		return refuse("none", "none of the proofs is of "+s.order.Name, s.order.Name)
+		return refuse("none", "why.given.none", message.Values{"name": s.order.Name}, s.order.Name)
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ func (s *sorting) findings() *Findings {
 	case open > 0:
 		verdict = VerdictUnchecked
 	}
-	f.of = values{"proofs": len(s.groups), "verified": verified, "false": wrong, "unchecked": open}
+	f.of = message.Values{"proofs": len(s.groups), "verified": verified, "false": wrong, "unchecked": open}
 	f.say(verdict, summary{"id": "several", "verified": verified, "false": wrong, "unchecked": open}, "several", "")
 	if main := slices.DeleteFunc(slices.Clone(s.groups), s.isBeside); len(main) == 1 {
 		f.Messages, f.Summary = slices.Clone(main[0].Messages), main[0].Summary
@@ -247,20 +247,20 @@ func (g *group) lacks() bool { return g.isLacking }
 func (g *group) noteCompared(hand *input) {
 	var list []any
 	id := "compared.first"
-	add := func(in *input, what Message) {
+	add := func(in *input, what message.Message) {
 		if in != nil && in.Role == "" {
-			list, id = append(list, newMessage(id, values{"name": in.Name, "what": what})), "compared"
+			list, id = append(list, message.New(id, message.Values{"name": in.Name, "what": what})), "compared"
 		}
 	}
-	order := newMessage("compared.order", nil)
+	order := message.New("compared.order", nil)
 	if g.order != nil && g.match != nil && len(g.match.Parts) == 1 {
 		g.order.shown.Role, g.order.shown.Hand, g.order.shown.Shuffle = roleHandOf, &g.match.Parts[0], g.match.Shuffle
 		order = g.match.Parts[0].message()
 	}
 	add(g.order, order)
-	add(g.items, newMessage("compared.items", nil))
+	add(g.items, message.New("compared.items", nil))
 	if g.given.Hand != nil {
-		add(hand, newMessage("compared.hand", nil))
+		add(hand, message.New("compared.hand", nil))
 	}
 	if len(list) > 0 {
 		g.of["list"] = list

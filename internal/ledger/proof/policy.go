@@ -13,6 +13,8 @@ import (
 
 	cosignature "github.com/transparency-dev/formats/note"
 	"golang.org/x/mod/sumdb/note"
+
+	"riffle/internal/audit/message"
 )
 
 // A Policy says which logs and witnesses are trusted, and which of the witnesses have to cosign a
@@ -69,11 +71,11 @@ func ParsePolicy(text []byte) (*Policy, error) {
 			continue
 		}
 		if err := r.read(words[0], words[1:]); err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
+			return nil, message.New("why.line", message.Values{"n": i + 1, "what": message.Of(err)})
 		}
 	}
 	if r.quorum == "" {
-		return nil, errors.New("it has no quorum: a line such as quorum NAME says which witness or group has to cosign")
+		return nil, message.New("why.policy.quorum", nil)
 	}
 	return r.Policy, nil
 }
@@ -84,36 +86,36 @@ func (r *policyReader) read(keyword string, words []string) error {
 	case keyword == "log" && (n == 1 || n == 2):
 		r.Logs = append(r.Logs, words[0])
 		verifier, err := note.NewVerifier(words[0])
-		return r.addKey(words[0], verifier, err, "\x01", "not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>")
+		return r.addKey(words[0], verifier, err, "\x01", "why.key")
 	case keyword == "witness" && (n == 2 || n == 3):
 		verifier, err := cosignature.NewVerifierForCosignatureV1(words[1])
 		r.Witnesses = append(r.Witnesses, Witness{Name: words[0], URL: strings.TrimSuffix(strings.Join(words[2:], ""), "/"), Key: verifier})
-		return cmp.Or(r.addKey(words[1], verifier, err, "\x04\x06", "not a witness with its verifier key, of type 04 or 06"), r.addName(words[0]))
+		return cmp.Or(r.addKey(words[1], verifier, err, "\x04\x06", "why.policy.witness"), r.addName(words[0]))
 	case keyword == "group" && n >= 3:
 		return r.addGroup(words[0], words[1], words[2:])
 	case keyword == "quorum" && n == 1 && (r.quorum != "" || !r.names[words[0]]):
-		return errors.New("the quorum is one that no line before it names, or there are two")
+		return message.New("why.policy.end", nil)
 	case keyword == "quorum" && n == 1:
 		r.quorum = words[0]
 		return nil
 	}
-	return errors.New("it is no line of a policy, by its first word or their number")
+	return message.New("why.policy.line", nil)
 }
 
 // addKey adds a verifier key, which must be in its one canonical form. Neither logs nor witnesses
 // share a key, or a name in one.
-func (r *policyReader) addKey(text string, verifier note.Verifier, bad error, algorithms, form string) error {
+func (r *policyReader) addKey(text string, verifier note.Verifier, bad error, algorithms, why string) error {
 	if bad != nil {
-		return errors.New(form)
+		return message.New(why, nil)
 	}
 	parts := strings.SplitN(text, "+", 3)
 	key, err := base64.StdEncoding.Strict().DecodeString(parts[2])
 	if err != nil || parts[1] != fmt.Sprintf("%08x", verifier.KeyHash()) || !strings.Contains(algorithms, string(key[:1])) || strings.ContainsFunc(text, unicode.IsControl) {
-		return errors.New(form)
+		return message.New(why, nil)
 	}
 	name, point := "name "+parts[0], "key "+string(key[1:])
 	if r.taken[name] || r.taken[point] {
-		return errors.New("the key or its name is there twice")
+		return message.New("why.policy.twice", nil)
 	}
 	r.taken[name], r.taken[point] = true, true
 	return nil
@@ -121,7 +123,7 @@ func (r *policyReader) addKey(text string, verifier note.Verifier, bad error, al
 
 func (r *policyReader) addName(name string) error {
 	if r.names[name] {
-		return fmt.Errorf("there is another %s", name)
+		return message.New("why.policy.name", message.Values{"name": name})
 	}
 	r.names[name] = true
 	return nil
@@ -133,11 +135,11 @@ func (r *policyReader) addGroup(name, number string, members []string) error {
 		least = n
 	}
 	if least < 1 || least > len(members) {
-		return fmt.Errorf("a group of %d cannot need %s of them", len(members), number)
+		return message.New("why.policy.group", message.Values{"members": len(members), "number": number})
 	}
 	for i, member := range members {
 		if !r.names[member] || member == nobody || slices.Contains(members[:i], member) {
-			return errors.New("a member that no line before it names, or twice")
+			return message.New("why.policy.member", nil)
 		}
 	}
 	r.groups = append(r.groups, group{name, least, members})
@@ -197,7 +199,7 @@ func (p *Policy) Cosignatures(checkpoint *note.Note) (by []Cosignature, suffice 
 			signature, err := base64.StdEncoding.DecodeString(s.Base64)
 			at, errTime := cosignature.CoSigV1Timestamp(s)
 			if err != nil || errTime != nil || at.Unix() < 1 || at.Unix() > 253402300799 || !w.Key.Verify([]byte(checkpoint.Text), signature[4:]) { // after the year 9999, and behind the key's hash
-				return nil, false, fmt.Errorf("the cosignature of %s is wrong", w.Name)
+				return nil, false, message.New("why.cosignature", message.Values{"name": w.Name})
 			}
 			if len(by) == 0 || by[len(by)-1].Witness != w.Name {
 				by = append(by, Cosignature{w.Name, at.UTC()})
