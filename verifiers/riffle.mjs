@@ -2268,6 +2268,7 @@ order: each file is recognized by its content. White space, escapes and the orde
   --hand-of N         which hand of the deal the order is: a number from 1, or rest
   --any-order         accept hands and the rest in any order; without it, only one hand by itself may be sorted
   --hand FILE         cards that were drawn from a shoe, with salt and path
+  --proof FILE        a proof file, which is not sorted
   --json              print the verdict and the steps as JSON
   --help              print this
 
