@@ -252,7 +252,7 @@ const shoeOf = (record) => record?.kind === 'shoe' ? record.id : record && chang
 
 async function readRecord(text) {
   let node;
-  try { node = parse(text); } catch { /* and so no record */ }
+  try { node = text.startsWith('\ufeff') ? undefined : parse(text); } catch { /* and so no record */ }
   demand(node?.value instanceof Map, 'why.record');
   const record = plain(node);
   const like = (form) => (value) => typeof value === 'string' && form.test(value);
@@ -470,9 +470,9 @@ class Steps extends Array {
   first(state) { return Array.prototype.find.call(this, (step) => step.state === state); }
   has(name, state) { return this.find(name)?.state === state; }
 }
-const short = (text) => { // 60 characters at most, of 2 units each at most
-  const start = [...text.slice(0, 122)];
-  return start.length > 60 ? `${start.slice(0, 60).join('')}...` : text;
+const short = (text, most = 60) => { // so many characters at most, of 2 units each at most
+  const start = [...text.slice(0, 2 * most + 2)];
+  return start.length > most ? `${start.slice(0, most).join('')}...` : text;
 };
 
 // Checks one proof file. given has key, policy, items, salt, order, handOf and anyOrder, where there are any; heldBack is the
@@ -619,7 +619,7 @@ async function checkWitnesses({file, steps}, {policy}) {
 async function checkCommitted(steps, entries, {commitments = [], policy}) {
   const own = new Steps(), users = entries.filter(({record}) => usesCommitment(record));
   for (const entry of users) {
-    const proofs = commitments.filter(({id}) => users.length === 1 || id === entry.record.commitment_id);
+    const proofs = commitments.filter(({id}) => commitments.length === 1 || id === entry.record.commitment_id);
     for (const {node} of proofs.length > 0 ? proofs : [{}]) await checkCommitment(own, entry, node, policy);
   }
   const step = own.first('wrong') ?? own.first('unchecked') ?? own.first('skipped') ?? own[0];
@@ -638,6 +638,7 @@ async function checkCommitment(steps, {file, record}, commitment, policy) {
   if (other.steps.has('proof', 'unchecked')) {
     steps.add('committed', 'unchecked', message('why.commitment.unread', {what: other.steps.find('proof').message}));
   } else if (failed) wrong('why.commitment.proof', {step: failed.name, what: failed.message});
+  else if (made && index >= file.index) wrong('why.commitment.later', {index, used: file.index});
   else if (made?.kind !== 'commitment') wrong('why.commitment.kind');
   else if (made.id !== id) wrong('why.commitment.id', made);
   else if (!same('count')) wrong('why.commitment.book', {has: record.count ?? 0, count: made.count ?? 0});
@@ -645,7 +646,6 @@ async function checkCommitment(steps, {file, record}, commitment, policy) {
   else if (!made.count && !same('commitment')) wrong('why.commitment.value', {has: record.commitment, made: made.commitment});
   else if (!STATEMENT.every(same)) wrong('why.commitment.statement');
   else if (record.time >= made.deadline) wrong('why.commitment.deadline', {time: record.time, deadline: made.deadline});
-  else if (index >= file.index) wrong('why.commitment.later', {index, used: file.index});
   else {
     const unfit = await whyNotJoined(record, made), players = playersOf(made);
     if (unfit) return steps.add('committed', 'wrong', unfit);
@@ -891,7 +891,7 @@ async function checkItems(entry, {items, salt}) {
   const [, type, copies, digest] = words, codes = codesOf(type, record.parameters);
   if (!codes) return conclude('skipped', message('items.deck.unknown', {type}));
   if (size % codes.length !== 0 || copies !== `x${size / codes.length}`) {
-    return conclude('wrong', message('why.deck.size', {size, copies: BigInt(copies.slice(1)), type, cards: codes.length}));
+    return conclude('wrong', message('why.deck.size', {size, input, type, cards: codes.length}));
   }
   if (size > MAX_DECK) return conclude('unchecked', message('items.deck.large', {size, most: MAX_DECK}));
   const all = Array(size / codes.length).fill(codes.map((code) => `"${code}"`).join()).join();
@@ -1001,6 +1001,7 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
   };
   const [items, handsGiven, rest, shuffles] = ['items', 'hands', 'rest', 'shuffles'].map(order.get);
   const claimAll = () => { // what the order says of each shuffle, in every form that it has
+    if (!order.isAnswer && repeat > 1 && !order.list.every(isList)) fail('why.order.shuffles', {given: 1, repeat});
     if (!order.isAnswer) return repeat === 1 ? [{shuffle: 0, part: 'all', values: order.list}] : split(order.list, false);
     if (repeat > 1 && (!shuffles || items || handsGiven || rest)) fail('why.order.shuffles', {given: 1, repeat});
     const ofRest = rest && !handsGiven ? [{shuffle: 0, part: 'rest', values: values(rest)}] : [];
@@ -1090,12 +1091,12 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
     return isComplete || hands.length === 0 ? {} : all(false);
   });
   if (wholly.match || hands.length === 0) return wholly;
-  const sets = anyOrder && claims ? attempt(() => { check(claims, set); return all(true); }) : {};
+  const sets = anyOrder && claims ? attempt(() => { check(claims, set); return all(true); }) : wholly;
   if (sets.match) return sets;
-  if (isWhole || order.isAnswer && repeat === 1 && list.length === hands.length) return wholly; // all hands are compared by their numbers
+  if (isWhole || order.isAnswer && repeat === 1 && list.length === hands.length) return sets; // all hands are compared by their numbers
   const match = find(list, remains);
   if (match) return {match};
-  return {problem: message('why.order', {what: wholly.problem})};
+  return {problem: message('why.order', {what: sets.problem})};
 }
 
 // ---- Shoes: sealing
@@ -1119,8 +1120,6 @@ async function otherRoot({file, record}, order, cards) {
     const salt = await subtle.sign('HMAC', key, concat([prefix, bytes8(position)]));
     return leafOf(new Uint8Array(salt), position, cards.text(number));
   };
-  const unknown = order.find((number) => number >= cards.size);
-  if (unknown !== undefined) return message('why.root.card', {number: unknown, size: cards.size});
   const root = hex(await rootOfLeaves(await Promise.all(order.map(leaf))));
   return root === record.root ? undefined : message('why.root', {root, sealed: record.root});
 }
@@ -1517,9 +1516,9 @@ function message(id, values = {}) {
 function valueOf(value) {
   if (Array.isArray(value)) return value.map(valueOf);
   if (typeof value === 'bigint') return value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
-  return typeof value === 'string' ? printable(value) : value;
+  return typeof value === 'string' ? printable(short(value, 300)) : value;
 }
-const printable = (text) => text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
+const printable = (text) => text.replace(/[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
 
 // The text of a message by a table, in which {name} is a value, {name:noun} a number of things, and [...] is left out if a value
 // in it is missing. comma is between the elements of a list.
@@ -1717,7 +1716,6 @@ const MESSAGES = {
   "why.record.kind": "a record of an unknown kind, \"{kind}\": a later version may be able to check it",
   "why.record.missing": "the record's {name} is missing",
   "why.record.member": "the record's {name} is not valid[: {text}]",
-  "why.record.statement": "the record's statement is not one of riffle/1[: {reason}]",
   "why.record.client-seed": "the file and the record have different client seeds",
   "why.record.seed": "a record of kind {kind} has no seed, and the file has one",
   "why.index": "the tree has {size} records, and this claims to be number {index}, from 0",
@@ -1725,7 +1723,7 @@ const MESSAGES = {
   "why.origin": "the checkpoint is of \"{origin}\", and the key is of \"{log}\"",
   "why.unsigned": "the checkpoint is not signed by the key of {log}",
   "why.signature": "a signature of the checkpoint, of the name and hash of the key, is wrong",
-  "why.cosignature": "the cosignature of {name} is wrong",
+  "why.cosignature": "the cosignature of \"{name}\" is wrong",
   "why.commitment.unread": "the proof of the commitment: {what}",
   "why.commitment.proof": "the proof of the commitment fails at the step {step}: {what}",
   "why.commitment.kind": "the proof given is not of a commitment",
@@ -1735,26 +1733,25 @@ const MESSAGES = {
   "why.commitment.value": "the record has the commitment {has}, and {made} was committed to",
   "why.commitment.statement": "the record states something other than the commitment",
   "why.commitment.deadline": "the record is of {time}, and the deadline was {deadline}",
-  "why.commitment.later": "the commitment is number {index} in the log, from 0, and so not before the shuffle, which is number {used}",
+  "why.commitment.later": "the commitment is number {index} in the log, from 0, and so not before the record that used it, which is number {used}",
   "why.players.none": "the record has a joined text, and the commitment has no players",
   "why.players.joined": "the client seed is not name:seed of each player, sorted by name, with single spaces",
   "why.player.unknown": "the commitment has no player \"{name}\"",
   "why.player.missing": "the seed of {name} is missing",
   "why.player.form": "the seed of {name} must have 1 to 64 of the characters A-Z, a-z, 0-9, - and _",
   "why.player.hash": "the seed of {name} does not fit the hash in the commitment",
-  "why.beacon": "not the signature of {beacon}, which has 96 hex digits in lower case",
+  "why.beacon": "the client seed is not the signature of {beacon}, which has 96 hex digits in lower case",
   "why.beacon.unknown": "a beacon that is not known here, \"{beacon}\"",
   "why.beacon.package": "checking a signature takes {what}",
   "why.digest": "the statement with its seed has the SHA-256 {digest}, but the record commits to {commitment}",
-  "why.keys": "the seed is not 1 to 213 different blocks of 32 bytes",
+  "why.keys": "the seed is not 1 to 213 blocks of 32 bytes, each different",
   "why.cut": "the seed draws the cut {drawn} from {low} to {high}, and the record says {cut}",
   "why.items.salt": "a salt was given, and the record says that nothing is salted",
   "why.items.digest": "the items given have the digest {digest}, and the record is of {input}",
   "why.items.count": "the items given are {given}, and the record is of {size}",
-  "why.deck.size": "the record is of {size:card}, x{copies}, and one deck of {type} has {cards}",
+  "why.deck.size": "the record is of {size:card} and says {input}, and one deck of {type} has {cards}",
   "why.deck": "the deck of the record, {input}, is not the {type} that comes with Riffle",
   "why.root": "the cards in this order have the root {root}, and the record has {sealed}",
-  "why.root.card": "there is no card {number}: the record is of {size}",
   "why.answer": "neither an answer of POST /shuffle nor a JSON array",
   "why.answer.empty": "an object without items, hands or shuffles: not an answer of POST /shuffle",
   "why.answer.array": "an answer whose {name} are not an array",
@@ -1772,7 +1769,7 @@ const MESSAGES = {
   "why.hand.none": "it is not {part} of this deal, nor another hand of it",
   "why.dealt.count": "{part} has {given:item}, and {dealt} were dealt",
   "why.dealt.set": "{part} has other items than were dealt",
-  "why.dealt.item": "{part} has {item} at place {place}, where the replay has {replayed}",
+  "why.dealt.item": "{part} has {item} at place {place}, from 0, where the replay has {replayed}",
   "why.cards": "neither an answer of a shoe nor cards",
   "why.cards.count": "a hand of {cards:card}, and there are 1 to {most}",
   "why.card": "card {n}, from 0: {what}",
@@ -1791,12 +1788,12 @@ const MESSAGES = {
   "why.sealed.path": "salt and path do not lead from this card and position to the root",
   "why.sealed.card": "the card there has another number, code, item or instance",
   "why.chain.first": "the first record is of kind {kind}, and must be of kind shoe",
-  "why.chain.twice": "version {version} is number {earlier} and number {index} in the log",
+  "why.chain.twice": "version {version} is number {earlier} and number {index} in the log, from 0",
   "why.chain.shoe": "the record {id} does not change the shoe {shoe}",
   "why.chain.version": "the record {id} made version {made}, where version {version} has to follow",
   "why.chain.index": "version {version} is number {index} in the log, from 0, and so not after the one before, which is number {earlier}",
-  "why.chain.commitment": "version {version} lacks the commitment of the shoe",
-  "why.chain.end": "version {version} is a {kind}, and the shoe had ended",
+  "why.chain.commitment": "version {version} does not have the commitment of the shoe",
+  "why.chain.end": "version {version} is of kind {kind}, and the shoe had ended",
   "why.version": "version {version}: {what}",
   "why.move.size": "it is of {size:card}, and {lying} lay in {place}",
   "why.move.cards": "the cards to take {how} {place} are {found}, and the record says {cards}",
@@ -1807,10 +1804,10 @@ const MESSAGES = {
   "why.line": "line {n}: {what}",
   "why.policy.quorum": "it has no quorum: a line such as quorum NAME says which witness or group has to cosign",
   "why.policy.end": "the quorum is one that no line before it names, or there are two",
-  "why.policy.line": "it is no line of a policy, by its first word or their number",
+  "why.policy.line": "it is no line of a policy, by its first word or by how many words follow",
   "why.policy.witness": "not a witness with its verifier key, of type 04 or 06",
   "why.policy.twice": "the key or its name is there twice",
-  "why.policy.name": "there is another {name}",
+  "why.policy.name": "there is another witness or group \"{name}\"",
   "why.policy.group": "a group of {members} cannot need {number} of them",
   "why.policy.member": "a member that no line before it names, or twice",
   "why.given": "the {role}[: {name}]: {what}",
@@ -2291,7 +2288,7 @@ async function main() {
       if (about.size > MAX_TEXT) throw new Error(`it is longer than ${MAX_MIB} MiB`);
       bytes = readFileSync(path);
     } catch ({code, message}) { throw new Error(code === 'ENOENT' ? 'there is no such file' : message); }
-    try { return new TextDecoder('utf-8', {fatal: true}).decode(bytes); } catch { throw new Error('it is not UTF-8, and so not JSON'); }
+    try { return new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(bytes); } catch { throw new Error('it is not UTF-8, and so not JSON'); }
   };
   process.exitCode = 2;
   let values, paths;

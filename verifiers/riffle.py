@@ -309,7 +309,7 @@ def read_record(text):
         node = parse(text)
     except Fault:
         node = NO_JSON
-    demand(is_at(dict, node), "why.record")
+    demand(is_at(dict, node) and not text.startswith("\ufeff"), "why.record")
     record = plain(node)
     kind = record.get("kind") if type(record.get("kind")) is str else ""
     of_shoe = kind == "shoe" or changes_shoe({"kind": kind})
@@ -611,8 +611,8 @@ def root_of(leaf, i, size, path):
     return below and (sha256(b"\1", below, path[-1]) if i < half else sha256(b"\1", path[-1], below))
 
 
-def short(text):
-    return text[:60] + "..." if len(text) > 60 else text
+def short(text, most=60):
+    return text[:most] + "..." if len(text) > most else text
 
 
 class Steps(list):
@@ -729,7 +729,7 @@ def check_committed(steps, entries, commitments):
     several shoes each has its own by its id. The worst counts."""
     own, users = Steps(), [entry for entry in entries if uses_commitment(entry.record)]
     for entry in users:
-        nodes = [node for id, node in commitments or [] if len(users) == 1 or id == entry.record["commitment_id"]]
+        nodes = [node for id, node in commitments or [] if len(commitments) == 1 or id == entry.record["commitment_id"]]
         for node in nodes or [None]:
             check_commitment(own, entry, node)
     if own:
@@ -752,6 +752,8 @@ def check_commitment(steps, entry, commitment):
         steps.add("committed", "unchecked", message("why.commitment.unread", what=other.steps.find("proof")["message"]))
     elif failed:
         wrong("why.commitment.proof", step=failed["name"], what=failed["message"])
+    elif other.record and other.file.index >= file.index:
+        wrong("why.commitment.later", index=other.file.index, used=file.index)
     elif made["kind"] != "commitment":
         wrong("why.commitment.kind")
     elif made["id"] != id:
@@ -766,8 +768,6 @@ def check_commitment(steps, entry, commitment):
         wrong("why.commitment.statement")
     elif record["time"] >= made["deadline"]:
         wrong("why.commitment.deadline", time=record["time"], deadline=made["deadline"])
-    elif other.file.index >= file.index:
-        wrong("why.commitment.later", index=other.file.index, used=file.index)
     elif unfit := why_not_joined(record, made):
         steps.add("committed", "wrong", unfit)
     elif made.get("beacon", "").startswith("quicknet ") and not re.fullmatch("[0-9a-f]{96}", record["client_seed"]):
@@ -1071,7 +1071,7 @@ def compare_items(entry, given):
         return "skipped", message("items.deck.unknown", type=type)
     decks = size // len(codes)
     if size % len(codes) or copies != f"x{decks}":
-        return "wrong", message("why.deck.size", size=size, copies=copies[1:], type=type, cards=len(codes))
+        return "wrong", message("why.deck.size", size=size, input=text, type=type, cards=len(codes))
     if size > MAX_DECK:
         return "unchecked", message("items.deck.large", size=size, most=MAX_DECK)
     if digest != "sha256:" + sha256(json.dumps(codes * decks, separators=(",", ":")).encode()).hex():
@@ -1176,8 +1176,8 @@ class Comparison:
             try:
                 self.check(claims, self.set)
                 return self.all(True)
-            except Fault:
-                pass
+            except Fault as error:
+                problem = error
         if is_whole or self.order.is_answer and self.repeat == 1 and len(hands) == len(self.hands):
             raise problem  # all hands are compared by their numbers
         found = self.find(hands, rest)
@@ -1213,6 +1213,7 @@ class Comparison:
     def claims(self):
         """What the order says of each shuffle, in every form that it has: triples of the shuffle, the part and its values."""
         if not self.order.is_answer:
+            demand(self.repeat == 1 or all(is_at(List, node) for node in self.order.list), "why.order.shuffles", given=1, repeat=self.repeat)
             return [(0, "whole", self.order.list)] if self.repeat == 1 else self.split(self.order.list, False)
         demand(self.repeat == 1 or self.shuffles and not (self.items or self.dealt or self.rest), "why.order.shuffles", given=1, repeat=self.repeat)
         claims = []
@@ -1327,8 +1328,6 @@ def other_root(entry, order, cards):
     """Says why the cards in an order do not have the root in the record; None if they have."""
     seed, fixed, leaves = bytes.fromhex(entry.file.seed), b"riffle/1 salt\n" + bytes.fromhex(entry.record["commitment"]), []
     for position, number in enumerate(order):
-        if number >= cards.size:
-            return message("why.root.card", number=number, size=cards.size)
         salt = hmac.digest(seed, fixed + position.to_bytes(8, "big"), "sha256")
         leaves.append(leaf_of(salt, position, cards.text(number)))
     root = root_of_leaves(leaves).hex()
@@ -1980,7 +1979,6 @@ MESSAGES = {
     "why.record.kind": "a record of an unknown kind, \"{kind}\": a later version may be able to check it",
     "why.record.missing": "the record's {name} is missing",
     "why.record.member": "the record's {name} is not valid[: {text}]",
-    "why.record.statement": "the record's statement is not one of riffle/1[: {reason}]",
     "why.record.client-seed": "the file and the record have different client seeds",
     "why.record.seed": "a record of kind {kind} has no seed, and the file has one",
     "why.index": "the tree has {size} records, and this claims to be number {index}, from 0",
@@ -1988,7 +1986,7 @@ MESSAGES = {
     "why.origin": "the checkpoint is of \"{origin}\", and the key is of \"{log}\"",
     "why.unsigned": "the checkpoint is not signed by the key of {log}",
     "why.signature": "a signature of the checkpoint, of the name and hash of the key, is wrong",
-    "why.cosignature": "the cosignature of {name} is wrong",
+    "why.cosignature": "the cosignature of \"{name}\" is wrong",
     "why.commitment.unread": "the proof of the commitment: {what}",
     "why.commitment.proof": "the proof of the commitment fails at the step {step}: {what}",
     "why.commitment.kind": "the proof given is not of a commitment",
@@ -1998,26 +1996,25 @@ MESSAGES = {
     "why.commitment.value": "the record has the commitment {has}, and {made} was committed to",
     "why.commitment.statement": "the record states something other than the commitment",
     "why.commitment.deadline": "the record is of {time}, and the deadline was {deadline}",
-    "why.commitment.later": "the commitment is number {index} in the log, from 0, and so not before the shuffle, which is number {used}",
+    "why.commitment.later": "the commitment is number {index} in the log, from 0, and so not before the record that used it, which is number {used}",
     "why.players.none": "the record has a joined text, and the commitment has no players",
     "why.players.joined": "the client seed is not name:seed of each player, sorted by name, with single spaces",
     "why.player.unknown": "the commitment has no player \"{name}\"",
     "why.player.missing": "the seed of {name} is missing",
     "why.player.form": "the seed of {name} must have 1 to 64 of the characters A-Z, a-z, 0-9, - and _",
     "why.player.hash": "the seed of {name} does not fit the hash in the commitment",
-    "why.beacon": "not the signature of {beacon}, which has 96 hex digits in lower case",
+    "why.beacon": "the client seed is not the signature of {beacon}, which has 96 hex digits in lower case",
     "why.beacon.unknown": "a beacon that is not known here, \"{beacon}\"",
     "why.beacon.package": "checking a signature takes {what}",
     "why.digest": "the statement with its seed has the SHA-256 {digest}, but the record commits to {commitment}",
-    "why.keys": "the seed is not 1 to 213 different blocks of 32 bytes",
+    "why.keys": "the seed is not 1 to 213 blocks of 32 bytes, each different",
     "why.cut": "the seed draws the cut {drawn} from {low} to {high}, and the record says {cut}",
     "why.items.salt": "a salt was given, and the record says that nothing is salted",
     "why.items.digest": "the items given have the digest {digest}, and the record is of {input}",
     "why.items.count": "the items given are {given}, and the record is of {size}",
-    "why.deck.size": "the record is of {size:card}, x{copies}, and one deck of {type} has {cards}",
+    "why.deck.size": "the record is of {size:card} and says {input}, and one deck of {type} has {cards}",
     "why.deck": "the deck of the record, {input}, is not the {type} that comes with Riffle",
     "why.root": "the cards in this order have the root {root}, and the record has {sealed}",
-    "why.root.card": "there is no card {number}: the record is of {size}",
     "why.answer": "neither an answer of POST /shuffle nor a JSON array",
     "why.answer.empty": "an object without items, hands or shuffles: not an answer of POST /shuffle",
     "why.answer.array": "an answer whose {name} are not an array",
@@ -2035,7 +2032,7 @@ MESSAGES = {
     "why.hand.none": "it is not {part} of this deal, nor another hand of it",
     "why.dealt.count": "{part} has {given:item}, and {dealt} were dealt",
     "why.dealt.set": "{part} has other items than were dealt",
-    "why.dealt.item": "{part} has {item} at place {place}, where the replay has {replayed}",
+    "why.dealt.item": "{part} has {item} at place {place}, from 0, where the replay has {replayed}",
     "why.cards": "neither an answer of a shoe nor cards",
     "why.cards.count": "a hand of {cards:card}, and there are 1 to {most}",
     "why.card": "card {n}, from 0: {what}",
@@ -2054,12 +2051,12 @@ MESSAGES = {
     "why.sealed.path": "salt and path do not lead from this card and position to the root",
     "why.sealed.card": "the card there has another number, code, item or instance",
     "why.chain.first": "the first record is of kind {kind}, and must be of kind shoe",
-    "why.chain.twice": "version {version} is number {earlier} and number {index} in the log",
+    "why.chain.twice": "version {version} is number {earlier} and number {index} in the log, from 0",
     "why.chain.shoe": "the record {id} does not change the shoe {shoe}",
     "why.chain.version": "the record {id} made version {made}, where version {version} has to follow",
     "why.chain.index": "version {version} is number {index} in the log, from 0, and so not after the one before, which is number {earlier}",
-    "why.chain.commitment": "version {version} lacks the commitment of the shoe",
-    "why.chain.end": "version {version} is a {kind}, and the shoe had ended",
+    "why.chain.commitment": "version {version} does not have the commitment of the shoe",
+    "why.chain.end": "version {version} is of kind {kind}, and the shoe had ended",
     "why.version": "version {version}: {what}",
     "why.move.size": "it is of {size:card}, and {lying} lay in {place}",
     "why.move.cards": "the cards to take {how} {place} are {found}, and the record says {cards}",
@@ -2070,10 +2067,10 @@ MESSAGES = {
     "why.line": "line {n}: {what}",
     "why.policy.quorum": "it has no quorum: a line such as quorum NAME says which witness or group has to cosign",
     "why.policy.end": "the quorum is one that no line before it names, or there are two",
-    "why.policy.line": "it is no line of a policy, by its first word or their number",
+    "why.policy.line": "it is no line of a policy, by its first word or by how many words follow",
     "why.policy.witness": "not a witness with its verifier key, of type 04 or 06",
     "why.policy.twice": "the key or its name is there twice",
-    "why.policy.name": "there is another {name}",
+    "why.policy.name": "there is another witness or group \"{name}\"",
     "why.policy.group": "a group of {members} cannot need {number} of them",
     "why.policy.member": "a member that no line before it names, or twice",
     "why.given": "the {role}[: {name}]: {what}",
@@ -2093,7 +2090,7 @@ MESSAGES = {
 
 
 def printable(text):
-    return re.sub("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", "\ufffd", text)
+    return re.sub("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", "\ufffd", text)
 
 
 def message(id, /, **values):
@@ -2104,7 +2101,7 @@ def message(id, /, **values):
             return list(map(valid, value))
         if isinstance(value, int) and value >= 2**53:
             return str(value)  # readers of JSON would round it
-        return printable(value) if isinstance(value, str) else value
+        return printable(short(value, 300)) if isinstance(value, str) else value
 
     return {"id": id, "values": {name: valid(value) for name, value in values.items() if value is not None}}
 
@@ -2809,6 +2806,7 @@ def main():
     parser.add_argument("--json", action="store_true", help="print the verdict and the steps as JSON")
     parser.add_argument("file", nargs="*", metavar="FILE", help="a file of any role")
     given, texts = parser.parse_args(), []
+    sys.stdout.reconfigure(errors="replace")  # names and values may have characters that the terminal has not
     if not given.file + given.proof:
         parser.error("expected FILE...")
 

@@ -127,7 +127,7 @@ func TestOpen(t *testing.T) {
 	t.Cleanup(relay.Close)
 	for args, want := range map[[2]string]string{
 		{"--relays", relay.URL}:   "no relay has the signature of quicknet 995",
-		{"--client-seed", "mine"}: "not the signature of quicknet 995",
+		{"--client-seed", "mine"}: "the client seed is not the signature of quicknet 995",
 	} {
 		text, err = do("--signature", signature, args[0], args[1], "beacon-commitment.json")
 		require.NoError(t, err, args)

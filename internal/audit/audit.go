@@ -135,7 +135,7 @@ func DeckOf(input string) (name string, copies uint64, ok bool) {
 	name, rest, _ = strings.Cut(rest, " x")
 	number, _, _ := strings.Cut(rest, " ")
 	copies, err := strconv.ParseUint(number, 10, 64)
-	if !isDeck || err != nil {
+	if !isDeck || err != nil && copies == 0 { // more than fit are as many as fit
 		return "", 0, false
 	}
 	return name, copies, true
@@ -191,21 +191,33 @@ func (s *Statement) Commitment() Commitment { return sha256.Sum256(s.Append(make
 // Check checks that the statement is valid in riffle/1, without its seed. Two different valid
 // statements never have the same text.
 func (s *Statement) Check() error {
-	err := cmp.Or(
-		Rule(s.Algorithm.Known(), "riffle/1 has no algorithm %q", s.Algorithm),
-		Rule(s.Size <= MaxSize, "size %d is above %d", s.Size, uint64(MaxSize)),
-		Rule(s.Draw <= s.Size, "draw %d is above the size, %d", s.Draw, s.Size),
-		Rule(s.Repeat > 0, "repeat is 0"),
-		Rule(s.Repeat <= MaxSize, "repeat %d is above %d", s.Repeat, uint64(MaxSize)),
-		Rule(s.Algorithm.Orders(s.Size), "%s of one item: it can only keep its place", s.Algorithm),
-	)
+	_, err := s.check()
+	return err
+}
+
+// check is [Statement.Check]. It returns the name of the member that is not valid, too.
+func (s *Statement) check() (member string, err error) {
+	demand := func(name string, holds bool, broken string, args ...any) {
+		if err == nil && !holds {
+			member, err = name, fmt.Errorf(broken, args...)
+		}
+	}
+	demand("algorithm", s.Algorithm.Known(), "riffle/1 has no algorithm %q", s.Algorithm)
+	demand("size", s.Size <= MaxSize, "size %d is above %d", s.Size, uint64(MaxSize))
+	demand("size", s.Algorithm.Orders(s.Size), "%s of one item: it can only keep its place", s.Algorithm)
+	demand("draw", s.Draw <= s.Size, "draw %d is above the size, %d", s.Draw, s.Size)
+	demand("repeat", s.Repeat > 0, "repeat is 0")
+	demand("repeat", s.Repeat <= MaxSize, "repeat %d is above %d", s.Repeat, uint64(MaxSize))
 	left := s.Draw
 	for _, n := range s.Hands {
-		err = cmp.Or(err, Rule(n > 0, "a hand holds nothing"), Rule(n <= left, "the hands hold more than the %d items drawn", s.Draw))
+		demand("hands", n > 0, "a hand holds nothing")
+		demand("hands", n <= left, "the hands hold more than the %d items drawn", s.Draw)
 		left -= n
 	}
-	isInput := inputForm.MatchString(s.Input)
-	return cmp.Or(err, Rule(isInput, "input %q is neither a range, items nor a deck", s.Input), CheckReference(s.Reference))
+	demand("input", inputForm.MatchString(s.Input), "input %q is neither a range, items nor a deck", s.Input)
+	reference := CheckReference(s.Reference)
+	demand("reference", reference == nil, "%w", reference)
+	return member, err
 }
 
 // CheckReference checks that a reference has at most [MaxReference] characters, all printable.

@@ -33,7 +33,7 @@ func ParseRecord(data []byte) (*Record, error) {
 		return nil, message.New("why.record", nil)
 	}
 	var given map[string]jsontext.Value
-	if err := json.Unmarshal(data, &given); err != nil {
+	if err := json.Unmarshal(data, &given); err != nil || given == nil {
 		return nil, message.New("why.record", nil)
 	}
 	r := &Record{}
@@ -55,8 +55,8 @@ func ParseRecord(data []byte) (*Record, error) {
 			return nil, message.New("why.record.member", message.Values{"name": m.name, "text": message.Short(text)})
 		}
 	}
-	if err := r.Statement.Check(); err != nil && r.States() {
-		return nil, message.New("why.record.statement", message.Values{"reason": err.Error()})
+	if name, err := r.Statement.check(); err != nil && r.States() {
+		return nil, message.New("why.record.member", message.Values{"name": name, "text": message.Short(given[name])})
 	}
 	return r, nil
 }

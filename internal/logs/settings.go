@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"net/url"
@@ -89,7 +90,7 @@ func (s *Settings) ReadWitnesses(file string) error {
 	}
 	text, err := os.ReadFile(file)
 	if err == nil {
-		s.Witnesses, err = proof.ParsePolicy(text)
+		s.Witnesses, err = proof.ParsePolicy(bytes.TrimPrefix(text, []byte("\ufeff"))) // some editors write it
 	}
 	if err != nil {
 		return err

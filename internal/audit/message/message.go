@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 )
@@ -45,6 +46,10 @@ var (
 	placeholder = regexp.MustCompile(`\{(\w+)(?::(\w+))?}`)
 )
 
+// longest is the length of the longest text in a message, in characters: docs/spec.md, "Output of a
+// verifier".
+const longest = 300
+
 // New returns a message with the values that its text names.
 func New(id string, all Values) Message {
 	m := Message{ID: id, Values: Values{}}
@@ -52,7 +57,7 @@ func New(id string, all Values) Message {
 	for name, value := range all {
 		switch v := value.(type) {
 		case string:
-			value = Printable(v)
+			value = Printable(shorten(v, longest))
 		case uint64:
 			if v > 1<<53-1 { // JSON programs would round it
 				value = strconv.FormatUint(v, 10)
@@ -131,15 +136,16 @@ func textOf(value any) string {
 // List returns the texts of a list as a value.
 func List[E any](elements []E) (list []any) {
 	for _, element := range elements {
-		list = append(list, Printable(fmt.Sprint(element)))
+		list = append(list, Printable(shorten(fmt.Sprint(element), longest)))
 	}
 	return list
 }
 
 // Short truncates a value to fit on a line.
-func Short[T ~string | ~[]byte](value T) string {
-	const most = 60
-	text := []rune(string(value))
+func Short[T ~string | ~[]byte](value T) string { return shorten(value, 60) }
+
+func shorten[T ~string | ~[]byte](value T, most int) string {
+	text := []rune(string(value[:min(len(value), utf8.UTFMax*(most+1))]))
 	if len(text) > most {
 		return string(text[:most]) + "..."
 	}
@@ -150,7 +156,7 @@ func Short[T ~string | ~[]byte](value T) string {
 // messages quote them.
 func Printable(text string) string {
 	return strings.Map(func(c rune) rune {
-		if c < ' ' || c >= 0x7f && c < 0xa0 || c >= 0x2028 && c <= 0x202e || c >= 0x2066 && c <= 0x2069 {
+		if c < ' ' || c >= 0x7f && c < 0xa0 || c == 0x61c || c == 0x200e || c == 0x200f || c >= 0x2028 && c <= 0x202e || c >= 0x2066 && c <= 0x2069 {
 			return '\uFFFD'
 		}
 		return c

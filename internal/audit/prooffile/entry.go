@@ -142,7 +142,7 @@ func (r *Result) checkCommitted() {
 	for _, user := range users {
 		of, isGiven := message.Values{"id": user.Record.CommitmentID.String()}, false
 		for _, proof := range r.given.Commitments {
-			if len(users) > 1 && commitmentID(proof) != user.Record.CommitmentID {
+			if len(r.given.Commitments) > 1 && commitmentID(proof) != user.Record.CommitmentID {
 				continue // of another shoe
 			}
 			round, cosigned, err := user.checkCommitment(proof, of)

@@ -153,7 +153,7 @@ func disagreement(verifiers []verifier, answers [][]*said, most time.Duration) s
 }
 
 // ofMember matches the JSON of a message about a member of a record.
-var ofMember = regexp.MustCompile(`{"id":"why\.record\.(?:member|missing|statement)","values":{(?:[^"}]|"(?:[^"\\]|\\.)*")*}}`)
+var ofMember = regexp.MustCompile(`{"id":"why\.record\.(?:member|missing)","values":{(?:[^"}]|"(?:[^"\\]|\\.)*")*}}`)
 
 // common returns what all verifiers have to say: not which member of a record they found wrong, since
 // each reads them in an order of its own.
@@ -225,6 +225,32 @@ func TestVerifiersAgreeOnManyElements(t *testing.T) {
 			require.Equal(t, want, said[i].Verdict, said[i].Headline)
 			require.Equal(t, answers[0][i].Steps, said[i].Steps)
 		}
+	}
+}
+
+// TestVerifiersAgreeOnSignedRecords gives records that are signed and wrong: with more copies of a deck
+// than a number of 64 bits, and with a byte order mark; and a policy with two of these.
+func TestVerifiersAgreeOnSignedRecords(t *testing.T) {
+	t.Parallel()
+	signer, key := logKey(t, origin, 1)
+	file := func(input, mark string) textVector {
+		record, seed := recordOf("wrong", audit.Statement{Algorithm: "fisher-yates", Size: 52, Draw: 52, Repeat: 1, Input: input})
+		f := &prooffile.File{Record: append([]byte(mark), record.Append(nil)...), Seed: seed, LogKey: key}
+		f.Inclusion = include(t, f.Record, 0, 1, signer)
+		return textVector{"proof", string(f.Text()), "proof"}
+	}
+	right := file(audit.RangeInput, "")
+	cases := []vector{
+		{Key: key, Texts: []textVector{right}},
+		{Key: key, Texts: []textVector{file("deck standard52 x18446744073709551616 sha256:02fe565f04ddee849fc486a8ed1e35dac15b2ea53b591a4e0ed797f83a274fc0", "")}},
+		{Key: key, Texts: []textVector{file(audit.RangeInput, "\ufeff")}},
+		{Key: key, Texts: []textVector{right, {"policy", "\ufeff\ufeffquorum none\n", "policy"}}},
+	}
+	verifiers := threeVerifiers(t)
+	answers := sayAll(t, verifiers, cases)
+	require.Empty(t, disagreement(verifiers, answers, hangs))
+	for i, want := range []string{verified, isFalse, isFalse, unchecked} {
+		assert.Equal(t, want, answers[0][i].Verdict, answers[0][i].Headline)
 	}
 }
 

@@ -220,7 +220,7 @@ func (r *Result) compareDeck() (Step, *cards) {
 	case n == 0:
 		return newStep(StepItems, Skipped, "items.deck.unknown", message.Values{"type": name}), nil
 	case s.Size%n != 0 || copies != s.Size/n:
-		return newStep(StepItems, Wrong, "why.deck.size", message.Values{"size": s.Size, "copies": copies, "type": name, "cards": n}), nil
+		return newStep(StepItems, Wrong, "why.deck.size", message.Values{"size": s.Size, "input": s.Input, "type": name, "cards": n}), nil
 	case s.Size > audit.MaxDeck:
 		return newStep(StepItems, Unchecked, "items.deck.large", message.Values{"size": s.Size, "most": uint64(audit.MaxDeck)}), nil
 	case audit.DeckInput(name, copies, codes) != s.Input:

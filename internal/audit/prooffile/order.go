@@ -165,7 +165,7 @@ type comparison struct {
 type claim struct {
 	shuffle int
 	part    Part
-	values  *list // nil for no array
+	values  *list
 }
 
 // match returns what the order is: first everything that was dealt, then that with its hands
@@ -181,8 +181,10 @@ func (c *comparison) match() (*Match, error) {
 		return c.newMatch(all, false), nil
 	case len(all) == 0:
 		return nil, err
-	case c.anyOrder && claims != nil && c.checkAll(claims, true) == nil:
-		return c.newMatch(all, true), nil
+	case c.anyOrder && claims != nil:
+		if err = c.checkAll(claims, true); err == nil {
+			return c.newMatch(all, true), nil
+		}
 	}
 	hands := c.handsGiven()
 	if c.answer["audit_id"] != nil || c.answer != nil && c.Repeat == 1 && len(hands) == len(c.Hands) {
@@ -235,16 +237,20 @@ func (c *comparison) claims() (claims []claim, err error) {
 		shuffles = c.array
 	}
 	hasRest := !c.lacksRest() || c.answer["audit_id"] == nil && (len(c.Hands) > 0 || c.Draw == 0)
-	isOfShuffles := c.Repeat == 1 || shuffles != nil && len(c.lists) < 2
+	isOther := func(_ int, value jsontext.Value) bool { return value.Kind() != '[' }
+	isOfShuffles := c.Repeat == 1 || shuffles != nil && len(c.lists) < 2 && (c.answer != nil || shuffles.indexFunc(isOther) < 0)
 	if err = cmp.Or(
 		message.Rule(isOfShuffles, "why.order.shuffles", message.Values{"given": 1, "repeat": c.Repeat}),
-		message.Rule(shuffles == nil || uint64(shuffles.len()) == c.Repeat, "why.order.shuffles", message.Values{"given": shuffles.len(), "repeat": c.Repeat}),
 		message.Rule(hands == nil || hands.len() == len(c.Hands), "why.order.hands", message.Values{"given": hands.len(), "dealt": len(c.Hands)}),
+		message.Rule(shuffles == nil || uint64(shuffles.len()) == c.Repeat, "why.order.shuffles", message.Values{"given": shuffles.len(), "repeat": c.Repeat}),
 		message.Rule(hasRest, "why.order.rest", nil),
 	); err != nil {
 		return nil, err
 	}
-	add := func(shuffle int, part Part, values *list) { claims = append(claims, claim{shuffle, part, values}) }
+	add := func(shuffle int, part Part, values *list) {
+		err = cmp.Or(err, message.Rule(values != nil, "why.json.array", nil))
+		claims = append(claims, claim{shuffle, part, values})
+	}
 	if items != nil {
 		add(0, whole, items)
 	}
@@ -256,16 +262,17 @@ func (c *comparison) claims() (claims []claim, err error) {
 	}
 	for shuffle, text := range shuffles.all() {
 		parts := elements(text)
-		if c.answer == nil || len(c.Hands) == 0 {
+		if c.answer == nil || len(c.Hands) == 0 || parts == nil {
 			add(shuffle, whole, parts)
 			continue
 		}
-		if parts.len() != len(c.Hands)+1 {
-			return nil, message.New("why.order.parts", message.Values{"n": shuffle + 1, "hands": len(c.Hands)})
-		}
+		err = cmp.Or(err, message.Rule(parts.len() == len(c.Hands)+1, "why.order.parts", message.Values{"n": shuffle + 1, "hands": len(c.Hands)}))
 		for i, values := range parts.all() {
 			add(shuffle, Part((i+1)%parts.len()), elements(values)) // the last is the rest
 		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	return claims, nil
 }
@@ -276,7 +283,7 @@ func (c *comparison) lacksRest() bool { return c.lists["hands"] != nil && len(c.
 // checkCount checks that a claim has as many values as were dealt.
 func (c *comparison) checkCount(k claim) error {
 	from, to := c.span(k.part)
-	if given := uint64(k.values.len()); k.values == nil || given != to-from {
+	if given := uint64(k.values.len()); given != to-from {
 		return message.New("why.dealt.count", message.Values{"part": k.part.message(), "given": given, "dealt": to - from})
 	}
 	return nil

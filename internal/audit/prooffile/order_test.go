@@ -123,7 +123,7 @@ func TestOrdersAreCompared(t *testing.T) {
 		{"shuffles without hands", &twice, "[" + list(&twice, 0, 0, 5) + "," + list(&twice, 1, 0, 5) + "]", ""},
 		{"shuffles exchanged", &twice, shuffles(split(1), split(0)), "shuffle 1: hand 1 has"},
 		{"a shuffle too few", &twice, `{"shuffles":[` + split(0) + "]}", "is of 1 shuffle, and there were 2"},
-		{"no list", &twice, `[1,2]`, "shuffle 1: the order given has 0 items, and 5 were dealt"},
+		{"no list", &twice, `[1,2]`, "the order given is of 1 shuffle, and there were 2"},
 		{"numbers", &range4, compactJSON(t, range4.positions(t)[0]), ""},
 		{"a number as text", &range4, `["1",2,3,4]`, `has "1" at place 0`},
 	} {

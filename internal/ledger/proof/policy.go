@@ -65,7 +65,7 @@ type policyReader struct {
 // ParsePolicy parses a policy. The error says which line is wrong.
 func ParsePolicy(text []byte) (*Policy, error) {
 	r := &policyReader{&Policy{}, map[string]bool{nobody: true}, map[string]bool{}}
-	for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
+	for i, line := range strings.Split(string(text), "\n") {
 		words := strings.FieldsFunc(strings.TrimSuffix(line, "\r"), func(char rune) bool { return char == ' ' || char == '\t' })
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue

@@ -31,5 +31,5 @@ func TestPolicyOfMLDSA(t *testing.T) {
 	assert.True(t, suffice)
 	unverified.Text = proof.Checkpoint{Origin: "example.com/log", Size: 4}.Text()
 	_, _, err = policy.Cosignatures(unverified)
-	assert.EqualError(t, err, "the cosignature of one is wrong")
+	assert.EqualError(t, err, "the cosignature of \"one\" is wrong")
 }
