@@ -233,7 +233,7 @@ func TestSecondKey(t *testing.T) {
 	for name, command := range verifiers {
 		for changed, want := range map[string]string{
 			string(proven): "1 of 2 witnesses cosigned the checkpoint: own (",
-			line.ReplaceAllStringFunc(string(proven), func(s string) string { return s[:1000] + flipped(s[1000]) + s[1001:] }): "the cosignature of own is wrong",
+			line.ReplaceAllStringFunc(string(proven), func(s string) string { return s[:1000] + flipped(s[1000]) + s[1001:] }): `the cosignature of "own" is wrong`,
 		} {
 			file := filepath.Join(folder, "proof.json")
 			require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
