@@ -30,7 +30,7 @@ tools: ## install what tests need in addition to Go
 # programs under test would be a second and a third build. Linters vet.
 test contract clients pages fuzz verifiers: export CGO_ENABLED := 0
 test contract clients pages fuzz verifiers race: export GOFLAGS := $(GOFLAGS) -trimpath -pgo=off
-test: tools ## run every test, against the real binary, real databases, signals and kills
+test: tools $(if $(CI),$(BIOME)) ## run every test, against the real binary, real databases, signals and kills
 	go test -vet=off -timeout 20m $(TESTED)
 
 # Packages without shared state, tests that repeat one request or function many times, and failovers of real
