@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -135,7 +136,7 @@ func DeckOf(input string) (name string, copies uint64, ok bool) {
 	name, rest, _ = strings.Cut(rest, " x")
 	number, _, _ := strings.Cut(rest, " ")
 	copies, err := strconv.ParseUint(number, 10, 64)
-	if !isDeck || err != nil && copies == 0 { // more than fit are as many as fit
+	if !isDeck || errors.Is(err, strconv.ErrSyntax) { // more than fit are as many as fit
 		return "", 0, false
 	}
 	return name, copies, true

@@ -102,16 +102,24 @@ func (r Round) Known() string {
 	return signature
 }
 
+// learn keeps the signature of the round if it is right, and none is known by then.
+func (r Round) learn(signature string) {
+	point, _ := hex.DecodeString(signature)
+	if len(point) != 48 || hex.EncodeToString(point) != signature {
+		return
+	}
+	checking.Lock()
+	defer checking.Unlock()
+	if r.Known() == "" && bls.Verify(publicKey(), r.Message(), point) {
+		known.Add(r, signature)
+	}
+}
+
 // Check checks the signature of the round: a compressed point, 96 hex digits in lower case. It
 // takes 4 ms.
 func (r Round) Check(signature string) error {
-	point, _ := hex.DecodeString(signature)
-	if r.Known() == "" && len(point) == 48 && hex.EncodeToString(point) == signature {
-		checking.Lock()
-		if r.Known() == "" && bls.Verify(publicKey(), r.Message(), point) {
-			known.Add(r, signature)
-		}
-		checking.Unlock()
+	if r.Known() == "" {
+		r.learn(signature)
 	}
 	if signature == "" || r.Known() != signature {
 		return fmt.Errorf("not the signature of %s, which has 96 hex digits in lower case", r)

@@ -55,6 +55,9 @@ func New(id string, all Values) Message {
 	m := Message{ID: id, Values: Values{}}
 	text := texts[id].English
 	for name, value := range all {
+		if value == nil || !strings.Contains(text, "{"+name+"}") && !strings.Contains(text, "{"+name+":") {
+			continue
+		}
 		switch v := value.(type) {
 		case string:
 			value = Printable(shorten(v, longest))
@@ -63,9 +66,7 @@ func New(id string, all Values) Message {
 				value = strconv.FormatUint(v, 10)
 			}
 		}
-		if value != nil && (strings.Contains(text, "{"+name+"}") || strings.Contains(text, "{"+name+":")) {
-			m.Values[name] = value
-		}
+		m.Values[name] = value
 	}
 	return m
 }

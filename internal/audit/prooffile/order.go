@@ -199,7 +199,7 @@ func (c *comparison) match() (*Match, error) {
 // checkAll checks claims up to the first that does not hold, and before that, how many values they
 // have: if the orders are unknown, they are too few.
 func (c *comparison) checkAll(claims []claim, isSet bool) error {
-	compare := func(k claim) error { return c.check(k, isSet) }
+	compare := func(k claim) error { return c.compare(k, isSet) }
 	for _, check := range []func(claim) error{c.checkCount, compare} {
 		for _, k := range claims {
 			if err := check(k); err != nil && c.Repeat > 1 {
@@ -289,12 +289,10 @@ func (c *comparison) checkCount(k claim) error {
 	return nil
 }
 
-// check checks a claim. Hands may be sorted if isSet says so. The rest may be sorted only if any
-// order was asked for: it may be a wall, whose order is the game.
-func (c *comparison) check(k claim, isSet bool) error {
-	if err := c.checkCount(k); err != nil {
-		return err
-	}
+// compare checks the values of a claim, which are as many as were dealt. Hands may be sorted if isSet
+// says so. The rest may be sorted only if any order was asked for: it may be a wall, whose order is
+// the game.
+func (c *comparison) compare(k claim, isSet bool) error {
 	from, to := c.span(k.part)
 	dealt := c.orders[k.shuffle][from:to]
 	if isSet && k.part != whole && (k.part != remaining || c.anyOrder) {
@@ -348,16 +346,20 @@ func (c *comparison) find(hands []*list, parts []Part) *Match {
 // place returns which parts of a shuffle the hands are, each another; nil unless all are found. A
 // hand that may be sorted is nevertheless the part that it equals in sequence, if there is one.
 func (c *comparison) place(shuffle int, hands []*list, parts []Part, sorted bool) (found []Part) {
+	isDealt := func(part Part, values *list, isSet bool) bool {
+		k := claim{shuffle, part, values}
+		return c.checkCount(k) == nil && c.compare(k, isSet) == nil
+	}
 	if rest := c.lists["rest"]; rest != nil {
-		if c.check(claim{shuffle, remaining, rest}, sorted) != nil {
+		if !isDealt(remaining, rest, sorted) {
 			return nil
 		}
 		parts = slices.DeleteFunc(parts, func(part Part) bool { return part == remaining })
 	}
 	for _, hand := range hands {
-		at := slices.IndexFunc(parts, func(part Part) bool { return c.check(claim{shuffle, part, hand}, false) == nil })
+		at := slices.IndexFunc(parts, func(part Part) bool { return isDealt(part, hand, false) })
 		if at < 0 && sorted {
-			at = slices.IndexFunc(parts, func(part Part) bool { return c.check(claim{shuffle, part, hand}, true) == nil })
+			at = slices.IndexFunc(parts, func(part Part) bool { return isDealt(part, hand, true) })
 		}
 		if at < 0 {
 			return nil
