@@ -233,10 +233,10 @@ type contents struct {
 	Size       uint64
 	Verifier   string
 	Checkpoint string
-	Entries    []ledger.Stored
-	ByID       []ledger.Stored
-	ByClaim    map[string]ledger.Stored
-	References map[string][]ledger.Stored
+	Entries    []ledger.StoredEntry
+	ByID       []ledger.StoredEntry
+	ByClaim    map[string]ledger.StoredEntry
+	References map[string][]ledger.StoredEntry
 	Tile       []byte
 	Bundle     []byte
 	Proofs     []*proof.Inclusion
@@ -286,7 +286,7 @@ func (f *flipper) use(folder string) (c *contents, err error) {
 func read(ctx context.Context, store ledger.Store, l *ledger.Log) (c *contents, err error) {
 	c = &contents{
 		Verifier: l.Verifier(), Checkpoint: string(l.Checkpoint(ctx)),
-		ByClaim: map[string]ledger.Stored{}, References: map[string][]ledger.Stored{},
+		ByClaim: map[string]ledger.StoredEntry{}, References: map[string][]ledger.StoredEntry{},
 	}
 	c.Size, _ = l.Sizes()
 	if c.Entries, err = store.Select(ctx, ledger.Range(0, 2*madeRecords)); err != nil {
@@ -297,12 +297,12 @@ func read(ctx context.Context, store ledger.Store, l *ledger.Log) (c *contents, 
 		if err != nil {
 			return nil, err
 		}
-		c.ByID = append(c.ByID, ledger.Stored{Index: one.Index, Entry: one.Entry}) // without its log
+		c.ByID = append(c.ByID, ledger.StoredEntry{Index: one.Index, Entry: one.Entry}) // without its log
 		for _, claim := range e.Claims {
 			if one, err = l.ByClaim(ctx, claim.Name); err != nil {
 				return nil, err
 			}
-			c.ByClaim[claim.Name] = ledger.Stored{Index: one.Index, Entry: one.Entry}
+			c.ByClaim[claim.Name] = ledger.StoredEntry{Index: one.Index, Entry: one.Entry}
 		}
 		if e.Reference != "" {
 			c.References[e.Reference] = nil
@@ -311,7 +311,7 @@ func read(ctx context.Context, store ledger.Store, l *ledger.Log) (c *contents, 
 				return nil, err
 			}
 			for _, one := range list {
-				c.References[e.Reference] = append(c.References[e.Reference], ledger.Stored{Index: one.Index, Entry: one.Entry})
+				c.References[e.Reference] = append(c.References[e.Reference], ledger.StoredEntry{Index: one.Index, Entry: one.Entry})
 			}
 		}
 		inclusion, err := l.Prove(ctx, e.Index)

@@ -118,7 +118,7 @@ func (r *logReport) checkStore() (err error) {
 }
 
 // check runs all steps on an open store.
-func (r *logReport) check(store ledger.Reader, name string) error {
+func (r *logReport) check(store ledger.Inspector, name string) error {
 	head, err := store.Head(r.ctx)
 	if err == nil {
 		err = r.rightLog(store, head, name)
@@ -153,7 +153,7 @@ func (r *logReport) check(store ledger.Reader, name string) error {
 	return r.compare(store, copyStep, "there is none at %s", r.second)
 }
 
-func (r *logReport) checkAnchor(store ledger.Reader, place anchor.Place) error {
+func (r *logReport) checkAnchor(store ledger.Inspector, place anchor.Place) error {
 	note, _, err := place.Read(r.ctx)
 	if err != nil {
 		return fmt.Errorf("the anchor %s cannot be read: %w", place.Name, err)
@@ -167,7 +167,7 @@ func (r *logReport) checkAnchor(store ledger.Reader, place anchor.Place) error {
 }
 
 // compare checks that the store continues a checkpoint. none says that there is no checkpoint.
-func (r *logReport) compare(store ledger.Reader, step, none string, a ledger.Anchor) error {
+func (r *logReport) compare(store ledger.Inspector, step, none string, a ledger.Anchor) error {
 	if len(a.Note) == 0 {
 		r.step(step, none+", so records missing at the end of the log would not show", a.Source)
 		return nil
@@ -180,7 +180,7 @@ func (r *logReport) compare(store ledger.Reader, step, none string, a ledger.Anc
 // A signature that does not verify can mean a wrong key or a changed checkpoint. The key is wrong if the
 // store's checkpoint is well-formed and signed by another key, and the second copy does not verify with
 // the given key either. Anything else is a finding of the check.
-func (r *logReport) rightLog(store ledger.Reader, head ledger.Head, name string) error {
+func (r *logReport) rightLog(store ledger.Inspector, head ledger.Head, name string) error {
 	if head.Size == 0 && len(head.Checkpoint) == 0 && len(r.second.Note) == 0 {
 		if records, err := store.Select(r.ctx, ledger.Range(0, 1)); err == nil && len(records) == 0 {
 			return fmt.Errorf("there is no log in %s", name)
@@ -196,7 +196,7 @@ func (r *logReport) rightLog(store ledger.Reader, head ledger.Head, name string)
 }
 
 // checkRecords checks every record, alone and in the tree.
-func (r *logReport) checkRecords(store ledger.Reader, head ledger.Head) error {
+func (r *logReport) checkRecords(store ledger.Inspector, head ledger.Head) error {
 	var checker journal.Checker
 	seeds := "every seed opens the commitment of its record"
 	switch {

@@ -221,7 +221,7 @@ func (k *logFork) compare(ctx context.Context, anchor ledger.Anchor, verifier no
 
 // firstDifference returns the index of the first of size records that two stores do not share. They share
 // none after it, as every record has its own id.
-func firstDifference(ctx context.Context, a, b ledger.Reader, size uint64) (uint64, error) {
+func firstDifference(ctx context.Context, a, b ledger.Inspector, size uint64) (uint64, error) {
 	var failed error
 	index := sort.Search(int(size), func(i int) bool {
 		ours, err := a.Hashes(ctx, 0, uint64(i), 1)

@@ -40,7 +40,7 @@ func (k *logCopy) Run(ctx context.Context, c *console) error {
 
 // openToMove opens the source to read it, and unless ahead is set or it has ended also as the one
 // that ends.
-func (t *transfer) openToMove(ctx context.Context, folder, location string) (from ledger.Reader, name string, err error) {
+func (t *transfer) openToMove(ctx context.Context, folder, location string) (from ledger.Inspector, name string, err error) {
 	from, name, err = openStore(ctx, folder, location)
 	if err != nil || t.ahead || name == archive.Folder(folder) {
 		return from, name, err

@@ -77,7 +77,7 @@ func (k *logExport) write(ctx context.Context, t *transfer, folder string) (err 
 
 // endOf returns the last record of a store, which says which log follows; nil unless the log has
 // ended. A check finds one that is damaged.
-func endOf(ctx context.Context, store ledger.Reader) (*audit.Record, error) {
+func endOf(ctx context.Context, store ledger.Inspector) (*audit.Record, error) {
 	head, err := store.Head(ctx)
 	if err != nil || head.Size == 0 {
 		return nil, err
@@ -252,7 +252,7 @@ func (k *proofCmd) print(ctx context.Context, c *console, earlier *ledger.Log, k
 		return err
 	}
 	defer t.close(&err)
-	log, err := ledger.View(ctx, t.from, &ledger.Key{Verifier: t.verifier, Public: t.key}, t.vault, earlier)
+	log, err := ledger.View(ctx, t.from, &ledger.SigningKey{Verifier: t.verifier, Public: t.key}, t.vault, earlier)
 	end, errRead := endOf(ctx, t.from)
 	if err = t.wrong(cmp.Or(err, errRead)); err != nil {
 		return err

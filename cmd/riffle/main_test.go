@@ -208,7 +208,7 @@ func makeFolders(t *testing.T, parent string) {
 			r.Reference = "table " + strconv.Itoa(i%7)
 		}
 		if i%6 == 0 {
-			r.Key = journal.NewKey(strconv.Itoa(i))
+			r.Key = journal.NewIdempotencyKey(strconv.Itoa(i))
 		}
 		deal(t, d, r, i == 10)
 	}

@@ -73,7 +73,7 @@ func (s *logSource) inPasses(onlyAhead bool, do func(ahead bool) (followed bool,
 
 // isFollowed reports whether a store's last record ends its log, and another one follows in the same
 // folder.
-func (s *logSource) isFollowed(ctx context.Context, store ledger.Reader, origin string) (bool, error) {
+func (s *logSource) isFollowed(ctx context.Context, store ledger.Inspector, origin string) (bool, error) {
 	end, err := endOf(ctx, store)
 	return end != nil && s.isInFolder(end.Successor, origin), err
 }
@@ -182,7 +182,7 @@ func verifierKey(text, source string) (string, error) {
 
 // openStore opens the store that the service would open, to read it: the archive in the data folder, or
 // what openEngine opens.
-func openStore(ctx context.Context, folder, location string) (store ledger.Reader, name string, err error) {
+func openStore(ctx context.Context, folder, location string) (store ledger.Inspector, name string, err error) {
 	if name = archive.Folder(folder); archive.Exists(name) {
 		store, err = archive.OpenReader(ctx, name)
 		return store, name, err
@@ -192,7 +192,7 @@ func openStore(ctx context.Context, folder, location string) (store ledger.Reade
 
 // openEngine opens the PostgreSQL database at the URL location, or the SQLite file in the data folder if
 // location is empty. It also returns the store's name for messages, which has no password in it.
-func openEngine(ctx context.Context, folder, location string) (store ledger.Reader, name string, err error) {
+func openEngine(ctx context.Context, folder, location string) (store ledger.Inspector, name string, err error) {
 	if name = storeName(folder, location); location != "" {
 		store, err = postgres.OpenReader(ctx, location)
 	} else if store, err = sqlite.OpenReader(ctx, name); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -238,7 +238,7 @@ func environmental(err error) bool {
 }
 
 // withoutSeeds reports whether a store is an archive whose seeds were forgotten.
-func withoutSeeds(store ledger.Reader) bool {
+func withoutSeeds(store ledger.Inspector) bool {
 	a, ok := store.(*archive.Reader)
 	return ok && a.WithoutSeeds()
 }

@@ -35,7 +35,7 @@ type transfer struct {
 	folder   string // of the target
 	location string // of the target's database; empty for SQLite
 	movedTo  string // the identity of the one store to which a moved source may be copied
-	from     ledger.Reader
+	from     ledger.Inspector
 	name     string // of from
 	verifier note.Verifier
 	key      string // of verifier
@@ -50,7 +50,7 @@ type transfer struct {
 }
 
 // An opener opens the store of a log to read it, such as openStore. It also returns its name.
-type opener func(ctx context.Context, folder, location string) (ledger.Reader, string, error)
+type opener func(ctx context.Context, folder, location string) (ledger.Inspector, string, error)
 
 // open opens the source; close it when done. A store that was moved is copied only to the one where
 // it was moved to. One that lacks records of the checkpoint beside it is not copied.
@@ -168,7 +168,7 @@ func (t *transfer) wrong(err error) error {
 }
 
 // resume reads how far an earlier check of the copy in a store came.
-func (t *transfer) resume(ctx context.Context, store ledger.Reader) error {
+func (t *transfer) resume(ctx context.Context, store ledger.Inspector) error {
 	name := identityOf(t.folder, t.location)
 	if info, err := os.Stat(name); err == nil {
 		name += fmt.Sprint(" ", system.Number(info))
@@ -184,7 +184,7 @@ func (t *transfer) resume(ctx context.Context, store ledger.Reader) error {
 
 // check checks the records of a store that no earlier check of this copy has covered. It prints what is
 // wrong.
-func (t *transfer) check(ctx context.Context, store ledger.Reader, ahead bool) (*ledger.CheckResult, error) {
+func (t *transfer) check(ctx context.Context, store ledger.Inspector, ahead bool) (*ledger.CheckResult, error) {
 	result, err := ledger.Check{
 		Verifier: t.verifier, Visit: t.checker.Visit, Except: t.checker.Unchecked(), From: t.checked.CheckState, Ahead: ahead,
 		Progress: t.showing("records checked", t.checked.Size), Save: t.checked.saveSometimes,
@@ -209,7 +209,7 @@ func (t *transfer) check(ctx context.Context, store ledger.Reader, ahead bool) (
 
 // conclude checks the rest of a copy and prints the outcome, with the number of records that were
 // checked before.
-func (t *transfer) conclude(ctx context.Context, store ledger.Reader, before uint64) error {
+func (t *transfer) conclude(ctx context.Context, store ledger.Inspector, before uint64) error {
 	result, err := t.check(ctx, store, false)
 	if err != nil {
 		return err
@@ -310,7 +310,7 @@ func allKeys(text, others []byte) []byte {
 
 // saveCheckpoint writes the checkpoint of a store into the target's folder, unless a newer one is
 // there.
-func (t *transfer) saveCheckpoint(ctx context.Context, store ledger.Reader) error {
+func (t *transfer) saveCheckpoint(ctx context.Context, store ledger.Inspector) error {
 	head, err := store.Head(ctx)
 	if err = cmp.Or(t.isNewest(ctx, store, t.folder), err); err != nil {
 		return err
@@ -334,7 +334,7 @@ func (t *transfer) reserve(ctx context.Context) error {
 }
 
 // isNewest returns an error if the checkpoint in a folder has records that a store lacks.
-func (t *transfer) isNewest(ctx context.Context, store ledger.Reader, folder string) error {
+func (t *transfer) isNewest(ctx context.Context, store ledger.Inspector, folder string) error {
 	path := filepath.Join(folder, ledger.CheckpointName)
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

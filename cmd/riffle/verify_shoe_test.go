@@ -30,7 +30,7 @@ func TestVerifyCommittedShoe(t *testing.T) {
 		assert.NoError(t, log.Close())
 	}()
 	commitment := commit(t, d)
-	made, err := d.Shoes.Create(t.Context(), &liveshoes.Request{
+	made, err := d.Shoes.Create(t.Context(), &liveshoes.NewShoe{
 		Request: dealer.Request{Request: plan.Request{CommitmentID: commitment, ClientSeed: "late"}},
 	})
 	require.NoError(t, err)

@@ -244,7 +244,7 @@ func setFlag(f *flag.FlagSet, fl *flag.Flag, value string) error {
 
 // callers are the callers that the configuration file permits.
 type callers struct {
-	keys      []access.Key
+	keys      []access.APIKey
 	anonymous *access.Grant
 }
 

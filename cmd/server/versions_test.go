@@ -50,7 +50,7 @@ func earlierProgram(t *testing.T) string {
 }
 
 // features are requests whose records earlier programs would misread, by the version that they need.
-var features = map[ledger.Version]func(s *server){
+var features = map[ledger.StoreVersion]func(s *server){
 	ledger.HiddenItems: func(s *server) {
 		s.wantOK(s.post("/shuffle", `{"items": ["a", "b"], "items_salt": "0123456789abcdef0123456789abcdef"}`))
 	},
@@ -96,7 +96,7 @@ func TestRecordsRaiseTheVersion(t *testing.T) {
 }
 
 // storeVersion stops the server and returns the version of its store.
-func (s *server) storeVersion() ledger.Version {
+func (s *server) storeVersion() ledger.StoreVersion {
 	s.t.Helper()
 	s.stop()
 	store, err := sqlite.Open(s.t.Context(), filepath.Join(s.data, "riffle.db"))

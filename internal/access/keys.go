@@ -79,8 +79,8 @@ func CheckName(name string) error {
 
 const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
-// A Key is a caller with a token.
-type Key struct {
+// An APIKey is a caller with a token.
+type APIKey struct {
 	Name    string
 	Digest  Digest
 	Expires time.Time // zero for never

@@ -43,7 +43,7 @@ type Policy struct {
 
 // NewPolicy returns a policy for callers with keys and for anonymous ones. Without keys and a grant
 // for anonymous callers, every caller has all permissions.
-func NewPolicy(keys []Key, anonymous *Grant) *Policy {
+func NewPolicy(keys []APIKey, anonymous *Grant) *Policy {
 	if len(keys) == 0 && anonymous == nil {
 		anonymous = &Grant{May: Scopes()}
 	}

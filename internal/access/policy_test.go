@@ -55,7 +55,7 @@ func TestCheckName(t *testing.T) {
 
 func TestIdentify(t *testing.T) {
 	known, other := NewToken(), NewToken()
-	p := NewPolicy([]Key{{Name: "table", Digest: known.Digest(), Grant: Grant{May: []Scope{Shuffle}}}}, nil)
+	p := NewPolicy([]APIKey{{Name: "table", Digest: known.Digest(), Grant: Grant{May: []Scope{Shuffle}}}}, nil)
 	for _, v := range []struct {
 		name string
 		r    *http.Request
@@ -94,11 +94,11 @@ func hexOf(t Token) string {
 
 func TestTakeFollowsTheGrant(t *testing.T) {
 	token := NewToken()
-	keys := func(g Grant) []Key { return []Key{{Name: "k", Digest: token.Digest(), Grant: g}} }
+	keys := func(g Grant) []APIKey { return []APIKey{{Name: "k", Digest: token.Digest(), Grant: g}} }
 	bearer := "Bearer " + string(token)
 	for _, v := range []struct {
 		name      string
-		keys      []Key
+		keys      []APIKey
 		anonymous *Grant
 		header    string
 		scope     Scope
@@ -129,7 +129,7 @@ func TestTakeFollowsTheGrant(t *testing.T) {
 // A token is valid before its expiry, and not at it.
 func TestTokensExpire(t *testing.T) {
 	token, end := NewToken(), time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)
-	p := NewPolicy([]Key{{Name: "guest", Digest: token.Digest(), Expires: end, Grant: Grant{May: Scopes()}}}, &Grant{May: Scopes()})
+	p := NewPolicy([]APIKey{{Name: "guest", Digest: token.Digest(), Expires: end, Grant: Grant{May: Scopes()}}}, &Grant{May: Scopes()})
 	c, err := p.Identify(request("/", "Bearer "+string(token)), home)
 	require.NoError(t, err)
 	assert.NoError(t, c.Take(end.Add(-time.Nanosecond), Read, "main", false))
@@ -207,7 +207,7 @@ func TestPeers(t *testing.T) {
 func TestSucceed(t *testing.T) {
 	token := NewToken()
 	policy := func(rates Rates) *Policy {
-		return NewPolicy([]Key{{Name: "k", Digest: token.Digest(), Grant: Grant{May: Scopes(), Rates: rates}}}, &Grant{May: Scopes(), Rates: rates})
+		return NewPolicy([]APIKey{{Name: "k", Digest: token.Digest(), Grant: Grant{May: Scopes(), Rates: rates}}}, &Grant{May: Scopes(), Rates: rates})
 	}
 	now, one := time.Now(), Rates{Requests: 1}
 	ask := func(p *Policy, headers ...string) error {

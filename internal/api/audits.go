@@ -21,12 +21,12 @@ type shownAudit struct {
 	Seed     *string         `json:"seed"` // null while it is secret
 }
 
-func show(a *disclosure.Audit) shownAudit {
+func show(a *disclosure.PublicRecord) shownAudit {
 	return shownAudit{a.ID, a.LogIndex, a.Record, a.Seed != nil, orNull(hex.EncodeToString(a.Seed))}
 }
 
 // sendAudit sends an audit, unless there was an error.
-func (x *exchange) sendAudit(found *disclosure.Audit, err error) error {
+func (x *exchange) sendAudit(found *disclosure.PublicRecord, err error) error {
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (a *logAPI) listAudits(x *exchange) error {
 	if reference == "" {
 		return badRequest("reference is missing. Send the reference of the shuffle requests whose records you want.").in("reference")
 	}
-	found, err := a.Disclosure.Audits(x.r.Context(), x.of, reference, x.from, int(x.limit), func(f *disclosure.Audit) error {
+	found, err := a.Disclosure.Audits(x.r.Context(), x.of, reference, x.from, int(x.limit), func(f *disclosure.PublicRecord) error {
 		return x.lease.Grow(3 * int64(len(f.Record)+hex.EncodedLen(len(f.Seed)))) // the answer grows by copying
 	})
 	if err != nil {

@@ -46,7 +46,7 @@ func replayExamples(t *testing.T, c *contract, cover func(operation string, stat
 	var random bytes.Buffer
 	var now time.Time
 	var damaged string
-	s := start(t, setup{random: &random, now: func() time.Time { return now }, faults: &journaltest.Faults{Tamper: func(stored *ledger.Stored) {
+	s := start(t, setup{random: &random, now: func() time.Time { return now }, faults: &journaltest.Faults{Tamper: func(stored *ledger.StoredEntry) {
 		if stored.ID.String() == damaged {
 			clear(stored.Sidecar)
 		}

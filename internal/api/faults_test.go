@@ -79,7 +79,7 @@ const longShuffle = `{"size":1000000,"draw":1024,"repeat":17,"algorithm":"durste
 func withLongShuffle(t testing.TB, o setup) *service {
 	s := start(t, o)
 	s.sendCanceled(t, post(t, "/shuffle", longShuffle))
-	found, err := s.Disclosure.Audits(t.Context(), s.Log, "long", 0, 1, func(*disclosure.Audit) error { return nil })
+	found, err := s.Disclosure.Audits(t.Context(), s.Log, "long", 0, 1, func(*disclosure.PublicRecord) error { return nil })
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	s.first.AuditID = found[0].ID.String()
@@ -258,7 +258,7 @@ func lateShoe(t testing.TB) *service {
 // forgottenLog returns a service that has lost its seeds on purpose, with the answer to a shuffle and a shoe.
 func forgottenLog(t testing.TB) *service {
 	var forgotten atomic.Bool
-	s := start(t, setup{faults: &journaltest.Faults{Tamper: func(e *ledger.Stored) { e.Forgotten = forgotten.Load() }}})
+	s := start(t, setup{faults: &journaltest.Faults{Tamper: func(e *ledger.StoredEntry) { e.Forgotten = forgotten.Load() }}})
 	first := mustShuffle(t, s, `{"size":3}`)
 	for _, r := range retried(t) {
 		readBody(t, s.do(r))

@@ -38,16 +38,16 @@ func authorized(r *http.Request, token access.Token) *http.Request {
 // mistake.
 func TestEveryRouteTakesItsScope(t *testing.T) {
 	tokens := map[access.Scope]access.Token{}
-	keys := []access.Key{}
+	keys := []access.APIKey{}
 	for _, scope := range access.Scopes() {
 		tokens[scope] = access.NewToken()
-		keys = append(keys, access.Key{Name: string(scope), Digest: tokens[scope].Digest(), Grant: access.Grant{May: []access.Scope{scope}}})
+		keys = append(keys, access.APIKey{Name: string(scope), Digest: tokens[scope].Digest(), Grant: access.Grant{May: []access.Scope{scope}}})
 	}
 	prefixes := map[string]string{access.MainLog: "", "poker": "/logs/poker", "bridge": "/logs/bridge"}
 	ofLog := map[string]access.Token{}
 	for log := range prefixes {
 		ofLog[log] = access.NewToken()
-		keys = append(keys, access.Key{Name: log, Digest: ofLog[log].Digest(), Grant: access.Grant{May: access.Scopes(), Logs: []string{log}}})
+		keys = append(keys, access.APIKey{Name: log, Digest: ofLog[log].Digest(), Grant: access.Grant{May: access.Scopes(), Logs: []string{log}}})
 	}
 	s := start(t, setup{policy: access.NewPolicy(keys, nil), logs: []string{"poker", "bridge"}})
 	tried := map[access.Scope]int{}
@@ -103,7 +103,7 @@ func TestRefusedTokens(t *testing.T) {
 	token := access.NewToken()
 	var log strings.Builder
 	s := start(t, setup{output: &log, policy: access.NewPolicy(
-		[]access.Key{{Name: "k", Digest: token.Digest(), Grant: access.Grant{May: access.Scopes()}}}, nil)})
+		[]access.APIKey{{Name: "k", Digest: token.Digest(), Grant: access.Grant{May: access.Scopes()}}}, nil)})
 	for _, v := range []struct {
 		name   string
 		change func(r *http.Request)
@@ -132,14 +132,14 @@ func TestRefusedTokens(t *testing.T) {
 // TestLimitsOfCallers counts a caller's requests, records and bytes against its limits. Each answer says
 // how many requests are left.
 func TestLimitsOfCallers(t *testing.T) {
-	key := func(rates access.Rates) (access.Token, access.Key) {
+	key := func(rates access.Rates) (access.Token, access.APIKey) {
 		token := access.NewToken()
-		return token, access.Key{Name: "k" + string(token)[5:12], Digest: token.Digest(), Grant: access.Grant{May: access.Scopes(), Rates: rates}}
+		return token, access.APIKey{Name: "k" + string(token)[5:12], Digest: token.Digest(), Grant: access.Grant{May: access.Scopes(), Rates: rates}}
 	}
 	slow, slowKey := key(access.Rates{Requests: 0.001, Burst: 2})
 	records, recordsKey := key(access.Rates{Records: 0.001})
 	bytes, bytesKey := key(access.Rates{Bytes: 10})
-	s := start(t, setup{policy: access.NewPolicy([]access.Key{slowKey, recordsKey, bytesKey}, &access.Grant{May: []access.Scope{access.Metrics}})})
+	s := start(t, setup{policy: access.NewPolicy([]access.APIKey{slowKey, recordsKey, bytesKey}, &access.Grant{May: []access.Scope{access.Metrics}})})
 	statuses := func(token access.Token, requests ...*http.Request) (statuses []int) {
 		for _, r := range requests {
 			statuses = append(statuses, s.send(t, authorized(r, token)).status)
@@ -164,11 +164,11 @@ func TestLimitsOfCallers(t *testing.T) {
 }
 
 // keysFor returns tokens of keys with the names, which may do everything, and the keys.
-func keysFor(names ...string) (tokens map[string]access.Token, keys []access.Key) {
+func keysFor(names ...string) (tokens map[string]access.Token, keys []access.APIKey) {
 	tokens = map[string]access.Token{}
 	for _, name := range names {
 		tokens[name] = access.NewToken()
-		keys = append(keys, access.Key{Name: name, Digest: tokens[name].Digest(), Grant: access.Grant{May: access.Scopes()}})
+		keys = append(keys, access.APIKey{Name: name, Digest: tokens[name].Digest(), Grant: access.Grant{May: access.Scopes()}})
 	}
 	return tokens, keys
 }

@@ -26,7 +26,7 @@ func TestAccessLog(t *testing.T) {
 	var output bytes.Buffer
 	token := access.NewToken()
 	s := start(t, setup{output: &output, policy: access.NewPolicy(
-		[]access.Key{{Name: "table-1.a", Digest: token.Digest(), Grant: access.Grant{May: access.Scopes()}}}, &access.Grant{May: []access.Scope{access.Read}})})
+		[]access.APIKey{{Name: "table-1.a", Digest: token.Digest(), Grant: access.Grant{May: access.Scopes()}}}, &access.Grant{May: []access.Scope{access.Read}})})
 	const id = "a/Z-9_.:+="
 	identified := func(r *http.Request) *http.Request {
 		r.Header.Set("X-Request-Id", id)
@@ -148,7 +148,7 @@ func TestCallerLeavesDuringCommit(t *testing.T) {
 	committing, left := make(chan struct{}), make(chan struct{})
 	s := start(t, setup{
 		output: &output,
-		policy: access.NewPolicy([]access.Key{{Name: "k", Digest: token.Digest(), Grant: access.Grant{May: access.Scopes(), Rates: access.Rates{Records: 0.001}}}}, &access.Grant{May: []access.Scope{access.Metrics}}),
+		policy: access.NewPolicy([]access.APIKey{{Name: "k", Digest: token.Digest(), Grant: access.Grant{May: access.Scopes(), Rates: access.Rates{Records: 0.001}}}}, &access.Grant{May: []access.Scope{access.Metrics}}),
 		faults: &journaltest.Faults{Appending: func() error { close(committing); <-left; return nil }},
 	})
 	answered := make(chan struct{})

@@ -304,7 +304,7 @@ func (a *API) prepare(x *exchange, q *shuffleRequest) (err error) {
 // idempotencyKey returns the key that identifies a request's retries, or nil without an
 // Idempotency-Key. It is bound to the name of the caller's key, so that a token can be replaced,
 // and to method, path, query and body.
-func idempotencyKey(x *exchange, body []byte) (*journal.Key, error) {
+func idempotencyKey(x *exchange, body []byte) (*journal.IdempotencyKey, error) {
 	values := x.r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
 		return nil, nil
@@ -313,7 +313,7 @@ func idempotencyKey(x *exchange, body []byte) (*journal.Key, error) {
 	if !ok {
 		return nil, badRequest("Idempotency-Key must be one key of 1 to %d visible ASCII characters, bare or in double quotes, such as a random UUID.", journal.MaxKey)
 	}
-	return journal.NewKey(key, []byte(x.r.Method+" "+x.r.RequestURI+"\n"), body).By(x.caller.Key), nil
+	return journal.NewIdempotencyKey(key, []byte(x.r.Method+" "+x.r.RequestURI+"\n"), body).By(x.caller.Key), nil
 }
 
 // setDraw sets the draw that was read with err. An integer beyond any range is rejected once the size is

@@ -216,7 +216,7 @@ func newPublication(t *testing.T) *publication {
 	var err error
 	p.tracer, err = tracing.New(t.Context(), os.Getenv, "test", slog.New(slog.NewTextHandler(p.logged, nil)))
 	require.NoError(t, err)
-	policy := access.NewPolicy([]access.Key{
+	policy := access.NewPolicy([]access.APIKey{
 		{Name: "limited", Digest: p.limited.Digest(), Grant: access.Grant{May: []access.Scope{access.Read}, Rates: access.Rates{Requests: 0.001, Burst: 1}}},
 	}, &access.Grant{May: access.Scopes()})
 	p.s = start(t, setup{output: p.logged, random: io.TeeReader(rand.Reader, p.drawn), now: p.clock.Now, tracer: p.tracer, policy: policy})

@@ -20,7 +20,7 @@ import (
 
 // makeShoe answers POST /shoes.
 func (a *logAPI) makeShoe(x *exchange, q *shuffleRequest) error {
-	made, err := a.Shoes.Create(x.committing(), &liveshoes.Request{Request: q.Request, Items: q.values(), Expires: q.Expiry, Cut: q.cut})
+	made, err := a.Shoes.Create(x.committing(), &liveshoes.NewShoe{Request: q.Request, Items: q.values(), Expires: q.Expiry, Cut: q.cut})
 	if err != nil {
 		return err
 	}

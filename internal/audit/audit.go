@@ -35,8 +35,8 @@ const (
 	// represents exactly.
 	MaxSize = 1<<53 - 1
 
-	// MaxDeck is the most cards of a deck whose digest a verifier has to calculate.
-	MaxDeck = 1 << 24
+	// MaxCheckedDeck is the most cards of a deck whose digest a verifier has to calculate.
+	MaxCheckedDeck = 1 << 24
 
 	// MaxReference is the length of the longest reference, in characters.
 	MaxReference = 128
@@ -75,9 +75,9 @@ func ItemsInput(digest [sha256.Size]byte) string {
 	return string(hex.AppendEncode(append(make([]byte, 0, len(kind)+2*sha256.Size), kind...), digest[:]))
 }
 
-// SaltedItems is the rule by which the digest of salted items is taken, as the record names it in
+// SaltedDigest is the rule by which the digest of salted items is taken, as the record names it in
 // items_digest. A record without that member has the plain digest.
-const SaltedItems = "salted/1"
+const SaltedDigest = "salted/1"
 
 // The length of a salt of items, in characters.
 const (
@@ -93,7 +93,7 @@ func CheckItemsSalt(salt string) error {
 		"a salt of items is %d to %d of the characters A-Z, a-z, 0-9, - and _, such as 16 random bytes in hex", MinItemsSalt, MaxItemsSalt)
 }
 
-// SaltItems returns the digest that [ItemsInput] takes of salted items, by the rule [SaltedItems].
+// SaltItems returns the digest that [ItemsInput] takes of salted items, by the rule [SaltedDigest].
 // digest is the plain digest of the items. The result is the SHA-256 of three lines, each ended by
 // LF:
 //

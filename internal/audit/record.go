@@ -65,7 +65,7 @@ type Record struct {
 	Statement  Statement      // without its seed
 	Parameters map[string]int // of the deck type, if it has any
 	// ItemsDigest is the rule by which the digest in the input was taken of a caller's items; empty
-	// for the plain SHA-256. A later version may have rules other than [SaltedItems].
+	// for the plain SHA-256. A later version may have rules other than [SaltedDigest].
 	ItemsDigest string
 
 	ClientSeed string    // of a shuffle, a shoe or a reshuffle; may be empty

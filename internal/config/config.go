@@ -29,7 +29,7 @@ type Setting struct {
 
 // A File is a parsed configuration file. The zero value sets nothing.
 type File struct {
-	Keys      []access.Key
+	Keys      []access.APIKey
 	Anonymous *access.Grant // nil if the file has no such key
 	TLS       *TLS          // nil for plain HTTP
 	Logs      []*Log        // the logs besides the main one

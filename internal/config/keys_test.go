@@ -34,7 +34,7 @@ keys:
   - {name: monitor, sha256: `+strings.ToUpper(bHash)+`, may: [metrics], expires: 2027-01-31}
   - {name: guest, sha256: `+strings.Repeat("00", 31)+`01, may: [read], expires: "2027-01-31T18:00:00+01:00", bytes: 64KiB}
 `)
-	wantKeys := []access.Key{
+	wantKeys := []access.APIKey{
 		{Name: "table-server", Digest: aSum, Grant: access.Grant{
 			May: access.Scopes(), Logs: []string{"main"}, Rates: access.Rates{Requests: 0.5, Burst: 1000, Records: 200, Bytes: 1e6},
 		}},

@@ -24,7 +24,7 @@ func (f *File) readKeys(list *yaml.Node) {
 	}
 	names, digests := map[string]int{}, map[string]int{} // their lines
 	for _, node := range list.Content {
-		var key access.Key
+		var key access.APIKey
 		fields := f.grant(&key.Grant)
 		fields["name"] = func(value *yaml.Node) { key.Name = f.name(value, "key", names) }
 		fields["expires"] = field(f, "expires", "a date such as 2027-01-31 or a time such as 2027-01-31T18:00:00Z", &key.Expires, access.ParseExpiry)

@@ -31,7 +31,7 @@ var errRoundTaken = errors.New("the round of the book was taken")
 
 // dealRound deals the next round of the draft's book, one request after the other, and again if
 // another process took the round.
-func (d *Dealer) dealRound(ctx context.Context, t *Draft, key *journal.Key) (*Shuffle, error) {
+func (d *Dealer) dealRound(ctx context.Context, t *Draft, key *journal.IdempotencyKey) (*Shuffle, error) {
 	c, b := t.committed, t.committed.book
 	if err := b.turn.Acquire(ctx, 1); err != nil {
 		return nil, err

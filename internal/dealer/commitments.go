@@ -92,7 +92,7 @@ func (c *committed) commitment() *Commitment {
 // Commit draws a seed for a request and logs a commitment to both, or replays the first attempt. It
 // fails like [Dealer.Shuffle].
 func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
-	replay := func(first *journal.Stored) (*Commitment, error) {
+	replay := func(first *journal.StoredRecord) (*Commitment, error) {
 		return (&committed{index: first.Index, record: first.Record}).commitment(), nil
 	}
 	return journal.Once(ctx, d.journal, r.Key, replay, func() (*Commitment, error) {
@@ -121,7 +121,7 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if err = d.seal(ctx, r.OpensAt, record, draft.Seed); err != nil {
 			return nil, err
 		}
-		c.index, err = d.Append(ctx, draft, &journal.Entry{
+		c.index, err = d.Append(ctx, draft, &journal.Addition{
 			Record: record, Sidecar: journal.Sidecar{Key: r.Key},
 			Claims: []ledger.Claim{{Name: journal.CommitmentClaim(record.ID), Due: record.Deadline.UnixMicro()}},
 		})
@@ -187,7 +187,7 @@ func (d *Dealer) Commitment(ctx context.Context, id uuid.UUID) (*Commitment, err
 }
 
 // readCommitment returns a commitment's record.
-func (d *Dealer) readCommitment(ctx context.Context, id uuid.UUID) (*journal.Stored, error) {
+func (d *Dealer) readCommitment(ctx context.Context, id uuid.UUID) (*journal.StoredRecord, error) {
 	stored, err := d.journal.ByID(ctx, id)
 	if errors.Is(err, ledger.ErrNotFound) || err == nil && stored.Kind != audit.KindCommitment {
 		return nil, ErrNoCommitment
@@ -247,7 +247,7 @@ func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, 
 // use appends a record that uses a commitment. The error is a [*CommitmentClosedError] if the
 // commitment was used, or if its deadline has passed, and errRoundTaken if another process used the
 // round of a book and more are left.
-func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index uint64, err error) {
+func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Addition) (index uint64, err error) {
 	id := c.record.ID
 	claim := journal.CommitmentClaim(id)
 	if !e.Record.Time.Before(c.record.Deadline) { // avoids a race with the void record
@@ -383,7 +383,7 @@ func (d *Dealer) void(ctx context.Context, claim *ledger.Claim) error {
 		}
 		record.Round = holder.Round + 1
 	}
-	err = d.journal.AppendNew(ctx, &journal.Entry{
+	err = d.journal.AppendNew(ctx, &journal.Addition{
 		Record: record, Reference: commitment.Reference,
 		Claims: []ledger.Claim{{Name: claim.Name, Taken: true, From: holder.Index, Status: string(StatusVoid)}},
 	})

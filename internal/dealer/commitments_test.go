@@ -21,7 +21,7 @@ import (
 )
 
 // commit makes a commitment to a shuffle of five numbers.
-func commit(t *testing.T, d *Dealer, key *journal.Key) *Commitment {
+func commit(t *testing.T, d *Dealer, key *journal.IdempotencyKey) *Commitment {
 	t.Helper()
 	c, err := d.Commit(t.Context(), &Request{Request: plan.Request{Size: ptr(5), Reference: "committed"}, Key: key})
 	require.NoError(t, err)
@@ -280,7 +280,7 @@ func TestCommitmentWithAnotherSeedIsNotUsed(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	c := commit(t, d, nil)
 	d.open.Remove(c.ID)
-	s.Tamper = func(e *ledger.Stored) { e.Sidecar = nil }
+	s.Tamper = func(e *ledger.StoredEntry) { e.Sidecar = nil }
 	assert.ErrorIs(t, use(t, d, c), ledger.ErrCorrupt, "a commitment without its seed is used")
 }
 
@@ -310,21 +310,21 @@ func TestCachedCommitmentsAreBounded(t *testing.T) {
 func TestRetryOfACommitmentIsReplayed(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	other := New(s.Journal(t), d.rules, Options{})
-	first := commit(t, d, journal.NewKey("key", []byte("request")))
+	first := commit(t, d, journal.NewIdempotencyKey("key", []byte("request")))
 	require.NoError(t, use(t, d, first))
 	text := func(c *Commitment) string {
 		return fmt.Sprintln(c.LogIndex, c.Status, c.Used, c.ClosedBy) + string(c.Append(nil))
 	}
 	for _, by := range []*Dealer{d, other} {
-		again := commit(t, by, journal.NewKey("key", []byte("request")))
+		again := commit(t, by, journal.NewIdempotencyKey("key", []byte("request")))
 		assert.Equal(t, text(first), text(again), "replayed")
-		reused := &Request{Request: plan.Request{Size: ptr(5)}, Key: journal.NewKey("key", []byte("other"))}
+		reused := &Request{Request: plan.Request{Size: ptr(5)}, Key: journal.NewIdempotencyKey("key", []byte("other"))}
 		_, err := by.Commit(t.Context(), reused)
 		assert.ErrorIs(t, err, journal.ErrKeyReused, "another request with the key")
 	}
 	var won *Commitment
-	journaltest.Overtake(d.journal, func() { won = commit(t, other, journal.NewKey("at once", []byte("request"))) })
-	lost := commit(t, d, journal.NewKey("at once", []byte("request")))
+	journaltest.Overtake(d.journal, func() { won = commit(t, other, journal.NewIdempotencyKey("at once", []byte("request"))) })
+	lost := commit(t, d, journal.NewIdempotencyKey("at once", []byte("request")))
 	assert.Equal(t, text(won), text(lost), "at the same moment in another process")
 	assert.EqualValues(t, 3, s.Size(t), "there")
 }

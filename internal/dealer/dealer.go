@@ -75,8 +75,8 @@ func New(j *journal.Journal, rules *plan.Rules, options Options) *Dealer {
 // A Request asks for a shuffle or a commitment.
 type Request struct {
 	plan.Request
-	Expiry time.Duration // of a commitment: time to use it; 0 for the deadline of the options
-	Key    *journal.Key  // identifies retries; nil for a request that cannot be retried
+	Expiry time.Duration           // of a commitment: time to use it; 0 for the deadline of the options
+	Key    *journal.IdempotencyKey // identifies retries; nil for a request that cannot be retried
 
 	// Reserve may be nil. It is called with the statement before the shuffle is drawn or replayed,
 	// and twice for a request that loses a race with its own retry. Its error ends the request.
@@ -103,7 +103,7 @@ type Shuffle struct {
 // [ErrNoCommitment], a [*CommitmentClosedError], a [*ledger.NotUniqueError], [journal.ErrInFlight],
 // [journal.ErrKeyReused], Reserve's error, or an error of the ledger or the source of randomness.
 func (d *Dealer) Shuffle(ctx context.Context, r *Request) (*Shuffle, error) {
-	replay := func(first *journal.Stored) (*Shuffle, error) { return d.replay(ctx, r, first) }
+	replay := func(first *journal.StoredRecord) (*Shuffle, error) { return d.replay(ctx, r, first) }
 	return journal.Once(ctx, d.journal, r.Key, replay, func() (*Shuffle, error) {
 		draft, err := d.Prepare(ctx, &r.Request)
 		if err != nil {
@@ -120,7 +120,7 @@ func (d *Dealer) Shuffle(ctx context.Context, r *Request) (*Shuffle, error) {
 }
 
 // deal makes the shuffle of a draft.
-func (d *Dealer) deal(ctx context.Context, t *Draft, key *journal.Key) (*Shuffle, error) {
+func (d *Dealer) deal(ctx context.Context, t *Draft, key *journal.IdempotencyKey) (*Shuffle, error) {
 	if err := d.Seed(t); err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (d *Dealer) deal(ctx context.Context, t *Draft, key *journal.Key) (*Shuffle
 	}
 	record.RevealNow = t.Plan.Request.RevealNow
 	stream := Stream(record, t.Seed)
-	index, err := d.Append(ctx, t, &journal.Entry{Record: record, Sidecar: journal.Sidecar{Key: key}})
+	index, err := d.Append(ctx, t, &journal.Addition{Record: record, Sidecar: journal.Sidecar{Key: key}})
 	if err != nil {
 		stream.Release()
 		return nil, err
@@ -139,7 +139,7 @@ func (d *Dealer) deal(ctx context.Context, t *Draft, key *journal.Key) (*Shuffle
 }
 
 // replay returns the shuffle recorded by a request's first attempt.
-func (d *Dealer) replay(ctx context.Context, r *Request, first *journal.Stored) (*Shuffle, error) {
+func (d *Dealer) replay(ctx context.Context, r *Request, first *journal.StoredRecord) (*Shuffle, error) {
 	if first.Kind != audit.KindShuffle {
 		return nil, fmt.Errorf("%w: record %d is a %s, and its request was a shuffle", ledger.ErrCorrupt, first.Index, first.Kind)
 	}
@@ -248,7 +248,7 @@ func (d *Dealer) Record(kind audit.Kind, t *Draft) (*audit.Record, error) {
 // Append appends a draft's record. The seed is stored in its sidecar, or stays in its commitment's.
 // The error is a [*CommitmentClosedError], [journal.ErrInFlight] or an error of
 // [journal.Journal.Append].
-func (d *Dealer) Append(ctx context.Context, t *Draft, e *journal.Entry) (index uint64, err error) {
+func (d *Dealer) Append(ctx context.Context, t *Draft, e *journal.Addition) (index uint64, err error) {
 	e.Reference, e.Unique = e.Record.Statement.Reference, t.Plan.Request.UniqueReference
 	if t.committed != nil {
 		return d.use(ctx, t.committed, e)

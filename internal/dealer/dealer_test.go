@@ -41,7 +41,7 @@ func ask(r plan.Request) *Request { return &Request{Request: r} }
 
 // keyed returns a request with an idempotency key.
 func keyed(key string, r plan.Request) *Request {
-	return &Request{Request: r, Key: journal.NewKey(key, []byte("the request"))}
+	return &Request{Request: r, Key: journal.NewIdempotencyKey(key, []byte("the request"))}
 }
 
 func mustShuffle(t *testing.T, d *Dealer, r *Request) *Shuffle {
@@ -192,7 +192,7 @@ func TestRetryOfAShuffleIsReplayed(t *testing.T) {
 		for process, by := range []*Dealer{d, other} {
 			again := mustShuffle(t, by, keyed(name, r))
 			checkSame(t, fmt.Sprint(name, " through process ", process), again, first)
-			reused := &Request{Request: r, Key: journal.NewKey(name, []byte("another request"))}
+			reused := &Request{Request: r, Key: journal.NewIdempotencyKey(name, []byte("another request"))}
 			_, err := by.Shuffle(t.Context(), reused)
 			assert.ErrorIsf(t, err, journal.ErrKeyReused, "%s: another request with the key", name)
 		}
@@ -209,7 +209,7 @@ func TestRetryOfAShuffleIsReplayed(t *testing.T) {
 		lost := mustShuffle(t, d, keyed(name+" at once", r))
 		checkSame(t, name+" at the same moment", lost, won)
 		journaltest.Overtake(d.journal, func() { mustShuffle(t, other, keyed(name+" reused", plan.Request{Size: ptr(3)})) })
-		reused := &Request{Request: plan.Request{Size: ptr(3)}, Key: journal.NewKey(name+" reused", []byte("another request"))}
+		reused := &Request{Request: plan.Request{Size: ptr(3)}, Key: journal.NewIdempotencyKey(name+" reused", []byte("another request"))}
 		_, err := d.Shuffle(t.Context(), reused)
 		assert.ErrorIsf(t, err, journal.ErrKeyReused, "%s: another request with the key at the same moment", name)
 		assert.Equalf(t, before+2, s.Size(t), "%s: a retry at the same moment made a record", name)

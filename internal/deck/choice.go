@@ -25,7 +25,7 @@ type Preset struct {
 
 	// EachBy is in place of Each if the size depends on the number of hands. 0 if the game is not
 	// for so many.
-	EachBy []Step `json:"each_by,omitempty"`
+	EachBy []Row `json:"each_by,omitempty"`
 
 	// Players is the number of hands if a request gives none, with default parameters; 0 if it has
 	// to give one.
@@ -145,11 +145,11 @@ type Parameter struct {
 // does not exceed.
 type Table struct {
 	Parameter string `json:"parameter"`
-	Steps     []Step `json:"steps"`
+	Steps     []Row  `json:"steps"`
 }
 
-// A Step is one row of a [Table].
-type Step struct {
+// A Row is one row of a [Table].
+type Row struct {
 	UpTo  int `json:"up_to"`
 	Value int `json:"value"`
 }
@@ -213,7 +213,7 @@ func (p Parameter) defaultUnder(earlier map[string]int) int {
 }
 
 // valueOf returns the value of the first step that a number does not exceed.
-func valueOf(steps []Step, number, otherwise int) int {
+func valueOf(steps []Row, number, otherwise int) int {
 	for _, s := range steps {
 		if number <= s.UpTo {
 			return s.Value

@@ -75,7 +75,7 @@ func nameOf(c *liveshoes.Card) string {
 }
 
 // setItems makes r a request for copies of the codes as items.
-func setItems(r *liveshoes.Request, codes []string, copies uint64) {
+func setItems(r *liveshoes.NewShoe, codes []string, copies uint64) {
 	for range copies {
 		for _, code := range codes {
 			r.Items = append(r.Items, `"`+code+`"`)
@@ -119,7 +119,7 @@ func makeupOf(s *liveshoes.Shoe) makeup {
 		if rest > 0 {
 			continue
 		}
-		var all liveshoes.Request
+		var all liveshoes.NewShoe
 		setItems(&all, codes, copies)
 		if audit.ItemsInput(all.Request.Items.Digest) == s.First.Statement.Input {
 			return makeup{true, withJokers, copies}

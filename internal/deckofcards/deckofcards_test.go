@@ -340,7 +340,7 @@ func TestDecksExpire(t *testing.T) {
 func TestShoesOfTheServiceAreDecks(t *testing.T) {
 	s := newSite(t)
 	five := uint64(5)
-	for r, want := range map[*liveshoes.Request]int{
+	for r, want := range map[*liveshoes.NewShoe]int{
 		shoeOf(plan.Request{Deck: "standard54"}):                   200,
 		shoeOf(plan.Request{Deck: "mahjong136"}):                   404,
 		withExpiry(shoeOf(plan.Request{Size: &five}), lifetime):    404,
@@ -353,13 +353,13 @@ func TestShoesOfTheServiceAreDecks(t *testing.T) {
 	}
 }
 
-func withExpiry(r *liveshoes.Request, expires time.Duration) *liveshoes.Request {
+func withExpiry(r *liveshoes.NewShoe, expires time.Duration) *liveshoes.NewShoe {
 	r.Expires = expires
 	return r
 }
 
-func shoeOf(r plan.Request, items ...string) *liveshoes.Request {
-	return &liveshoes.Request{Request: dealer.Request{Request: r}, Items: items}
+func shoeOf(r plan.Request, items ...string) *liveshoes.NewShoe {
+	return &liveshoes.NewShoe{Request: dealer.Request{Request: r}, Items: items}
 }
 
 // A retry with the same key gets the same cards and draws no others.

@@ -68,8 +68,8 @@ func (q *request) create(shuffled bool) (*answer, error) {
 }
 
 // newRequest returns a request for a deck with this API's lifetime.
-func newRequest(shuffled bool) *liveshoes.Request {
-	r := &liveshoes.Request{TTL: lifetime}
+func newRequest(shuffled bool) *liveshoes.NewShoe {
+	r := &liveshoes.NewShoe{TTL: lifetime}
 	if !shuffled {
 		r.Draw = new(uint64)
 	}
@@ -78,7 +78,7 @@ func newRequest(shuffled bool) *liveshoes.Request {
 
 // whole returns a request for a full deck. A shuffled one is of a deck type; an unshuffled one is
 // of items, because this API orders cards differently.
-func whole(m makeup, shuffled bool) *liveshoes.Request {
+func whole(m makeup, shuffled bool) *liveshoes.NewShoe {
 	r := newRequest(shuffled)
 	switch {
 	case !shuffled:
@@ -92,7 +92,7 @@ func whole(m makeup, shuffled bool) *liveshoes.Request {
 }
 
 // partial returns a request for a deck of the named cards.
-func partial(named []string, withJokers bool, copies uint64, shuffled bool) (*liveshoes.Request, error) {
+func partial(named []string, withJokers bool, copies uint64, shuffled bool) (*liveshoes.NewShoe, error) {
 	codes := slices.DeleteFunc(slices.Clone(named), func(code string) bool { return !withJokers && places[code] >= plain })
 	switch n := uint64(len(codes)); {
 	case n == 0:
@@ -130,7 +130,7 @@ func (q *request) reset() (*liveshoes.Result, error) {
 		return nil, err
 	}
 	var was makeup
-	var replacement *liveshoes.Request
+	var replacement *liveshoes.NewShoe
 	result, err := q.update(func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		was = makeupOf(s)
 		withJokers, said := q.flag("jokers_enabled")

@@ -34,16 +34,16 @@ const maxBody = 64 << 10
 type request struct {
 	ctx    context.Context
 	log    services.Call
-	id     uuid.UUID         // of the deck; Nil if the path has no valid deck_id
-	pile   string            // name of the pile in the path; empty for none
-	place  shoe.Place        // of the pile
-	end    shoe.End          // where cards are drawn
-	values map[string]string // parameters of query and body
-	cards  []string          // the known codes in the parameter cards
-	named  bool              // cards was given
-	base   string            // of picture URLs: scheme, host and log prefix
-	key    *journal.Key      // identifies retries; nil without an Idempotency-Key
-	keyFor func(part string) *journal.Key
+	id     uuid.UUID               // of the deck; Nil if the path has no valid deck_id
+	pile   string                  // name of the pile in the path; empty for none
+	place  shoe.Place              // of the pile
+	end    shoe.End                // where cards are drawn
+	values map[string]string       // parameters of query and body
+	cards  []string                // the known codes in the parameter cards
+	named  bool                    // cards was given
+	base   string                  // of picture URLs: scheme, host and log prefix
+	key    *journal.IdempotencyKey // identifies retries; nil without an Idempotency-Key
+	keyFor func(part string) *journal.IdempotencyKey
 }
 
 // read reads a request with its body. It charges the lease for both, and for the cards that the
@@ -76,12 +76,12 @@ func read(w http.ResponseWriter, r *http.Request, log services.Call, lease *budg
 	if err := q.readCards(); err != nil {
 		return nil, err
 	}
-	q.keyFor = func(part string) *journal.Key {
+	q.keyFor = func(part string) *journal.IdempotencyKey {
 		key, ok := journal.ParseKey(r.Header.Values("Idempotency-Key"))
 		if !ok { // or malformed: clients of the original service do not know the header
 			return nil
 		}
-		return journal.NewKey(key+part, []byte(r.Method+" "+r.RequestURI+"\n"), body).By(log.Caller)
+		return journal.NewIdempotencyKey(key+part, []byte(r.Method+" "+r.RequestURI+"\n"), body).By(log.Caller)
 	}
 	q.key = q.keyFor("")
 	return q, nil

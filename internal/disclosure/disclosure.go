@@ -41,8 +41,8 @@ type Service struct {
 // New returns a service over a journal. The rules know the records' decks.
 func New(j *journal.Journal, rules *plan.Rules) *Service { return &Service{journal: j, rules: rules} }
 
-// An Audit is the public part of a record.
-type Audit struct {
+// A PublicRecord is the public part of a record.
+type PublicRecord struct {
 	ID       uuid.UUID
 	LogIndex uint64
 	Record   []byte   // the exact bytes
@@ -50,7 +50,7 @@ type Audit struct {
 }
 
 // Audit returns the record with an id. The error is [ledger.ErrNotFound] or another ledger error.
-func (s *Service) Audit(ctx context.Context, id uuid.UUID) (*Audit, error) {
+func (s *Service) Audit(ctx context.Context, id uuid.UUID) (*PublicRecord, error) {
 	stored, err := s.journal.ByID(ctx, id)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ var pages = semaphore.NewWeighted(4)
 // Audits returns at most limit records of a reference in the order of the service's log, or of an
 // earlier one, starting at a log index. It calls reserve with each before it reads further. A
 // record with its sidecar may take 300 KiB while it is read, so few are read together.
-func (s *Service) Audits(ctx context.Context, log *ledger.Log, reference string, from uint64, limit int, reserve func(*Audit) error) (audits []*Audit, err error) {
+func (s *Service) Audits(ctx context.Context, log *ledger.Log, reference string, from uint64, limit int, reserve func(*PublicRecord) error) (audits []*PublicRecord, err error) {
 	if err := pages.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
@@ -86,8 +86,8 @@ func (s *Service) Audits(ctx context.Context, log *ledger.Log, reference string,
 }
 
 // show returns a record, with its seed if that is public and was not forgotten.
-func (s *Service) show(ctx context.Context, stored *journal.Stored) (*Audit, error) {
-	a := &Audit{ID: stored.ID, LogIndex: stored.Index, Record: stored.Bytes}
+func (s *Service) show(ctx context.Context, stored *journal.StoredRecord) (*PublicRecord, error) {
+	a := &PublicRecord{ID: stored.ID, LogIndex: stored.Index, Record: stored.Bytes}
 	public, err := s.isPublic(ctx, stored)
 	if err != nil || !public {
 		return a, err
@@ -100,7 +100,7 @@ func (s *Service) show(ctx context.Context, stored *journal.Stored) (*Audit, err
 
 // isPublic reports whether a record's seed is public. The seed of a random draw from a shoe always
 // is, since the record lists the drawn positions anyway.
-func (s *Service) isPublic(ctx context.Context, stored *journal.Stored) (bool, error) {
+func (s *Service) isPublic(ctx context.Context, stored *journal.StoredRecord) (bool, error) {
 	switch {
 	case stored.Kind == audit.KindShoe:
 		return s.isClosed(ctx, stored.ID)
@@ -133,12 +133,12 @@ func (s *Service) isClosed(ctx context.Context, first uuid.UUID) (bool, error) {
 // Reveal makes a shuffle's seed public for good. The caller proves the right to do so by sending
 // the seed. It appends a record; further reveals change nothing. The key may be nil. The error is
 // [ErrWrongSeed], [ErrNoSeed], [journal.ErrInFlight], [journal.ErrKeyReused] or a ledger error.
-func (s *Service) Reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, key *journal.Key) (*Audit, error) {
-	reveal := func() (*Audit, error) { return s.reveal(ctx, id, seed, key) }
-	return journal.Once(ctx, s.journal, key, func(*journal.Stored) (*Audit, error) { return reveal() }, reveal)
+func (s *Service) Reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, key *journal.IdempotencyKey) (*PublicRecord, error) {
+	reveal := func() (*PublicRecord, error) { return s.reveal(ctx, id, seed, key) }
+	return journal.Once(ctx, s.journal, key, func(*journal.StoredRecord) (*PublicRecord, error) { return reveal() }, reveal)
 }
 
-func (s *Service) reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, key *journal.Key) (*Audit, error) {
+func (s *Service) reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, key *journal.IdempotencyKey) (*PublicRecord, error) {
 	stored, err := s.journal.ByID(ctx, id)
 	switch {
 	case err != nil:
@@ -159,17 +159,17 @@ func (s *Service) reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, key *
 	if err != nil {
 		return nil, err
 	}
-	return &Audit{ID: stored.ID, LogIndex: stored.Index, Record: stored.Bytes, Seed: seed}, nil
+	return &PublicRecord{ID: stored.ID, LogIndex: stored.Index, Record: stored.Bytes, Seed: seed}, nil
 }
 
 // publish logs that a seed is public, if no process has done so.
-func (s *Service) publish(ctx context.Context, stored *journal.Stored, key *journal.Key) error {
+func (s *Service) publish(ctx context.Context, stored *journal.StoredRecord, key *journal.IdempotencyKey) error {
 	public, err := s.isPublic(ctx, stored)
 	if err != nil || public {
 		return err
 	}
 	claim := journal.RevealClaim(stored.ID)
-	err = s.journal.AppendNew(ctx, &journal.Entry{
+	err = s.journal.AppendNew(ctx, &journal.Addition{
 		Record:    &audit.Record{Kind: audit.KindReveal, AuditID: stored.ID, Commitment: stored.Commitment},
 		Reference: stored.Reference,
 		Sidecar:   journal.Sidecar{Key: key}, Claims: []ledger.Claim{{Name: claim}},

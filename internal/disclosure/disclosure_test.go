@@ -145,7 +145,7 @@ func TestUnknownRecordsAreNotFound(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 // unlimited lets a page take any memory.
-func unlimited(*disclosure.Audit) error { return nil }
+func unlimited(*disclosure.PublicRecord) error { return nil }
 
 // TestAuditsArePaged lists in pages of more records than are read together, and in one that has too
 // little memory.
@@ -171,7 +171,7 @@ func TestAuditsArePaged(t *testing.T) {
 	}
 	assert.Equal(t, want, got)
 	left := 20
-	_, err := s.Audits(t.Context(), s.journal.Log, "game", 0, 40, func(*disclosure.Audit) error {
+	_, err := s.Audits(t.Context(), s.journal.Log, "game", 0, 40, func(*disclosure.PublicRecord) error {
 		if left--; left < 0 {
 			return budget.ErrFull
 		}
@@ -184,12 +184,12 @@ func TestRetryOfARevealIsReplayed(t *testing.T) {
 	s := newService(t)
 	one, two := s.shuffle(t, plan.Request{Size: ptr(5)}), s.shuffle(t, plan.Request{Size: ptr(5)})
 	for _, by := range []*service{s, s, newServiceOn(t, s.store)} {
-		a, err := by.Reveal(t.Context(), one.ID, one.Statement.Seed, journal.NewKey("key", []byte("one")))
+		a, err := by.Reveal(t.Context(), one.ID, one.Statement.Seed, journal.NewIdempotencyKey("key", []byte("one")))
 		if err != nil || !bytes.Equal(a.Seed, one.Statement.Seed) || s.store.Size(t) != 3 {
 			t.Errorf("the reveal is %+v, %v, with %d records", a, err, s.store.Size(t))
 		}
 	}
-	_, err := s.Reveal(t.Context(), two.ID, two.Statement.Seed, journal.NewKey("key", []byte("two")))
+	_, err := s.Reveal(t.Context(), two.ID, two.Statement.Seed, journal.NewIdempotencyKey("key", []byte("two")))
 	assert.ErrorIs(t, err, journal.ErrKeyReused, "another reveal with the key")
 	if a, err := s.Audit(t.Context(), two.ID); err != nil || a.Seed != nil {
 		t.Errorf("it revealed %+v, %v", a, err)
@@ -212,7 +212,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 		public := s.shuffle(t, plan.Request{Deck: "standard52", Reference: "now", RevealNow: true})
 		secret := s.shuffle(t, plan.Request{Deck: "standard52", Reference: "secret"})
 		later, reveal := s.revealed(t, "later")
-		s.store.Tamper = func(e *ledger.Stored) {
+		s.store.Tamper = func(e *ledger.StoredEntry) {
 			if e.ID != reveal {
 				e.Sidecar = v.damage(slices.Clone(e.Sidecar))
 			}
@@ -252,7 +252,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 func TestRevealIsDecidedByTheCommitment(t *testing.T) {
 	s := newService(t)
 	made, other := s.shuffle(t, plan.Request{Deck: "standard52"}), s.shuffle(t, plan.Request{Deck: "standard52"})
-	s.store.Tamper = func(e *ledger.Stored) { e.Sidecar = slices.Clone(other.Statement.Seed) }
+	s.store.Tamper = func(e *ledger.StoredEntry) { e.Sidecar = slices.Clone(other.Statement.Seed) }
 	if _, err := s.Reveal(t.Context(), made.ID, other.Statement.Seed, nil); !errors.Is(err, disclosure.ErrWrongSeed) {
 		t.Errorf("revealing with the seed that was put in: %v", err)
 	}

@@ -31,7 +31,7 @@ func (s *Service) Prove(ctx context.Context, id uuid.UUID, witnessed bool) (*pro
 	return s.prove(ctx, stored)
 }
 
-func (s *Service) prove(ctx context.Context, stored *journal.Stored) (*prooffile.File, error) {
+func (s *Service) prove(ctx context.Context, stored *journal.StoredRecord) (*prooffile.File, error) {
 	log := stored.Log()
 	inclusion, err := log.Prove(ctx, stored.Index)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, witnessed bool, l
 
 // history returns a shoe's first record, and the log indexes of all its records in order. It follows
 // the previous indexes in the sidecars, starting from the record that holds the shoe's claim.
-func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) (first *journal.Stored, indexes []uint64, err error) {
+func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) (first *journal.StoredRecord, indexes []uint64, err error) {
 	first, stored, err := s.journal.EndsOfShoe(ctx, id)
 	if err != nil {
 		return nil, nil, err
@@ -149,7 +149,7 @@ func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) (fir
 // commitment, if it used one. Once the seed is public, it also returns the first positions of the
 // replayed orders, which are the cards. The error is [ErrNoSeed], a ledger error or an error of
 // limits.
-func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64, limits Limits) (*Audit, *audit.Verification, error) {
+func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64, limits Limits) (*PublicRecord, *audit.Verification, error) {
 	stored, err := s.journal.ByID(ctx, id)
 	if err != nil {
 		return nil, nil, err
@@ -208,7 +208,7 @@ func addStep(ctx context.Context, v *audit.Verification, name string, err error)
 }
 
 // checkUse checks that a shuffle agrees with its commitment.
-func (s *Service) checkUse(ctx context.Context, stored *journal.Stored) error {
+func (s *Service) checkUse(ctx context.Context, stored *journal.StoredRecord) error {
 	commitment, err := stored.ByID(ctx, stored.CommitmentID)
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func (s *Service) checkUse(ctx context.Context, stored *journal.Stored) error {
 }
 
 // checkRoot seals a record's cards again and compares the root.
-func (s *Service) checkRoot(ctx context.Context, stored *journal.Stored, seed rng.Seed) error {
+func (s *Service) checkRoot(ctx context.Context, stored *journal.StoredRecord, seed rng.Seed) error {
 	first, err := stored.FirstOfShoe(ctx)
 	if err != nil {
 		return err

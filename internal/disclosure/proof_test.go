@@ -53,17 +53,17 @@ func TestProve(t *testing.T) {
 
 	_, err = s.Prove(t.Context(), uuid.New(), false)
 	assert.ErrorIs(t, err, ledger.ErrNotFound, "proving an unknown record")
-	s.store.Tamper = func(e *ledger.Stored) { e.Index = 1 }
+	s.store.Tamper = func(e *ledger.StoredEntry) { e.Index = 1 }
 	_, err = s.Prove(t.Context(), secret.ID, false)
 	assert.ErrorIs(t, err, ledger.ErrCorrupt, "proving a record that is stored under the index of another")
-	s.store.Tamper = func(e *ledger.Stored) {
+	s.store.Tamper = func(e *ledger.StoredEntry) {
 		e.Record = bytes.Replace(e.Record, []byte(`"size":9`), []byte(`"size":8`), 1)
 		// The stored leaf hash differs from the tree's.
 		e.Hash = tlog.RecordHash(e.Record)
 	}
 	_, err = s.Prove(t.Context(), secret.ID, false)
 	assert.ErrorIs(t, err, ledger.ErrCorrupt, "proving a record that was changed along with its hash")
-	s.store.Tamper = func(e *ledger.Stored) { e.Record = e.Record[1:] }
+	s.store.Tamper = func(e *ledger.StoredEntry) { e.Record = e.Record[1:] }
 	_, err = s.Prove(t.Context(), secret.ID, false)
 	assert.ErrorIs(t, err, ledger.ErrCorrupt, "proving a record that was changed")
 }
@@ -109,14 +109,14 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 	}
 	check(true, "the commitment "+c.ID.String()+" is earlier in the same log")
 	last := s.shuffle(t, plan.Request{Size: ptr(5)})
-	s.store.Tamper = func(e *ledger.Stored) {
+	s.store.Tamper = func(e *ledger.StoredEntry) {
 		if e.ID == c.ID {
 			e.Index = last.LogIndex
 		}
 	}
 	check(false, "which is not before this one")
 	ctx, cancel := context.WithCancel(t.Context())
-	s.store.Tamper = func(e *ledger.Stored) {
+	s.store.Tamper = func(e *ledger.StoredEntry) {
 		if e.ID == c.ID {
 			cancel() // the caller leaves
 		}
@@ -128,7 +128,7 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 // create makes a shoe of a deck.
 func (s *service) create(t *testing.T, r plan.Request) *liveshoes.Result {
 	t.Helper()
-	made, err := s.shoes.Create(t.Context(), &liveshoes.Request{Request: dealer.Request{Request: r}})
+	made, err := s.shoes.Create(t.Context(), &liveshoes.NewShoe{Request: dealer.Request{Request: r}})
 	require.NoError(t, err)
 	return made
 }
@@ -232,7 +232,7 @@ func (s *service) forge(t *testing.T, id uuid.UUID, claim ledger.Claim, change f
 	if claim.Name == "" {
 		claim.Name = journal.ShoeClaim(forged.ID)
 	}
-	_, err = s.journal.Append(t.Context(), &journal.Entry{Record: &forged, Sidecar: *sidecar, Claims: []ledger.Claim{claim}})
+	_, err = s.journal.Append(t.Context(), &journal.Addition{Record: &forged, Sidecar: *sidecar, Claims: []ledger.Claim{claim}})
 	require.NoError(t, err)
 	return forged.ID
 }
@@ -267,14 +267,14 @@ func TestProveShoeGoesThroughItsRecords(t *testing.T) {
 
 func TestProveShoeFollowsAReplacement(t *testing.T) {
 	s := newService(t)
-	key := journal.NewKey("key")
-	made, err := s.shoes.Create(t.Context(), &liveshoes.Request{Request: dealer.Request{Request: plan.Request{Deck: "standard52"}, Key: key}})
+	key := journal.NewIdempotencyKey("key")
+	made, err := s.shoes.Create(t.Context(), &liveshoes.NewShoe{Request: dealer.Request{Request: plan.Request{Deck: "standard52"}, Key: key}})
 	require.NoError(t, err)
 	id := made.Shoe.ID
 	var replacement *liveshoes.Result
-	s.store.Tamper = func(*ledger.Stored) { // after the lookup of the first record
+	s.store.Tamper = func(*ledger.StoredEntry) { // after the lookup of the first record
 		s.store.Tamper = nil
-		replacement, err = s.shoes.Replace(t.Context(), id, &liveshoes.Request{Request: dealer.Request{Request: plan.Request{Deck: "standard54"}}})
+		replacement, err = s.shoes.Replace(t.Context(), id, &liveshoes.NewShoe{Request: dealer.Request{Request: plan.Request{Deck: "standard54"}}})
 		assert.NoError(t, err)
 	}
 	if got, err := s.provenOf(t, id); err != nil || !slices.Equal(got, []uuid.UUID{replacement.AuditID}) {

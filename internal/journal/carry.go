@@ -60,7 +60,7 @@ func (j *Journal) Carry(ctx context.Context) error {
 }
 
 // CarryCommitment returns a commitment's record in this log, to which it copies an unused one.
-func (j *Journal) CarryCommitment(ctx context.Context, s *Stored) (*Stored, error) {
+func (j *Journal) CarryCommitment(ctx context.Context, s *StoredRecord) (*StoredRecord, error) {
 	if s.log == j.Log {
 		return s, nil
 	}
@@ -86,7 +86,7 @@ func (j *Journal) CarryShoe(ctx context.Context, id uuid.UUID) error {
 
 // carry copies a commitment or all records of a shoe, given the record that holds its claim. A book
 // ends with its log, so that each of its rounds is proven from the log that has the book.
-func (j *Journal) carry(ctx context.Context, holder *Stored) error {
+func (j *Journal) carry(ctx context.Context, holder *StoredRecord) error {
 	if holder.log == j.Log || holder.Count > 0 {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (j *Journal) carry(ctx context.Context, holder *Stored) error {
 				state.Seals[k] = places[index]
 			}
 		}
-		entries[i] = (&Entry{Record: s.Record, Reference: s.Reference, Sidecar: *sidecar}).encode()
+		entries[i] = (&Addition{Record: s.Record, Reference: s.Reference, Sidecar: *sidecar}).encode()
 		entries[i].Copied = true
 		for _, c := range s.claims(sidecar) { // later ones win
 			c.Taken = false
@@ -130,7 +130,7 @@ func (j *Journal) carry(ctx context.Context, holder *Stored) error {
 
 // recordsUpTo returns a commitment's record; or all records of a shoe in their order, given the last one,
 // after the commitment that it used.
-func (j *Journal) recordsUpTo(ctx context.Context, last *Stored) (list []*Stored, err error) {
+func (j *Journal) recordsUpTo(ctx context.Context, last *StoredRecord) (list []*StoredRecord, err error) {
 	for s := last; ; {
 		list = append(list, s)
 		switch {
@@ -149,7 +149,7 @@ func (j *Journal) recordsUpTo(ctx context.Context, last *Stored) (list []*Stored
 }
 
 // Previous returns the record of a shoe before one that changed it. The error is a ledger error.
-func (j *Journal) Previous(ctx context.Context, s *Stored) (*Stored, error) {
+func (j *Journal) Previous(ctx context.Context, s *StoredRecord) (*StoredRecord, error) {
 	sidecar, err := j.Sidecar(s)
 	if err != nil {
 		return nil, err

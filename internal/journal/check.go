@@ -15,7 +15,7 @@ import (
 type Checker struct {
 	// Decrypt returns an entry's sidecar. If it is nil, the checker skips seeds, idempotency keys
 	// and shoe states.
-	Decrypt func(*ledger.Stored) ([]byte, error)
+	Decrypt func(*ledger.StoredEntry) ([]byte, error)
 }
 
 // Unchecked returns the prefix of the claims that cannot be checked, which are idempotency keys if
@@ -34,7 +34,7 @@ func (c *Checker) Unchecked() string {
 // It checks the id, the reference of a record with a statement, that only the right records have a
 // seed and the seed opens the commitment, and that a shuffle agrees with the commitment it used. It
 // does not check the references of reveals and voids, which repeat another record's.
-func (c *Checker) Visit(e *ledger.Stored) (v ledger.Visited, err error) {
+func (c *Checker) Visit(e *ledger.StoredEntry) (v ledger.Visited, err error) {
 	s, err := parse(e, nil)
 	if err != nil {
 		return v, err
@@ -58,7 +58,7 @@ func (c *Checker) Visit(e *ledger.Stored) (v ledger.Visited, err error) {
 
 // claims returns the claims that a record began or took, besides its key's. sidecar is nil without
 // Decrypt.
-func (s *Stored) claims(sidecar *Sidecar) (claims []ledger.Claim) {
+func (s *StoredRecord) claims(sidecar *Sidecar) (claims []ledger.Claim) {
 	add := func(claim ledger.Claim) { claims = append(claims, claim) }
 	if s.UsesCommitment() {
 		add(ledger.Claim{Name: CommitmentClaim(s.CommitmentID), Taken: true, Unchanged: !s.EndsCommitment()})
@@ -82,7 +82,7 @@ func (s *Stored) claims(sidecar *Sidecar) (claims []ledger.Claim) {
 }
 
 // check checks an entry without other entries. sidecar is nil without Decrypt.
-func (s *Stored) check(sidecar *Sidecar) error {
+func (s *StoredRecord) check(sidecar *Sidecar) error {
 	if s.ID != s.entry.ID {
 		return corrupt(s, "is stored under another id")
 	}
@@ -106,7 +106,7 @@ func (s *Stored) check(sidecar *Sidecar) error {
 }
 
 // shoeClaims returns the claims that a shoe's record began or took. sidecar is nil without Decrypt.
-func (s *Stored) shoeClaims(sidecar *Sidecar) (claims []ledger.Claim) {
+func (s *StoredRecord) shoeClaims(sidecar *Sidecar) (claims []ledger.Claim) {
 	begins, first := s.Kind == audit.KindShoe, s.AuditID
 	if begins {
 		first = s.ID
@@ -134,7 +134,7 @@ func (s *Stored) shoeClaims(sidecar *Sidecar) (claims []ledger.Claim) {
 }
 
 // checkFirstOfShoe checks the first record of the shoe that the record changed. It may be nil.
-func (s *Stored) checkFirstOfShoe(first *ledger.Stored) error {
+func (s *StoredRecord) checkFirstOfShoe(first *ledger.StoredEntry) error {
 	switch {
 	case first == nil:
 		return corrupt(s, "changes a shoe that is not in the log")
@@ -145,7 +145,7 @@ func (s *Stored) checkFirstOfShoe(first *ledger.Stored) error {
 }
 
 // checkCommitment checks that a shuffle agrees with the commitment it used, which may be nil.
-func (s *Stored) checkCommitment(entry *ledger.Stored) error {
+func (s *StoredRecord) checkCommitment(entry *ledger.StoredEntry) error {
 	if entry == nil {
 		return corrupt(s, "used a commitment that is not in the log")
 	}
@@ -162,7 +162,7 @@ func (s *Stored) checkCommitment(entry *ledger.Stored) error {
 // Void is the status of the claim on a commitment that was not used in time.
 const Void = "void"
 
-func corrupt(s *Stored, format string, args ...any) error {
+func corrupt(s *StoredRecord, format string, args ...any) error {
 	return fmt.Errorf("%w: record %d "+format, append([]any{ledger.ErrCorrupt, s.Index}, args...)...)
 }
 
@@ -181,7 +181,7 @@ func (s *ShoeState) Claim(first uuid.UUID) ledger.Claim {
 }
 
 // sidecar returns the decrypted sidecar, or nil without Decrypt.
-func (c *Checker) sidecar(s *Stored) (*Sidecar, error) {
+func (c *Checker) sidecar(s *StoredRecord) (*Sidecar, error) {
 	if c.Decrypt == nil {
 		return nil, nil
 	}

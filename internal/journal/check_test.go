@@ -25,11 +25,11 @@ import (
 )
 
 // entry returns a record's entry and its decrypted sidecar.
-func entry(t *testing.T, s *journaltest.Store, j *journal.Journal, id uuid.UUID) *ledger.Stored {
+func entry(t *testing.T, s *journaltest.Store, j *journal.Journal, id uuid.UUID) *ledger.StoredEntry {
 	t.Helper()
 	list, err := s.Select(t.Context(), ledger.Range(0, 1000))
 	require.NoError(t, err)
-	at := slices.IndexFunc(list, func(e ledger.Stored) bool { return e.ID == id })
+	at := slices.IndexFunc(list, func(e ledger.StoredEntry) bool { return e.ID == id })
 	require.Truef(t, at >= 0, "there is no record %s", id)
 	list[at].Sidecar, err = j.Log.Sidecar(&list[at])
 	require.NoError(t, err)
@@ -38,11 +38,11 @@ func entry(t *testing.T, s *journaltest.Store, j *journal.Journal, id uuid.UUID)
 
 // checkers returns a checker with Decrypt and one without.
 func checkers() (whole, blind *journal.Checker) {
-	return &journal.Checker{Decrypt: func(e *ledger.Stored) ([]byte, error) { return e.Sidecar, nil }}, &journal.Checker{}
+	return &journal.Checker{Decrypt: func(e *ledger.StoredEntry) ([]byte, error) { return e.Sidecar, nil }}, &journal.Checker{}
 }
 
 // visit visits an entry and checks the one that it builds on.
-func visit(t *testing.T, s *journaltest.Store, c *journal.Checker, e *ledger.Stored) ([]ledger.Claim, error) {
+func visit(t *testing.T, s *journaltest.Store, c *journal.Checker, e *ledger.StoredEntry) ([]ledger.Claim, error) {
 	t.Helper()
 	v, err := c.Visit(e)
 	if err == nil && v.Origin != uuid.Nil {
@@ -85,7 +85,7 @@ type damage struct {
 	name, detail string // the change, and part of the error
 	id           uuid.UUID
 	hidden       bool // only the sidecar reveals it
-	do           func(*ledger.Stored)
+	do           func(*ledger.StoredEntry)
 }
 
 // checkDamages checks that each damage is found.
@@ -124,7 +124,7 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 		require.NoError(t, err)
 		return made, reveal.ID
 	}
-	commit := func(by *dealer.Dealer, key *journal.Key) *dealer.Commitment {
+	commit := func(by *dealer.Dealer, key *journal.IdempotencyKey) *dealer.Commitment {
 		t.Helper()
 		c, err := by.Commit(t.Context(), &dealer.Request{Request: plan.Request{Size: &size, Reference: "committed"}, Key: key})
 		require.NoError(t, err)
@@ -133,8 +133,8 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 	first, firstReveal := revealed("table 1")
 	second, secondReveal := revealed("table 2")
 	public := shuffle(dealer.Request{Request: plan.Request{Size: &size, RevealNow: true}})
-	keyed := shuffle(dealer.Request{Request: plan.Request{Size: &size}, Key: journal.NewKey("key", []byte("request"))})
-	open, used := commit(d, nil), commit(d, journal.NewKey("commit"))
+	keyed := shuffle(dealer.Request{Request: plan.Request{Size: &size}, Key: journal.NewIdempotencyKey("key", []byte("request"))})
+	open, used := commit(d, nil), commit(d, journal.NewIdempotencyKey("commit"))
 	use := shuffle(dealer.Request{Request: plan.Request{CommitmentID: used.ID, ClientSeed: "late"}})
 	hurried := dealer.New(j, rules, dealer.Options{Deadline: time.Microsecond})
 	void := commit(hurried, nil)
@@ -159,35 +159,35 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 		void.ID:         {{Name: "commitment " + void.ID.String(), Due: void.Deadline.UnixMicro()}},
 		voided.ClosedBy: {{Name: "commitment " + void.ID.String(), Taken: true, Status: "void"}},
 	})
-	sidecar := func(b []byte) func(*ledger.Stored) { return func(e *ledger.Stored) { e.Sidecar = b } }
-	replace := func(old, replacement string) func(*ledger.Stored) {
-		return func(e *ledger.Stored) { e.Record = bytes.Replace(e.Record, []byte(old), []byte(replacement), 1) }
+	sidecar := func(b []byte) func(*ledger.StoredEntry) { return func(e *ledger.StoredEntry) { e.Sidecar = b } }
+	replace := func(old, replacement string) func(*ledger.StoredEntry) {
+		return func(e *ledger.StoredEntry) { e.Record = bytes.Replace(e.Record, []byte(old), []byte(replacement), 1) }
 	}
 	checkDamages(t, s, j, []damage{
-		{"another id", "under another id", first.ID, false, func(e *ledger.Stored) { e.ID = second.ID }},
-		{"another reference", "under another reference", first.ID, false, func(e *ledger.Stored) { e.Reference = "table 2" }},
-		{"no reference", "under another reference", first.ID, false, func(e *ledger.Stored) { e.Reference = "" }},
-		{"a reference too many", "under another reference", public.ID, false, func(e *ledger.Stored) { e.Reference = "table 1" }},
-		{"a commitment's reference", "under another reference", open.ID, false, func(e *ledger.Stored) { e.Reference = "table 1" }},
+		{"another id", "under another id", first.ID, false, func(e *ledger.StoredEntry) { e.ID = second.ID }},
+		{"another reference", "under another reference", first.ID, false, func(e *ledger.StoredEntry) { e.Reference = "table 2" }},
+		{"no reference", "under another reference", first.ID, false, func(e *ledger.StoredEntry) { e.Reference = "" }},
+		{"a reference too many", "under another reference", public.ID, false, func(e *ledger.StoredEntry) { e.Reference = "table 1" }},
+		{"a commitment's reference", "under another reference", open.ID, false, func(e *ledger.StoredEntry) { e.Reference = "table 1" }},
 		{"another seed", "does not open", first.ID, true, sidecar(second.Statement.Seed)},
-		{"a bit of the seed", "does not open", first.ID, true, func(e *ledger.Stored) { e.Sidecar[len(e.Sidecar)-1] ^= 1 }},
-		{"half a seed", "does not open", first.ID, true, func(e *ledger.Stored) { e.Sidecar = e.Sidecar[:rng.BlockSize] }},
+		{"a bit of the seed", "does not open", first.ID, true, func(e *ledger.StoredEntry) { e.Sidecar[len(e.Sidecar)-1] ^= 1 }},
+		{"half a seed", "does not open", first.ID, true, func(e *ledger.StoredEntry) { e.Sidecar = e.Sidecar[:rng.BlockSize] }},
 		{"no seed", "does not open", first.ID, true, sidecar(nil)},
 		{"no public seed", "does not open", public.ID, true, sidecar(nil)},
 		{"a commitment without a seed", "does not open", open.ID, true, sidecar(nil)},
-		{"a byte too many", "the sidecar", first.ID, true, func(e *ledger.Stored) { e.Sidecar = append(e.Sidecar, 7) }},
-		{"two bytes too many", "the sidecar", first.ID, true, func(e *ledger.Stored) { e.Sidecar = append(e.Sidecar, 1, 1) }},
-		{"another reveal's id", "under another id", firstReveal, false, func(e *ledger.Stored) { e.ID = secondReveal }},
+		{"a byte too many", "the sidecar", first.ID, true, func(e *ledger.StoredEntry) { e.Sidecar = append(e.Sidecar, 7) }},
+		{"two bytes too many", "the sidecar", first.ID, true, func(e *ledger.StoredEntry) { e.Sidecar = append(e.Sidecar, 1, 1) }},
+		{"another reveal's id", "under another id", firstReveal, false, func(e *ledger.StoredEntry) { e.ID = secondReveal }},
 		{"a reveal with a seed", "has a seed", firstReveal, true, sidecar(first.Statement.Seed)},
 		{"a void with a seed", "has a seed", voided.ClosedBy, true, sidecar(first.Statement.Seed)},
 		{"a use with a seed", "has a seed", use.ID, true, sidecar(first.Statement.Seed)},
-		{"a use before its commitment", "does not agree with its commitment", use.ID, false, func(e *ledger.Stored) { e.Index = 0 }},
+		{"a use before its commitment", "does not agree with its commitment", use.ID, false, func(e *ledger.StoredEntry) { e.Index = 0 }},
 		{"a use of another commitment", "does not agree with its commitment", use.ID, false, replace(used.ID.String(), void.ID.String())},
 		{"a use of a shuffle", "does not agree with its commitment", use.ID, false, replace(used.ID.String(), first.ID.String())},
 		{"a use of nothing", "not in the log", use.ID, false, replace(used.ID.String(), strings.Repeat("0", 8)+used.ID.String()[8:])},
-		{"another record", "under another id", first.ID, false, func(e *ledger.Stored) { e.Record = entry(t, s, j, second.ID).Record }},
-		{"no record", "", first.ID, false, func(e *ledger.Stored) { e.Record = nil }},
-		{"a record cut short", "", first.ID, false, func(e *ledger.Stored) { e.Record = e.Record[:len(e.Record)-1] }},
+		{"another record", "under another id", first.ID, false, func(e *ledger.StoredEntry) { e.Record = entry(t, s, j, second.ID).Record }},
+		{"no record", "", first.ID, false, func(e *ledger.StoredEntry) { e.Record = nil }},
+		{"a record cut short", "", first.ID, false, func(e *ledger.StoredEntry) { e.Record = e.Record[:len(e.Record)-1] }},
 		{"a record of no kind", "", first.ID, false, replace(`"kind":"shuffle"`, `"kind":"joke"`)},
 	})
 }
@@ -198,7 +198,7 @@ func TestCheckerFindsWhatDoesNotAgreeWithAShoe(t *testing.T) {
 	service := liveshoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, liveshoes.Options{})
 	create := func(lifetime time.Duration) *liveshoes.Result {
 		t.Helper()
-		made, err := service.Create(t.Context(), &liveshoes.Request{Request: dealer.Request{Request: plan.Request{Deck: "standard52"}}, Expires: lifetime})
+		made, err := service.Create(t.Context(), &liveshoes.NewShoe{Request: dealer.Request{Request: plan.Request{Deck: "standard52"}}, Expires: lifetime})
 		require.NoError(t, err)
 		return made
 	}
@@ -227,23 +227,23 @@ func TestCheckerFindsWhatDoesNotAgreeWithAShoe(t *testing.T) {
 		closed.AuditID:   {{Name: journal.ShoeClaim(other.AuditID), Taken: true}},
 		expiring.AuditID: {{Name: journal.ShoeClaim(expiring.AuditID), Due: expiring.Shoe.Expires.UnixMicro()}, {Name: journal.OwnerClaim(expiring.Shoe.ID)}},
 	})
-	of := func(id uuid.UUID) func(*ledger.Stored) {
+	of := func(id uuid.UUID) func(*ledger.StoredEntry) {
 		sidecar := entry(t, s, j, id).Sidecar
-		return func(e *ledger.Stored) { e.Sidecar = sidecar }
+		return func(e *ledger.StoredEntry) { e.Sidecar = sidecar }
 	}
 	checkDamages(t, s, j, []damage{
 		{"the state of another version", "another version", drawn.AuditID, true, of(last.AuditID)},
 		{"the state of a first version", "another version", drawn.AuditID, true, of(made.AuditID)},
-		{"no order of a sealing", "the order that it sealed", sealed.AuditID, true, func(e *ledger.Stored) {
+		{"no order of a sealing", "the order that it sealed", sealed.AuditID, true, func(e *ledger.StoredEntry) {
 			cut := e.Sidecar[bytes.Index(e.Sidecar, []byte(`,"order":[`)):]
 			cut = cut[:bytes.IndexByte(cut, ']')+1]
 			e.Sidecar = bytes.Replace(e.Sidecar, cut, bytes.Repeat([]byte(" "), len(cut)), 1)
 		}},
-		{"a seed cut off", "does not open", sealed.AuditID, true, func(e *ledger.Stored) { e.Sidecar = e.Sidecar[:len(e.Sidecar)-rng.BlockSize] }},
-		{"a draw with a seed", "has a seed", drawn.AuditID, true, func(e *ledger.Stored) { e.Sidecar = append(e.Sidecar, make([]byte, rng.BlockSize)...) }},
-		{"no state", "the sidecar", drawn.AuditID, true, func(e *ledger.Stored) { e.Sidecar = nil }},
-		{"a change before its shoe", "begins after it", drawn.AuditID, false, func(e *ledger.Stored) { e.Index = 0 }},
-		{"a change of no shoe", "not in the log", drawn.AuditID, false, func(e *ledger.Stored) {
+		{"a seed cut off", "does not open", sealed.AuditID, true, func(e *ledger.StoredEntry) { e.Sidecar = e.Sidecar[:len(e.Sidecar)-rng.BlockSize] }},
+		{"a draw with a seed", "has a seed", drawn.AuditID, true, func(e *ledger.StoredEntry) { e.Sidecar = append(e.Sidecar, make([]byte, rng.BlockSize)...) }},
+		{"no state", "the sidecar", drawn.AuditID, true, func(e *ledger.StoredEntry) { e.Sidecar = nil }},
+		{"a change before its shoe", "begins after it", drawn.AuditID, false, func(e *ledger.StoredEntry) { e.Index = 0 }},
+		{"a change of no shoe", "not in the log", drawn.AuditID, false, func(e *ledger.StoredEntry) {
 			e.Record = bytes.Replace(e.Record, []byte(made.AuditID.String()), []byte(strings.Repeat("0", 8)+made.AuditID.String()[8:]), 1)
 		}},
 	})

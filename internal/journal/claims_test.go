@@ -49,7 +49,7 @@ func appendDue(t *testing.T, j *journal.Journal, prefix string, n int, due time.
 	for i := range n {
 		wait.Go(func() {
 			claim := ledger.Claim{Name: fmt.Sprintf("%s%s %d", prefix, due, i), Due: at}
-			_, err := appendReveal(j, &journal.Entry{Claims: []ledger.Claim{claim}})
+			_, err := appendReveal(j, &journal.Addition{Claims: []ledger.Claim{claim}})
 			assert.NoError(t, err)
 		})
 	}
@@ -79,7 +79,7 @@ func TestExpireEndsEveryOverdueClaim(t *testing.T) {
 			return err
 		}
 		taken := ledger.Claim{Name: c.Name, Taken: true, From: holder.Index}
-		_, err = appendReveal(by, &journal.Entry{Claims: []ledger.Claim{taken}})
+		_, err = appendReveal(by, &journal.Addition{Claims: []ledger.Claim{taken}})
 		return err
 	}
 	var once, overload sync.Once

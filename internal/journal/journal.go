@@ -4,7 +4,7 @@
 // request's idempotency key and the shoe state. Record, sidecar and claims are written in one
 // transaction.
 //
-// Start with [Journal.Append], which writes an [Entry], and [Once], which makes a request
+// Start with [Journal.Append], which writes an [Addition], and [Once], which makes a request
 // idempotent by its key.
 package journal
 
@@ -43,8 +43,8 @@ func New(log *ledger.Log, random io.Reader, now func() time.Time) *Journal {
 	return &Journal{Log: log, Random: random, Now: now}
 }
 
-// An Entry is a record to append, with its sidecar and claims.
-type Entry struct {
+// An Addition is a record to append, with its sidecar and claims.
+type Addition struct {
 	Record    *audit.Record
 	Reference string // index key of the record; may be empty
 	Sidecar   Sidecar
@@ -52,14 +52,14 @@ type Entry struct {
 	Unique    bool           // reject if another attempt has the reference
 }
 
-// A Stored record is a record with its position in the log.
-type Stored struct {
+// A StoredRecord is a record with its position in the log.
+type StoredRecord struct {
 	*audit.Record
 	Index     uint64
 	Reference string
 	Bytes     []byte // the record's exact bytes in the log
 
-	entry *ledger.Stored
+	entry *ledger.StoredEntry
 	log   *ledger.Log
 }
 
@@ -100,7 +100,7 @@ const recordSize, hashSize = 1024, 2*sha256.Size + len(`"",`)
 // same reference.
 //
 // Like [ledger.Log.Append] it cannot be canceled; ctx only names the request (see [Observed]).
-func (j *Journal) Append(ctx context.Context, e *Entry) (index uint64, err error) {
+func (j *Journal) Append(ctx context.Context, e *Addition) (index uint64, err error) {
 	if j.TraceAppend != nil {
 		var end func(error)
 		ctx, end = j.TraceAppend(ctx)
@@ -116,7 +116,7 @@ func (j *Journal) Append(ctx context.Context, e *Entry) (index uint64, err error
 }
 
 // AppendNew identifies the entry's record and appends it. It fails like Append.
-func (j *Journal) AppendNew(ctx context.Context, e *Entry) error {
+func (j *Journal) AppendNew(ctx context.Context, e *Addition) error {
 	err := j.Identify(e.Record)
 	if err == nil {
 		_, err = j.Append(ctx, e)
@@ -125,7 +125,7 @@ func (j *Journal) AppendNew(ctx context.Context, e *Entry) error {
 }
 
 // encode returns the entry as the ledger takes it.
-func (e *Entry) encode() ledger.Entry {
+func (e *Addition) encode() ledger.Entry {
 	return ledger.Entry{
 		ID: e.Record.ID, Reference: e.Reference, Sidecar: e.Sidecar.encode(),
 		Claims: append(e.Claims, e.Sidecar.Key.claims()...),
@@ -136,7 +136,7 @@ func (e *Entry) encode() ledger.Entry {
 }
 
 // needs returns the version of the store that a record needs.
-func needs(r *audit.Record) ledger.Version {
+func needs(r *audit.Record) ledger.StoreVersion {
 	name, _ := r.To.Pile()
 	switch {
 	case r.Players != nil:
@@ -165,7 +165,7 @@ func needs(r *audit.Record) ledger.Version {
 // checkpoint, unless another process has recorded it.
 func (j *Journal) BeginLog(ctx context.Context, predecessor, checkpoint string) error {
 	record := &audit.Record{Kind: audit.KindLogBegin, Predecessor: predecessor, Checkpoint: checkpoint}
-	err := j.AppendNew(ctx, &Entry{Record: record, Claims: []ledger.Claim{{Name: beginClaim}}})
+	err := j.AppendNew(ctx, &Addition{Record: record, Claims: []ledger.Claim{{Name: beginClaim}}})
 	if errors.Is(err, ledger.ErrClaimed) {
 		return nil
 	}
@@ -175,7 +175,7 @@ func (j *Journal) BeginLog(ctx context.Context, predecessor, checkpoint string) 
 // EndLog records that the log ends, and which log follows, if any does. Nothing may be appended afterwards.
 func (j *Journal) EndLog(ctx context.Context, successor string) error {
 	record := &audit.Record{Kind: audit.KindLogEnd, Successor: successor}
-	return j.AppendNew(ctx, &Entry{Record: record, Claims: []ledger.Claim{{Name: ledger.EndClaim}}})
+	return j.AppendNew(ctx, &Addition{Record: record, Claims: []ledger.Claim{{Name: ledger.EndClaim}}})
 }
 
 // Neighbours returns the log's first record if it follows another log, and its last record if that
@@ -222,42 +222,44 @@ func observerOf(ctx context.Context) Observer {
 }
 
 // ByID returns the record with an id. The error is [ledger.ErrNotFound] or another ledger error.
-func (j *Journal) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
+func (j *Journal) ByID(ctx context.Context, id uuid.UUID) (*StoredRecord, error) {
 	return parse(j.Log.ByID(ctx, id))
 }
 
 // At returns the record at an index of the log that has another record. It fails like ByID.
-func (s *Stored) At(ctx context.Context, index uint64) (*Stored, error) {
+func (s *StoredRecord) At(ctx context.Context, index uint64) (*StoredRecord, error) {
 	return parse(s.log.At(ctx, index))
 }
 
 // ByID returns the record with an id in the log that has another record, or in one that this follows. It
 // fails like [Journal.ByID].
-func (s *Stored) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
+func (s *StoredRecord) ByID(ctx context.Context, id uuid.UUID) (*StoredRecord, error) {
 	return parse(s.log.ByID(ctx, id))
 }
 
 // Log returns the log that has the record: the journal's, or one that it follows.
-func (s *Stored) Log() *ledger.Log { return s.log }
+func (s *StoredRecord) Log() *ledger.Log { return s.log }
 
 // Public returns the record without its sidecar, to hold for longer.
-func (s *Stored) Public() *Stored {
-	return &Stored{s.Record, s.Index, s.Reference, s.Bytes, nil, s.log}
+func (s *StoredRecord) Public() *StoredRecord {
+	return &StoredRecord{s.Record, s.Index, s.Reference, s.Bytes, nil, s.log}
 }
 
 // IsEarlier reports whether the record is in a log that the journal's follows, which takes no more records.
-func (j *Journal) IsEarlier(s *Stored) bool { return s.log != j.Log }
+func (j *Journal) IsEarlier(s *StoredRecord) bool { return s.log != j.Log }
 
 // Draft returns a record of this log that is not written yet. Its index is to be set.
-func (j *Journal) Draft(record *audit.Record) *Stored { return &Stored{Record: record, log: j.Log} }
+func (j *Journal) Draft(record *audit.Record) *StoredRecord {
+	return &StoredRecord{Record: record, log: j.Log}
+}
 
 // ByClaim returns the record that holds a claim. It fails like ByID.
-func (j *Journal) ByClaim(ctx context.Context, claim string) (*Stored, error) {
+func (j *Journal) ByClaim(ctx context.Context, claim string) (*StoredRecord, error) {
 	return parse(j.Log.ByClaim(ctx, claim))
 }
 
 // Holder returns the record that holds a claim which was begun. The error is a ledger error.
-func (j *Journal) Holder(ctx context.Context, claim string) (*Stored, error) {
+func (j *Journal) Holder(ctx context.Context, claim string) (*StoredRecord, error) {
 	holder, err := j.ByClaim(ctx, claim)
 	if errors.Is(err, ledger.ErrNotFound) {
 		err = fmt.Errorf("%w: no record holds the claim %s", ledger.ErrCorrupt, claim)
@@ -270,7 +272,7 @@ var ErrNoShoe = errors.New("there is no such shoe")
 
 // FirstOfShoe returns the first record of the shoe with a secret id. The error is [ErrNoShoe] or a
 // ledger error.
-func (j *Journal) FirstOfShoe(ctx context.Context, id uuid.UUID) (*Stored, error) {
+func (j *Journal) FirstOfShoe(ctx context.Context, id uuid.UUID) (*StoredRecord, error) {
 	first, err := j.ByClaim(ctx, OwnerClaim(id))
 	if errors.Is(err, ledger.ErrNotFound) {
 		return nil, ErrNoShoe
@@ -279,7 +281,7 @@ func (j *Journal) FirstOfShoe(ctx context.Context, id uuid.UUID) (*Stored, error
 }
 
 // FirstOfShoe returns the first record of the shoe that the record begins or changes. It fails like ByID.
-func (s *Stored) FirstOfShoe(ctx context.Context) (*Stored, error) {
+func (s *StoredRecord) FirstOfShoe(ctx context.Context) (*StoredRecord, error) {
 	if s.Kind == audit.KindShoe {
 		return s, nil
 	}
@@ -288,14 +290,14 @@ func (s *Stored) FirstOfShoe(ctx context.Context) (*Stored, error) {
 
 // LastOfShoe returns the record that holds the claim on a shoe, named by its first record: its last
 // change, or the first record of the shoe that replaced it.
-func (j *Journal) LastOfShoe(ctx context.Context, first uuid.UUID) (*Stored, error) {
+func (j *Journal) LastOfShoe(ctx context.Context, first uuid.UUID) (*StoredRecord, error) {
 	return j.Holder(ctx, ShoeClaim(first))
 }
 
 // EndsOfShoe returns the first record of the shoe with a secret id, without its sidecar, and the
 // last, and reads again if the shoe is replaced in between. The error is [ErrNoShoe] or a ledger
 // error.
-func (j *Journal) EndsOfShoe(ctx context.Context, id uuid.UUID) (first, last *Stored, err error) {
+func (j *Journal) EndsOfShoe(ctx context.Context, id uuid.UUID) (first, last *StoredRecord, err error) {
 	for replaced := uuid.Nil; ; replaced = first.ID {
 		if first, err = j.FirstOfShoe(ctx, id); err != nil {
 			return nil, nil, err
@@ -309,7 +311,7 @@ func (j *Journal) EndsOfShoe(ctx context.Context, id uuid.UUID) (first, last *St
 		}
 		switch {
 		case last.log != first.log: // it was carried over in between
-			first = &Stored{Record: &audit.Record{}}
+			first = &StoredRecord{Record: &audit.Record{}}
 		case !last.ReplacesShoe(first.ID):
 			return first, last, nil
 		}
@@ -317,12 +319,12 @@ func (j *Journal) EndsOfShoe(ctx context.Context, id uuid.UUID) (first, last *St
 }
 
 // ByReference returns at most limit records of a reference in a log's order, starting at an index.
-func ByReference(ctx context.Context, log *ledger.Log, reference string, from uint64, limit int) ([]*Stored, error) {
+func ByReference(ctx context.Context, log *ledger.Log, reference string, from uint64, limit int) ([]*StoredRecord, error) {
 	entries, err := log.ByReference(ctx, reference, from, limit)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]*Stored, len(entries))
+	list := make([]*StoredRecord, len(entries))
 	for i := range entries {
 		if list[i], err = parse(&entries[i], nil); err != nil {
 			return nil, err
@@ -332,7 +334,7 @@ func ByReference(ctx context.Context, log *ledger.Log, reference string, from ui
 }
 
 // parse parses an entry's record. The error is [ledger.ErrCorrupt] if it is malformed.
-func parse(e *ledger.Stored, err error) (*Stored, error) {
+func parse(e *ledger.StoredEntry, err error) (*StoredRecord, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -340,11 +342,11 @@ func parse(e *ledger.Stored, err error) (*Stored, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: record %d: %w", ledger.ErrCorrupt, e.Index, err)
 	}
-	return &Stored{Record: record, Index: e.Index, Reference: e.Reference, Bytes: e.Record, entry: e, log: e.Log()}, nil
+	return &StoredRecord{Record: record, Index: e.Index, Reference: e.Reference, Bytes: e.Record, entry: e, log: e.Log()}, nil
 }
 
 // Sidecar decrypts a record's sidecar. The error is [ledger.ErrCorrupt].
-func (j *Journal) Sidecar(s *Stored) (*Sidecar, error) {
+func (j *Journal) Sidecar(s *StoredRecord) (*Sidecar, error) {
 	text, err := j.Log.Sidecar(s.entry)
 	if err != nil {
 		return nil, err
@@ -359,7 +361,7 @@ func (j *Journal) Sidecar(s *Stored) (*Sidecar, error) {
 // Seed returns a record's seed, which is in the commitment's sidecar if the record used one. The
 // log proves records but not sidecars, so Seed checks the seed against the record's commitment. The
 // error is [ledger.ErrCorrupt] if they do not match.
-func (j *Journal) Seed(ctx context.Context, s *Stored) (rng.Seed, error) {
+func (j *Journal) Seed(ctx context.Context, s *StoredRecord) (rng.Seed, error) {
 	holder := s
 	if s.UsesCommitment() {
 		var err error
@@ -389,7 +391,7 @@ func errNotOpened(index uint64) error {
 
 // CheckCommitted returns an error if record, at a log index, does not agree with its commitment, or
 // was logged before it.
-func CheckCommitted(commitment *Stored, record *audit.Record, index uint64) error {
+func CheckCommitted(commitment *StoredRecord, record *audit.Record, index uint64) error {
 	if err := record.CheckCommitted(commitment.Record); err != nil {
 		return err
 	}

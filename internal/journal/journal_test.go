@@ -22,19 +22,19 @@ func TestRecordsAreFoundAsAppended(t *testing.T) {
 	require.NoError(t, j.Identify(record))
 	record.AuditID, record.Commitment = uuid.Must(uuid.NewV7()), audit.Commitment{1, 2, 3}
 	claim := journal.RevealClaim(record.AuditID)
-	key := journal.NewKey("key", []byte("request"))
-	index, err := j.Append(t.Context(), &journal.Entry{
+	key := journal.NewIdempotencyKey("key", []byte("request"))
+	index, err := j.Append(t.Context(), &journal.Addition{
 		Record: record, Reference: "table 7", Sidecar: journal.Sidecar{Key: key}, Claims: []ledger.Claim{{Name: claim}},
 	})
 	require.NoError(t, err)
-	for name, find := range map[string]func() (*journal.Stored, error){
-		"id":    func() (*journal.Stored, error) { return j.ByID(t.Context(), record.ID) },
-		"index": func() (*journal.Stored, error) { return j.Draft(record).At(t.Context(), index) },
-		"claim": func() (*journal.Stored, error) { return j.ByClaim(t.Context(), claim) },
-		"key":   func() (*journal.Stored, error) { return j.ByClaim(t.Context(), keyClaim("key")) },
-		"reference": func() (*journal.Stored, error) {
+	for name, find := range map[string]func() (*journal.StoredRecord, error){
+		"id":    func() (*journal.StoredRecord, error) { return j.ByID(t.Context(), record.ID) },
+		"index": func() (*journal.StoredRecord, error) { return j.Draft(record).At(t.Context(), index) },
+		"claim": func() (*journal.StoredRecord, error) { return j.ByClaim(t.Context(), claim) },
+		"key":   func() (*journal.StoredRecord, error) { return j.ByClaim(t.Context(), keyClaim("key")) },
+		"reference": func() (*journal.StoredRecord, error) {
 			list, err := journal.ByReference(t.Context(), j.Log, "table 7", 0, 10)
-			return slices.Concat(list, []*journal.Stored{nil})[0], err
+			return slices.Concat(list, []*journal.StoredRecord{nil})[0], err
 		},
 	} {
 		stored, err := find()
@@ -47,10 +47,10 @@ func TestRecordsAreFoundAsAppended(t *testing.T) {
 			t.Errorf("by %s: the sidecar is %+v, %v", name, sidecar, err)
 		}
 	}
-	for name, find := range map[string]func() (*journal.Stored, error){
-		"id":    func() (*journal.Stored, error) { return j.ByID(t.Context(), record.AuditID) },
-		"index": func() (*journal.Stored, error) { return j.Draft(record).At(t.Context(), index+1) },
-		"claim": func() (*journal.Stored, error) { return j.ByClaim(t.Context(), "reveal nothing") },
+	for name, find := range map[string]func() (*journal.StoredRecord, error){
+		"id":    func() (*journal.StoredRecord, error) { return j.ByID(t.Context(), record.AuditID) },
+		"index": func() (*journal.StoredRecord, error) { return j.Draft(record).At(t.Context(), index+1) },
+		"claim": func() (*journal.StoredRecord, error) { return j.ByClaim(t.Context(), "reveal nothing") },
 	} {
 		stored, err := find()
 		assert.ErrorIsf(t, err, ledger.ErrNotFound, "by an unknown %s: %+v", name, stored)
@@ -60,7 +60,7 @@ func TestRecordsAreFoundAsAppended(t *testing.T) {
 	}
 	stored, err := j.FirstOfShoe(t.Context(), record.ID)
 	assert.ErrorIsf(t, err, journal.ErrNoShoe, "by an unknown shoe: %+v", stored)
-	s.Tamper = func(e *ledger.Stored) { e.Record = e.Record[1:] }
+	s.Tamper = func(e *ledger.StoredEntry) { e.Record = e.Record[1:] }
 	stored, err = j.ByID(t.Context(), record.ID)
 	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "a record that was cut: %+v", stored)
 	list, err := journal.ByReference(t.Context(), j.Log, "table 7", 0, 10)
@@ -70,18 +70,18 @@ func TestRecordsAreFoundAsAppended(t *testing.T) {
 func TestAppendNamesTheClaimInConflict(t *testing.T) {
 	s := journaltest.New(t)
 	j := s.Journal(t)
-	entry := func(key *journal.Key, claims ...string) *journal.Entry {
-		e := &journal.Entry{Sidecar: journal.Sidecar{Key: key}}
+	entry := func(key *journal.IdempotencyKey, claims ...string) *journal.Addition {
+		e := &journal.Addition{Sidecar: journal.Sidecar{Key: key}}
 		for _, name := range claims {
 			e.Claims = append(e.Claims, ledger.Claim{Name: name})
 		}
 		return e
 	}
-	_, err := appendReveal(j, entry(journal.NewKey("key"), "a", "b"))
+	_, err := appendReveal(j, entry(journal.NewIdempotencyKey("key"), "a", "b"))
 	require.NoError(t, err)
-	for want, e := range map[string]*journal.Entry{
+	for want, e := range map[string]*journal.Addition{
 		"b":             entry(nil, "c", "b"),
-		keyClaim("key"): entry(journal.NewKey("key")),
+		keyClaim("key"): entry(journal.NewIdempotencyKey("key")),
 	} {
 		if _, err := appendReveal(j, e); !journal.Conflicts(err, want) || journal.Conflicts(err, "a") {
 			t.Errorf("%v, want a conflict over %q", err, want)
@@ -100,7 +100,7 @@ func TestClockDoesNotDisorderTheLog(t *testing.T) {
 	var ids, listed []uuid.UUID
 	for _, now := range []time.Time{start, start, start.Add(-time.Hour), time.Unix(0, 0), start.AddDate(10, 0, 0), start.Add(time.Second)} {
 		s.Now = func() time.Time { return now }
-		id, err := appendReveal(j, &journal.Entry{Reference: "one game"})
+		id, err := appendReveal(j, &journal.Addition{Reference: "one game"})
 		require.NoError(t, err)
 		ids = append(ids, id)
 	}

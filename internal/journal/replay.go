@@ -24,16 +24,16 @@ var (
 	ErrOtherCaller = errors.New("the idempotency key belongs to another caller")
 )
 
-// A Key identifies the retries of one request. It holds digests of the idempotency key and the
+// An IdempotencyKey identifies the retries of one request. It holds digests of the idempotency key and the
 // request, and the caller's name. The record's sidecar stores it.
-type Key struct {
+type IdempotencyKey struct {
 	key, request [sha256.Size]byte
 	caller       string // empty for none; folded into request in a key that was read from a sidecar
 }
 
-// NewKey returns the key of a request, given in parts that are hashed in order.
-func NewKey(key string, request ...[]byte) *Key {
-	k := &Key{key: sha256.Sum256([]byte(key))}
+// NewIdempotencyKey returns the key of a request, given in parts that are hashed in order.
+func NewIdempotencyKey(key string, request ...[]byte) *IdempotencyKey {
+	k := &IdempotencyKey{key: sha256.Sum256([]byte(key))}
 	h := sha256.New()
 	for _, part := range request {
 		h.Write(part)
@@ -71,7 +71,9 @@ func ParseKey(values []string) (key string, ok bool) {
 
 // By returns the key for a named caller, so that another caller's request is no retry of it. The
 // name may be empty.
-func (k *Key) By(name string) *Key { return &Key{k.key, k.request, name} }
+func (k *IdempotencyKey) By(name string) *IdempotencyKey {
+	return &IdempotencyKey{k.key, k.request, name}
+}
 
 const (
 	// callerMark begins the request digest of a named caller. Another digest begins with it by
@@ -83,7 +85,7 @@ const (
 
 // digest returns the request digest to store. For a named caller it is the mark, a digest of the
 // name, and a digest of name and request.
-func (k *Key) digest() [sha256.Size]byte {
+func (k *IdempotencyKey) digest() [sha256.Size]byte {
 	if k.caller == "" {
 		return k.request
 	}
@@ -97,7 +99,7 @@ func (k *Key) digest() [sha256.Size]byte {
 
 // checkFirst returns an error if k is not a retry of the request with the key first: [ErrKeyReused]
 // or [ErrOtherCaller]. Any caller may retry a request that had no named caller.
-func (k *Key) checkFirst(first *Key) error {
+func (k *IdempotencyKey) checkFirst(first *IdempotencyKey) error {
 	mine, caller := k.digest(), first.request[:callerSize]
 	switch {
 	case first.request == mine || first.request == k.request:
@@ -109,10 +111,10 @@ func (k *Key) checkFirst(first *Key) error {
 }
 
 // claim names the claim on the key.
-func (k *Key) claim() string { return keyClaims + hex.EncodeToString(k.key[:]) }
+func (k *IdempotencyKey) claim() string { return keyClaims + hex.EncodeToString(k.key[:]) }
 
 // claims returns the key's claims. The key may be nil.
-func (k *Key) claims() []ledger.Claim {
+func (k *IdempotencyKey) claims() []ledger.Claim {
 	if k == nil {
 		return nil
 	}
@@ -123,7 +125,7 @@ func (k *Key) claims() []ledger.Claim {
 // first attempt's record, even if another process appended it concurrently. Without a key it runs
 // do. The error is [ErrInFlight], [ErrKeyReused], [ErrOtherCaller], a ledger error, or an error of
 // do or replay.
-func Once[T any](ctx context.Context, j *Journal, key *Key, replay func(*Stored) (T, error), do func() (T, error)) (T, error) {
+func Once[T any](ctx context.Context, j *Journal, key *IdempotencyKey, replay func(*StoredRecord) (T, error), do func() (T, error)) (T, error) {
 	var none T
 	if key == nil {
 		return do()
@@ -133,7 +135,7 @@ func Once[T any](ctx context.Context, j *Journal, key *Key, replay func(*Stored)
 		return none, err
 	}
 	defer done()
-	again := func(first *Stored) (T, error) {
+	again := func(first *StoredRecord) (T, error) {
 		if o := observerOf(ctx); o != nil {
 			o.Replayed(first.ID)
 		}
@@ -164,7 +166,7 @@ func Once[T any](ctx context.Context, j *Journal, key *Key, replay func(*Stored)
 
 // firstAttempt returns the record that holds the key's claim. The error is [ledger.ErrNotFound],
 // [ErrKeyReused], [ErrOtherCaller] or another ledger error.
-func (j *Journal) firstAttempt(ctx context.Context, key *Key) (*Stored, error) {
+func (j *Journal) firstAttempt(ctx context.Context, key *IdempotencyKey) (*StoredRecord, error) {
 	first, err := j.ByClaim(ctx, key.claim())
 	if err != nil {
 		return nil, err

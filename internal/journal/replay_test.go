@@ -19,7 +19,7 @@ import (
 )
 
 // appendReveal appends a reveal, the simplest record, and returns its id.
-func appendReveal(j *journal.Journal, e *journal.Entry) (uuid.UUID, error) {
+func appendReveal(j *journal.Journal, e *journal.Addition) (uuid.UUID, error) {
 	record := &audit.Record{Kind: audit.KindReveal}
 	if err := j.Identify(record); err != nil {
 		return uuid.Nil, err
@@ -39,18 +39,18 @@ type answer struct {
 }
 
 // request runs Once with a key. The first attempt calls before, which may be nil.
-func request(ctx context.Context, j *journal.Journal, key *journal.Key, before func()) (answer, error) {
-	replay := func(first *journal.Stored) (answer, error) { return answer{first.ID, true}, nil }
+func request(ctx context.Context, j *journal.Journal, key *journal.IdempotencyKey, before func()) (answer, error) {
+	replay := func(first *journal.StoredRecord) (answer, error) { return answer{first.ID, true}, nil }
 	return journal.Once(ctx, j, key, replay, func() (answer, error) {
 		if before != nil {
 			before()
 		}
-		id, err := appendReveal(j, &journal.Entry{Sidecar: journal.Sidecar{Key: key}})
+		id, err := appendReveal(j, &journal.Addition{Sidecar: journal.Sidecar{Key: key}})
 		return answer{id: id}, err
 	})
 }
 
-func made(t *testing.T, j *journal.Journal, key *journal.Key) answer {
+func made(t *testing.T, j *journal.Journal, key *journal.IdempotencyKey) answer {
 	t.Helper()
 	got, err := request(t.Context(), j, key, nil)
 	require.NoErrorf(t, err, "the first attempt got %+v", got)
@@ -61,11 +61,11 @@ func made(t *testing.T, j *journal.Journal, key *journal.Key) answer {
 func TestOnceReplaysTheFirstAttempt(t *testing.T) {
 	s := journaltest.New(t)
 	j, other := s.Journal(t), s.Journal(t)
-	first := made(t, j, journal.NewKey("key", []byte("request")))
-	made(t, j, journal.NewKey("another key", []byte("request")))
+	first := made(t, j, journal.NewIdempotencyKey("key", []byte("request")))
+	made(t, j, journal.NewIdempotencyKey("another key", []byte("request")))
 	for range 2 {
 		for _, process := range []*journal.Journal{j, other} {
-			got, err := request(t.Context(), process, journal.NewKey("key", []byte("req"), []byte("uest")), nil)
+			got, err := request(t.Context(), process, journal.NewIdempotencyKey("key", []byte("req"), []byte("uest")), nil)
 			require.NoErrorf(t, err, "a retry got %+v, %v, want %s replayed", got, err, first.id)
 			assert.Equalf(t, (answer{first.id, true}), got, "a retry got %+v, %v, want %s replayed", got, err, first.id)
 		}
@@ -78,13 +78,13 @@ func TestOnceReplaysTheWinnerOfARace(t *testing.T) {
 	s := journaltest.New(t)
 	j, other := s.Journal(t), s.Journal(t)
 	var won answer
-	lost, err := request(t.Context(), j, journal.NewKey("key", []byte("request")), func() {
-		won = made(t, other, journal.NewKey("key", []byte("request")))
+	lost, err := request(t.Context(), j, journal.NewIdempotencyKey("key", []byte("request")), func() {
+		won = made(t, other, journal.NewIdempotencyKey("key", []byte("request")))
 	})
 	require.NoErrorf(t, err, "the loser got %+v, %v, want %s replayed", lost, err, won.id)
 	assert.Equalf(t, (answer{won.id, true}), lost, "the loser got %+v, %v, want %s replayed", lost, err, won.id)
-	got, err := request(t.Context(), j, journal.NewKey("contested", []byte("request")), func() {
-		made(t, other, journal.NewKey("contested", []byte("another request")))
+	got, err := request(t.Context(), j, journal.NewIdempotencyKey("contested", []byte("request")), func() {
+		made(t, other, journal.NewIdempotencyKey("contested", []byte("another request")))
 	})
 	assert.ErrorIsf(t, err, journal.ErrKeyReused, "a loser to another request got %+v", got)
 	assert.EqualValues(t, 2, s.Size(t), "there")
@@ -95,19 +95,19 @@ func TestOnceReplaysTheWinnerWhateverTheLoserFailedWith(t *testing.T) {
 	s := journaltest.New(t)
 	j, other := s.Journal(t), s.Journal(t)
 	closed := errors.New("the shoe is closed")
-	attempt := func(key, theirs *journal.Key) (answer, error) {
-		replay := func(first *journal.Stored) (answer, error) { return answer{first.ID, true}, nil }
+	attempt := func(key, theirs *journal.IdempotencyKey) (answer, error) {
+		replay := func(first *journal.StoredRecord) (answer, error) { return answer{first.ID, true}, nil }
 		return journal.Once(t.Context(), j, key, replay, func() (answer, error) {
 			made(t, other, theirs)
 			return answer{}, closed
 		})
 	}
-	if got, err := attempt(journal.NewKey("key"), journal.NewKey("key")); err != nil || !got.replayed {
+	if got, err := attempt(journal.NewIdempotencyKey("key"), journal.NewIdempotencyKey("key")); err != nil || !got.replayed {
 		t.Errorf("the loser got %+v, %v", got, err)
 	}
-	got, err := attempt(journal.NewKey("mine"), journal.NewKey("theirs"))
+	got, err := attempt(journal.NewIdempotencyKey("mine"), journal.NewIdempotencyKey("theirs"))
 	assert.ErrorIsf(t, err, closed, "a failure beside a request with another key got %+v", got)
-	got, err = attempt(journal.NewKey("reused"), journal.NewKey("reused", []byte("another request")))
+	got, err = attempt(journal.NewIdempotencyKey("reused"), journal.NewIdempotencyKey("reused", []byte("another request")))
 	assert.ErrorIsf(t, err, closed, "a failure beside another request with the key got %+v", got)
 }
 
@@ -115,7 +115,7 @@ func TestOnceReplaysTheWinnerWhateverTheLoserFailedWith(t *testing.T) {
 func TestOnceReplaysNothingFromALogThatFailed(t *testing.T) {
 	s := journaltest.New(t)
 	j, other := s.Journal(t), s.Journal(t)
-	key := journal.NewKey("key")
+	key := journal.NewIdempotencyKey("key")
 	got, err := request(t.Context(), j, key, func() {
 		made(t, other, key)
 		s.Appending = func() error { return errors.New("the disk failed") }
@@ -128,7 +128,7 @@ func TestOnceAppendsOneRecordHoweverManyAttemptIt(t *testing.T) {
 	s := journaltest.New(t)
 	processes := []*journal.Journal{s.Journal(t), s.Journal(t)}
 	for round := range 10 {
-		key := journal.NewKey(string(rune('a'+round)), []byte("request"))
+		key := journal.NewIdempotencyKey(string(rune('a'+round)), []byte("request"))
 		answers, outcomes := make([]answer, 16), make([]error, 16)
 		var wait sync.WaitGroup
 		for i := range answers {
@@ -155,14 +155,14 @@ func TestOnceAppendsOneRecordHoweverManyAttemptIt(t *testing.T) {
 
 func TestOnceRefusesARetryInFlight(t *testing.T) {
 	j := journaltest.Open(t)
-	key := journal.NewKey("key", []byte("request"))
+	key := journal.NewIdempotencyKey("key", []byte("request"))
 	_, err := request(t.Context(), j, key, func() {
 		for _, other := range []string{"another key", "a third key"} {
-			for _, same := range []*journal.Key{key, journal.NewKey("key", []byte("another request"))} {
+			for _, same := range []*journal.IdempotencyKey{key, journal.NewIdempotencyKey("key", []byte("another request"))} {
 				got, err := request(t.Context(), j, same, nil)
 				assert.ErrorIsf(t, err, journal.ErrInFlight, "meanwhile %+v", got)
 			}
-			made(t, j, journal.NewKey(other))
+			made(t, j, journal.NewIdempotencyKey(other))
 		}
 	})
 	require.NoError(t, err)
@@ -173,9 +173,9 @@ func TestOnceRefusesARetryInFlight(t *testing.T) {
 
 func TestOnceAttemptsAgainAfterAFailure(t *testing.T) {
 	j := journaltest.Open(t)
-	key := journal.NewKey("key")
+	key := journal.NewIdempotencyKey("key")
 	failure := errors.New("failure")
-	replay := func(*journal.Stored) (int, error) { return 7, failure }
+	replay := func(*journal.StoredRecord) (int, error) { return 7, failure }
 	for range 2 {
 		if got, err := journal.Once(t.Context(), j, key, replay, func() (int, error) { return 3, failure }); got != 3 || !errors.Is(err, failure) {
 			t.Errorf("a failed attempt got %d, %v", got, err)
@@ -195,7 +195,7 @@ func TestOnceDoesNothingUnlessItKnowsThatItIsFirst(t *testing.T) {
 	j := journaltest.Open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	got, err := request(ctx, j, journal.NewKey("key"), func() { t.Error("it was attempted") })
+	got, err := request(ctx, j, journal.NewIdempotencyKey("key"), func() { t.Error("it was attempted") })
 	assert.Errorf(t, err, "without an answer of the store: %+v", got)
 }
 
@@ -209,11 +209,11 @@ func TestClaimMovedToARecordOfAnotherKeyReplaysNothing(t *testing.T) {
 	s := journaltest.New(t)
 	j := s.Journal(t)
 	for _, key := range []string{"mine", "theirs"} {
-		made(t, j, journal.NewKey(key))
+		made(t, j, journal.NewIdempotencyKey(key))
 	}
 	made(t, j, nil)
 	s.Moved = map[string]string{keyClaim("mine"): keyClaim("theirs")}
-	got, err := request(t.Context(), j, journal.NewKey("mine"), nil)
+	got, err := request(t.Context(), j, journal.NewIdempotencyKey("mine"), nil)
 	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "moved to another key: %+v", got)
 }
 
@@ -221,8 +221,8 @@ func TestClaimMovedToARecordOfAnotherKeyReplaysNothing(t *testing.T) {
 func TestKeysBelongToTheirCallers(t *testing.T) {
 	s := journaltest.New(t)
 	j, other := s.Journal(t), s.Journal(t)
-	key := func(name, caller, request string) *journal.Key {
-		return journal.NewKey(name, []byte(request)).By(caller)
+	key := func(name, caller, request string) *journal.IdempotencyKey {
+		return journal.NewIdempotencyKey(name, []byte(request)).By(caller)
 	}
 	for first, retries := range map[string]map[[2]string]error{
 		"": {

@@ -18,9 +18,9 @@ import (
 
 // A Sidecar is the encrypted data stored beside a record, for the caller only.
 type Sidecar struct {
-	Seed rng.Seed   // nil if the record has no seed, or shares its commitment's
-	Key  *Key       // nil for a request without an idempotency key
-	Shoe *ShoeState // nil if the record is not of a shoe
+	Seed rng.Seed        // nil if the record has no seed, or shares its commitment's
+	Key  *IdempotencyKey // nil for a request without an idempotency key
+	Shoe *ShoeState      // nil if the record is not of a shoe
 }
 
 // A ShoeState is a shoe after one of its records.
@@ -100,7 +100,7 @@ func decodeSeedAndKey(b []byte) (*Sidecar, error) {
 		if seed < 0 || b[len(b)-1] != keyed {
 			return nil, fmt.Errorf("%w: the sidecar is of an unknown form", ledger.ErrCorrupt)
 		}
-		s.Key = &Key{}
+		s.Key = &IdempotencyKey{}
 		copy(s.Key.key[:], b[seed:])
 		copy(s.Key.request[:], b[seed+sha256.Size:])
 		b = b[:seed]

@@ -20,8 +20,8 @@ func TestSidecarDecodesAsEncoded(t *testing.T) {
 		{},
 		{Seed: bytes.Repeat([]byte{1}, 32)},
 		{Seed: bytes.Repeat([]byte{1}, 96)},
-		{Key: NewKey("k", []byte("r"))},
-		{Seed: bytes.Repeat([]byte{1}, 64), Key: NewKey("k")},
+		{Key: NewIdempotencyKey("k", []byte("r"))},
+		{Seed: bytes.Repeat([]byte{1}, 64), Key: NewIdempotencyKey("k")},
 	} {
 		for kind, state := range map[audit.Kind]*ShoeState{
 			audit.KindShuffle: nil,
@@ -62,8 +62,8 @@ func TestSidecarOfUnknownFormIsCorrupt(t *testing.T) {
 }
 
 func FuzzDecodeSidecar(f *testing.F) {
-	f.Add(true, (&Sidecar{Seed: make([]byte, 32), Key: NewKey("k"), Shoe: &ShoeState{Layout: shoe.New(3, true)}}).encode())
-	f.Add(false, (&Sidecar{Seed: make([]byte, 32), Key: NewKey("k")}).encode())
+	f.Add(true, (&Sidecar{Seed: make([]byte, 32), Key: NewIdempotencyKey("k"), Shoe: &ShoeState{Layout: shoe.New(3, true)}}).encode())
+	f.Add(false, (&Sidecar{Seed: make([]byte, 32), Key: NewIdempotencyKey("k")}).encode())
 	f.Fuzz(func(t *testing.T, ofShoe bool, text []byte) {
 		kind := audit.KindShuffle
 		if ofShoe {
@@ -108,7 +108,7 @@ func TestStoredDigestOfARequest(t *testing.T) {
 		"":      "cbbb835724df1723b418d67008168a8d46d25ff08b4229dc1d6a6e6508b72a0b",
 		"table": "63616c6c65723a000d4fc4a78d3706edf3ee99674753ab173e633aaead50654c",
 	} {
-		text := (&Sidecar{Key: NewKey("k", []byte("POST /shuffle\n"), []byte("{}")).By(caller)}).encode()
+		text := (&Sidecar{Key: NewIdempotencyKey("k", []byte("POST /shuffle\n"), []byte("{}")).By(caller)}).encode()
 		assert.Equalf(t, want, fmt.Sprintf("%x", text[32:64]), "the request of %q is stored as", caller)
 		assert.Lenf(t, text, 65, "the request of %q is stored as", caller)
 	}

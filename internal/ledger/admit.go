@@ -44,7 +44,7 @@ func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error
 
 // lookUpReferences returns the first entries of the batch's unique references. Without locking, it
 // returns [ErrConflict] if another process has added one of them.
-func (l *Log) lookUpReferences(ctx context.Context, b *batch, locking bool) (map[string][]Place, error) {
+func (l *Log) lookUpReferences(ctx context.Context, b *batch, locking bool) (map[string][]Position, error) {
 	var wanted []string
 	for i := range b.entries {
 		if e := &b.entries[i]; e.Unique {
@@ -60,7 +60,7 @@ func (l *Log) lookUpReferences(ctx context.Context, b *batch, locking bool) (map
 	if err != nil {
 		return nil, fmt.Errorf("looking up references: %w", err)
 	}
-	references := make(map[string][]Place, len(wanted))
+	references := make(map[string][]Position, len(wanted))
 	for _, reference := range wanted {
 		references[reference] = found[reference]
 		for _, p := range found[reference] {
@@ -92,11 +92,11 @@ func (l *Log) lookUpClaims(ctx context.Context, b *batch) (map[string]Holder, er
 
 // An admission decides which entries of a batch may be written, in their order.
 type admission struct {
-	references map[string][]Place // first entries of unique references, in the log and then the batch
-	locking    bool               // holders is known
-	holders    map[string]Holder  // of claims in the log
-	taken      map[string]bool    // claims by earlier entries of the batch
-	end        <-chan struct{}    // closed if the log has ended
+	references map[string][]Position // first entries of unique references, in the log and then the batch
+	locking    bool                  // holders is known
+	holders    map[string]Holder     // of claims in the log
+	taken      map[string]bool       // claims by earlier entries of the batch
+	end        <-chan struct{}       // closed if the log has ended
 }
 
 // check returns [ErrEnded], a [ClaimError] or a [NotUniqueError] unless the entry may be written.
@@ -150,6 +150,6 @@ func (a *admission) add(e *Entry) {
 		}
 	}
 	if list, wanted := a.references[e.Reference]; wanted {
-		a.references[e.Reference] = append(list, Place{ID: e.ID})
+		a.references[e.Reference] = append(list, Position{ID: e.ID})
 	}
 }

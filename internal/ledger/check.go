@@ -31,7 +31,7 @@ type Check struct {
 	Verifier note.Verifier
 	// Visit checks an entry by rules outside of the ledger. It is called concurrently. If Visit is
 	// nil, claims are not checked.
-	Visit func(*Stored) (Visited, error)
+	Visit func(*StoredEntry) (Visited, error)
 	// Except is a prefix of claims that Visit does not return; empty if it returns all.
 	Except string
 	// From is how far an earlier check came. What it covers is trusted.
@@ -50,7 +50,7 @@ type Visited struct {
 	// Origin is the id of an entry that it builds on, if there is one. CheckOrigin is called with that
 	// entry, or with nil if it does not exist.
 	Origin      uuid.UUID
-	CheckOrigin func(*Stored) error
+	CheckOrigin func(*StoredEntry) error
 }
 
 // A CheckState is how far a check has come, so that another one can continue there.
@@ -68,7 +68,7 @@ type CheckResult struct {
 }
 
 // Run checks the store. Defects are in the result; an error means that the store could not be read.
-func (k Check) Run(ctx context.Context, store Reader) (*CheckResult, error) {
+func (k Check) Run(ctx context.Context, store Inspector) (*CheckResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	c := &checker{Check: k, ctx: ctx, store: store, claims: k.From.Claims, result: &CheckResult{}}
 	err := c.checkStore()
@@ -88,7 +88,7 @@ var errStop = errors.New("the check ends here")
 type checker struct {
 	Check
 	ctx     context.Context
-	store   Reader
+	store   Inspector
 	workers sync.WaitGroup
 	tree    Tree   // of the records checked so far
 	claims  uint64 // that they began

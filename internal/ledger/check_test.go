@@ -24,8 +24,8 @@ func TestCheckFindsDamagedIndexes(t *testing.T) {
 	other, err := ledger.FirstOrNotFound(s.Select(t.Context(), ledger.ByID(entries[0].ID)))
 	require.NoError(t, err)
 	for _, index := range []string{"ID", "Claim", "Reference"} {
-		for _, to := range []*ledger.Stored{nil, other} {
-			check := ledger.Check{Verifier: c.Verify, Visit: began(func(e *ledger.Stored) ([]ledger.Claim, error) { return entries[e.Index].Claims, nil })}
+		for _, to := range []*ledger.StoredEntry{nil, other} {
+			check := ledger.Check{Verifier: c.Verify, Visit: began(func(e *ledger.StoredEntry) ([]ledger.Claim, error) { return entries[e.Index].Claims, nil })}
 			result, err := check.Run(t.Context(), &faultyStore{Store: s, index: "By" + index, to: to})
 			want := "record 1 is not found by its " + strings.ToLower(index)
 			assert.Truef(t, err == nil && slices.Contains(result.Findings, want), "the check finds %q, %v, want %q", result.Findings, err, want)
@@ -53,7 +53,7 @@ func TestCheckComparesClaims(t *testing.T) {
 		{[]ledger.Claim{{Name: "one", Status: "used", Due: 7}, {Name: "key 1"}}, "", `record 1 holds the claim one as "open" due at 7, and not as "used" due at 7`},
 		{[]ledger.Claim{{Name: "one", Status: "open"}, {Name: "key 1"}}, "", `record 1 holds the claim one as "open" due at 7, and not as "open" due at 0`},
 	} {
-		check := ledger.Check{Verifier: c.Verify, Except: v.except, Visit: began(func(e *ledger.Stored) ([]ledger.Claim, error) {
+		check := ledger.Check{Verifier: c.Verify, Except: v.except, Visit: began(func(e *ledger.StoredEntry) ([]ledger.Claim, error) {
 			if e.Index == 1 {
 				return v.claims, nil
 			}
@@ -72,7 +72,7 @@ func TestCheckVisitsEveryEntry(t *testing.T) {
 	var visited, progress []uint64
 	check := ledger.Check{
 		Verifier: c.Verify,
-		Visit: began(func(e *ledger.Stored) ([]ledger.Claim, error) {
+		Visit: began(func(e *ledger.StoredEntry) ([]ledger.Claim, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			visited = append(visited, e.Index)
@@ -93,9 +93,9 @@ func TestCheckVisitsEveryEntry(t *testing.T) {
 
 func TestCheckEndsAfter20Findings(t *testing.T) {
 	s, c := begun(t, ledgertest.Entries("damaged", 20_000))
-	tampered := &faultyStore{Store: s, index: "ByID", record: func(e *ledger.Stored) { flipIf(true, &e.Record[9]) }}
+	tampered := &faultyStore{Store: s, index: "ByID", record: func(e *ledger.StoredEntry) { flipIf(true, &e.Record[9]) }}
 	var visited atomic.Int64
-	result, err := ledger.Check{Verifier: c.Verify, Visit: began(func(e *ledger.Stored) ([]ledger.Claim, error) {
+	result, err := ledger.Check{Verifier: c.Verify, Visit: began(func(e *ledger.StoredEntry) ([]ledger.Claim, error) {
 		if visited.Add(1); e.Index == 0 {
 			return nil, errors.New("an invalid record")
 		}
@@ -116,8 +116,8 @@ func TestCheckOfUnavailableStore(t *testing.T) {
 }
 
 // began returns a Visit of entries that began claims.
-func began(claims func(*ledger.Stored) ([]ledger.Claim, error)) func(*ledger.Stored) (ledger.Visited, error) {
-	return func(e *ledger.Stored) (ledger.Visited, error) {
+func began(claims func(*ledger.StoredEntry) ([]ledger.Claim, error)) func(*ledger.StoredEntry) (ledger.Visited, error) {
+	return func(e *ledger.StoredEntry) (ledger.Visited, error) {
 		list, err := claims(e)
 		return ledger.Visited{Claims: list}, err
 	}
@@ -131,7 +131,7 @@ func TestCheckContinues(t *testing.T) {
 	s, c := begun(t, entries)
 	claims := map[uint64][]ledger.Claim{7: entries[7].Claims}
 	var mu sync.Mutex
-	grow := func(e *ledger.Stored) ([]ledger.Claim, error) {
+	grow := func(e *ledger.StoredEntry) ([]ledger.Claim, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if index := uint64(3000); e.Index == 5 && claims[index] == nil {
@@ -149,7 +149,7 @@ func TestCheckContinues(t *testing.T) {
 	assert.Equal(t, uint64(2), first.State.Claims)
 	var saved []uint64
 	again := ledger.Check{Verifier: c.Verify, From: first.State, Save: func(s ledger.CheckState) { saved = append(saved, s.Size) }}
-	visit := func(e *ledger.Stored) ([]ledger.Claim, error) {
+	visit := func(e *ledger.StoredEntry) ([]ledger.Claim, error) {
 		require.GreaterOrEqual(t, e.Index, uint64(3000), "a checked record is visited again")
 		return claims[e.Index], nil
 	}
@@ -180,9 +180,9 @@ func TestCheckOfOrigins(t *testing.T) {
 	entries := ledgertest.Entries("origins", 1500)
 	s, c := begun(t, entries)
 	for origin, want := range map[uuid.UUID]int64{entries[3].ID: 3, entries[1400].ID: 1400, uuid.New(): -1} {
-		check := ledger.Check{Verifier: c.Verify, Visit: func(e *ledger.Stored) (v ledger.Visited, _ error) {
+		check := ledger.Check{Verifier: c.Verify, Visit: func(e *ledger.StoredEntry) (v ledger.Visited, _ error) {
 			if e.Index == 1000 {
-				v.Origin, v.CheckOrigin = origin, func(o *ledger.Stored) error {
+				v.Origin, v.CheckOrigin = origin, func(o *ledger.StoredEntry) error {
 					if o == nil {
 						return errors.New("built on -1")
 					}

@@ -9,7 +9,7 @@ import (
 
 // A recordBatch is a run of records with what is read in bulk to check them.
 type recordBatch struct {
-	list    []Stored
+	list    []StoredEntry
 	found   [][2]int64 // indexes of the entries that are found by id and reference
 	visits  []*visit
 	holders map[string]Holder // of claims that the records began or took
@@ -23,7 +23,7 @@ type recordBatch struct {
 
 // A visit is an entry with the result of [Check].Visit.
 type visit struct {
-	*Stored
+	*StoredEntry
 	Visited
 	done bool
 	err  error
@@ -73,7 +73,7 @@ func (c *checker) readRecords(b *recordBatch, from uint64, n int) (err error) {
 func (c *checker) readOthers(b *recordBatch) (err error) {
 	var names []string
 	for i := range b.list {
-		v := c.visit(&visit{Stored: &b.list[i]})
+		v := c.visit(&visit{StoredEntry: &b.list[i]})
 		b.visits, b.others[v.ID] = append(b.visits, v), v
 		for k := range v.Claims {
 			names = append(names, v.Claims[k].Name)
@@ -100,7 +100,7 @@ func (c *checker) readOthers(b *recordBatch) (err error) {
 	}
 	list, err := c.store.ByIDs(c.ctx, ids)
 	for i := range list {
-		b.others[list[i].ID] = &visit{Stored: &list[i]}
+		b.others[list[i].ID] = &visit{StoredEntry: &list[i]}
 	}
 	return err
 }
@@ -108,7 +108,7 @@ func (c *checker) readOthers(b *recordBatch) (err error) {
 // visit visits an entry once.
 func (c *checker) visit(v *visit) *visit {
 	if !v.done {
-		v.Visited, v.err = c.Visit(v.Stored)
+		v.Visited, v.err = c.Visit(v.StoredEntry)
 		v.done = true
 	}
 	return v
@@ -136,9 +136,9 @@ func (c *checker) checkVisit(b *recordBatch, v *visit) {
 		b.report("record %d: %v", v.Index, v.err)
 	}
 	if v.Origin != uuid.Nil {
-		var origin *Stored
+		var origin *StoredEntry
 		if other := b.others[v.Origin]; other != nil {
-			origin = other.Stored
+			origin = other.StoredEntry
 		}
 		if err := v.CheckOrigin(origin); err != nil {
 			b.report("record %d: %v", v.Index, err)

@@ -130,7 +130,7 @@ func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []En
 
 // raise raises the store's version to what the entries need.
 func (l *Log) raise(ctx context.Context, entries []Entry) error {
-	needs := Version(0)
+	needs := StoreVersion(0)
 	for i := range entries {
 		for e := range entries[i].all {
 			needs = max(needs, e.Needs)

@@ -22,7 +22,7 @@ var ErrOtherLog = errors.New("the target has other records than the source")
 // a checkpoint for more records than it has, with which no log opens.
 type Copy struct {
 	Verifier note.Verifier
-	Visit    func(*Stored) (Visited, error) // as in Check; must know all claims
+	Visit    func(*StoredEntry) (Visited, error) // as in Check; must know all claims
 	// Ahead leaves out the last record, so that no log can be opened on the target before the rest
 	// was copied, too.
 	Ahead    bool
@@ -31,7 +31,7 @@ type Copy struct {
 
 // Run copies the log. The error is [ErrCorrupt] if the source is not what was signed, and [ErrOtherLog] if
 // the target is no earlier state of it.
-func (k Copy) Run(ctx context.Context, from Reader, to Store) error {
+func (k Copy) Run(ctx context.Context, from Inspector, to Store) error {
 	head, err := from.Head(ctx)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (k Copy) Run(ctx context.Context, from Reader, to Store) error {
 }
 
 // begin returns the tree of the target, which it begins and raises to the source's version.
-func (k Copy) begin(ctx context.Context, from Reader, to Store, head Head, c proof.Checkpoint) (tree Tree, err error) {
+func (k Copy) begin(ctx context.Context, from Inspector, to Store, head Head, c proof.Checkpoint) (tree Tree, err error) {
 	version, _, err := from.StoredVersion(ctx)
 	if err != nil {
 		return tree, err
@@ -77,7 +77,7 @@ func (k Copy) begin(ctx context.Context, from Reader, to Store, head Head, c pro
 }
 
 // isEarlier returns an error if the target's head, with its tree, is not an earlier one of the source.
-func (k Copy) isEarlier(ctx context.Context, head Head, tree *Tree, from Reader, c proof.Checkpoint) error {
+func (k Copy) isEarlier(ctx context.Context, head Head, tree *Tree, from Inspector, c proof.Checkpoint) error {
 	if _, err := proof.OpenCheckpoint(head.Checkpoint, k.Verifier); err != nil {
 		return fmt.Errorf("%w: %w", ErrOtherLog, err)
 	}
@@ -93,7 +93,7 @@ func (k Copy) isEarlier(ctx context.Context, head Head, tree *Tree, from Reader,
 
 // copyRecords appends the next n records. The last ones bring the target to the head, which must have
 // their root.
-func (k Copy) copyRecords(ctx context.Context, from Reader, to Store, tree *Tree, head Head, n uint64) error {
+func (k Copy) copyRecords(ctx context.Context, from Inspector, to Store, tree *Tree, head Head, n uint64) error {
 	list, err := from.Select(ctx, Range(tree.Size(), int(n)))
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (k Copy) copyRecords(ctx context.Context, from Reader, to Store, tree *Tree
 
 // claim gives the entries the claims that they began or took. Of several entries that take a claim, only
 // the last one does, since a store takes a claim once in a batch.
-func (k Copy) claim(ctx context.Context, to Store, list []Stored, entries []Entry) error {
+func (k Copy) claim(ctx context.Context, to Store, list []StoredEntry, entries []Entry) error {
 	last := map[string]int{}
 	claims := map[string]Claim{}
 	var taken []string

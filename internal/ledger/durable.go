@@ -86,7 +86,7 @@ func (l *Log) confirmForWaiters() {
 
 // readDurable returns the entry that q selects once it is durable. Before that a failover may
 // replace it. An entry beyond every confirmed head is [ErrCorrupt].
-func (l *Log) readDurable(ctx context.Context, q EntryQuery) (*Stored, error) {
+func (l *Log) readDurable(ctx context.Context, q EntryQuery) (*StoredEntry, error) {
 	for range 3 {
 		e, err := l.first(ctx, q)
 		if err != nil || e.Index < l.durable.Load().Size {

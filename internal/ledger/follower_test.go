@@ -18,7 +18,7 @@ import (
 )
 
 func TestDamagedRecordIsNotPublished(t *testing.T) {
-	tampered := &faultyStore{Store: openStore(t, t.TempDir()), record: func(e *ledger.Stored) { flipIf(e.Index == 2, &e.Record[9]) }}
+	tampered := &faultyStore{Store: openStore(t, t.TempDir()), record: func(e *ledger.StoredEntry) { flipIf(e.Index == 2, &e.Record[9]) }}
 	l := open(t, tampered, ledger.Options{})
 	for i, e := range ledgertest.Entries("read back", 2) {
 		appendEntry(t, l, e)

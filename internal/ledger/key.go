@@ -13,8 +13,8 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Key signs the checkpoints of one log. Its name is the log's origin.
-type Key struct {
+// A SigningKey signs the checkpoints of one log. Its name is the log's origin.
+type SigningKey struct {
 	note.Signer
 	Verifier note.Verifier
 	Public   string // verifier key as text: name, hash and Ed25519 public key
@@ -22,7 +22,7 @@ type Key struct {
 }
 
 // Name returns the log's origin.
-func (k *Key) Name() string { return k.Verifier.Name() }
+func (k *SigningKey) Name() string { return k.Verifier.Name() }
 
 // maxOrigin is the maximum length of an origin in bytes, so that a checkpoint fits a disk sector.
 const maxOrigin = 128
@@ -40,7 +40,7 @@ func checkOrigin(origin string) error {
 
 // ParseKey parses a private key in the format of signed notes, PRIVATE+KEY+<name>+<hash>+<seed>.
 // See [note.GenerateKey].
-func ParseKey(private string) (*Key, error) {
+func ParseKey(private string) (*SigningKey, error) {
 	signer, err := note.NewSigner(private)
 	if err != nil {
 		return nil, errors.New("it is not the private key of a log, or it is damaged")
@@ -56,7 +56,7 @@ func ParseKey(private string) (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Key{Signer: signer, Verifier: verifier, Public: public, secret: secret}, nil
+	return &SigningKey{Signer: signer, Verifier: verifier, Public: public, secret: secret}, nil
 }
 
 // publicKey returns the verifier key of a name with a secret.
@@ -67,13 +67,13 @@ func publicKey(name string, secret []byte) string {
 }
 
 // named returns the private key with another name, as text.
-func (k *Key) named(name string) (private string) {
+func (k *SigningKey) named(name string) (private string) {
 	hash := strings.SplitN(publicKey(name, k.secret), "+", 3)[1]
 	return fmt.Sprintf("PRIVATE+KEY+%s+%s+%s", name, hash, base64.StdEncoding.EncodeToString(k.secret))
 }
 
 // readKey reads the key in a file. The error is [fs.ErrNotExist] if the file does not exist.
-func readKey(path string) (*Key, error) {
+func readKey(path string) (*SigningKey, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func readKey(path string) (*Key, error) {
 
 // makeKey generates a key and writes it to a new file. If another process has created the file in
 // the meantime, makeKey returns that file's key.
-func makeKey(path, origin string) (*Key, error) {
+func makeKey(path, origin string) (*SigningKey, error) {
 	if err := checkOrigin(origin); err != nil {
 		return nil, err
 	}

@@ -17,13 +17,13 @@ type Log struct {
 	store      Reader
 	writer     Store // the same store; nil in a view
 	options    Options
-	key        *Key
+	key        *SigningKey
 	vault      *Vault
 	checkpoint *checkpointFile
-	readers    *readers // for callers; the log itself reads from store directly
-	tree       Tree     // of the durable head; used only by the writer
-	version    Version  // that the store has at least; used only by the writer
-	read       bool     // tree has records of other processes, which may have ended the log; used only by the writer
+	readers    *readers     // for callers; the log itself reads from store directly
+	tree       Tree         // of the durable head; used only by the writer
+	version    StoreVersion // that the store has at least; used only by the writer
+	read       bool         // tree has records of other processes, which may have ended the log; used only by the writer
 
 	earlier atomic.Pointer[func() (*Log, error)] // the log that this one follows; see Follow
 

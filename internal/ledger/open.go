@@ -123,7 +123,7 @@ func newLog(store Reader, slots int) *Log {
 // the public half of its key. It is closed from the start: it takes no entries, and a look-up that
 // leads to a later one fails with [ErrGrown]. earlier is the log that it follows, or nil. The
 // caller closes the store.
-func View(ctx context.Context, store Reader, key *Key, vault *Vault, earlier *Log) (*Log, error) {
+func View(ctx context.Context, store Reader, key *SigningKey, vault *Vault, earlier *Log) (*Log, error) {
 	head, err := store.Head(ctx)
 	if err == nil && len(head.Checkpoint) == 0 { // it is just beginning
 		err = ErrNoLog
@@ -254,9 +254,9 @@ func (l *Log) inheritKeys() error {
 }
 
 // loadKey reads the key file, or creates it if no log exists.
-func (l *Log) loadKey(exists bool) (*Key, error) {
+func (l *Log) loadKey(exists bool) (*SigningKey, error) {
 	o := &l.options
-	var key *Key
+	var key *SigningKey
 	var err error
 	if o.ReadKey != nil {
 		text, err := o.ReadKey(KeyName)

@@ -78,9 +78,9 @@ func TestOpenRejectsTamperedStore(t *testing.T) {
 	folder := t.TempDir()
 	grow(t, folder, "some", 700)
 	for name, damage := range map[string]*faultyStore{
-		"a late record":          {record: func(e *ledger.Stored) { flipIf(e.Index == 650, &e.Record[9]) }},
-		"a late record and hash": {record: func(e *ledger.Stored) { flipIf(e.Index == 650, &e.Record[9]); e.Hash = tlog.RecordHash(e.Record) }},
-		"an index":               {record: func(e *ledger.Stored) { e.Index++ }},
+		"a late record":          {record: func(e *ledger.StoredEntry) { flipIf(e.Index == 650, &e.Record[9]) }},
+		"a late record and hash": {record: func(e *ledger.StoredEntry) { flipIf(e.Index == 650, &e.Record[9]); e.Hash = tlog.RecordHash(e.Record) }},
+		"an index":               {record: func(e *ledger.StoredEntry) { e.Index++ }},
 		"a missing record":       {short: true},
 		"the size":               {head: func(h *ledger.Head) { h.Size-- }},
 		"the edge":               {head: func(h *ledger.Head) { flipIf(true, &h.Edge[40]) }},
@@ -114,7 +114,7 @@ func TestOpenReadsBackLast4096Records(t *testing.T) {
 	closeLog(t, l)
 	for damaged, want := range map[uint64]error{size - 4096: ledger.ErrCorrupt, 256: nil} {
 		s := openStore(t, folder)
-		tampered := &faultyStore{Store: s, record: func(e *ledger.Stored) { flipIf(e.Index == damaged, &e.Record[9]) }}
+		tampered := &faultyStore{Store: s, record: func(e *ledger.StoredEntry) { flipIf(e.Index == damaged, &e.Record[9]) }}
 		l, err := ledger.Open(t.Context(), tampered, ledger.Options{Folder: folder})
 		assert.ErrorIsf(t, err, want, "record %d is damaged", damaged)
 		if err == nil {

@@ -22,7 +22,7 @@ import (
 func (l *Log) Follow(find func() (*Log, error)) { l.earlier.Store(&find) }
 
 // find returns the entry that q selects in this log or in an earlier one.
-func (l *Log) find(ctx context.Context, q EntryQuery) (*Stored, error) {
+func (l *Log) find(ctx context.Context, q EntryQuery) (*StoredEntry, error) {
 	for {
 		e, err := l.readDurable(ctx, q)
 		if !errors.Is(err, ErrNotFound) {
@@ -37,15 +37,17 @@ func (l *Log) find(ctx context.Context, q EntryQuery) (*Stored, error) {
 }
 
 // ByID returns the entry with the id, or [ErrNotFound].
-func (l *Log) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) { return l.find(ctx, ByID(id)) }
+func (l *Log) ByID(ctx context.Context, id uuid.UUID) (*StoredEntry, error) {
+	return l.find(ctx, ByID(id))
+}
 
 // At returns the entry at an index of this log, or [ErrNotFound].
-func (l *Log) At(ctx context.Context, index uint64) (*Stored, error) {
+func (l *Log) At(ctx context.Context, index uint64) (*StoredEntry, error) {
 	return l.readDurable(ctx, Range(index, 1))
 }
 
 // ByClaim returns the claim's holder, or [ErrNotFound].
-func (l *Log) ByClaim(ctx context.Context, claim string) (*Stored, error) {
+func (l *Log) ByClaim(ctx context.Context, claim string) (*StoredEntry, error) {
 	return l.find(ctx, ByClaim(claim))
 }
 
@@ -69,9 +71,9 @@ func (l *Log) Of(origin string) (*Log, error) {
 }
 
 // ByReference returns at most limit entries of a reference in log order, from index on.
-func (l *Log) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]Stored, error) {
+func (l *Log) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]StoredEntry, error) {
 	for {
-		list, err := reading(ctx, l.readers, func() ([]Stored, error) {
+		list, err := reading(ctx, l.readers, func() ([]StoredEntry, error) {
 			return l.store.Select(ctx, ByReference(reference, from, limit))
 		})
 		if err != nil {
@@ -96,12 +98,12 @@ func (l *Log) ByReference(ctx context.Context, reference string, from uint64, li
 }
 
 // first returns the first entry that q selects in this log, or [ErrNotFound].
-func (l *Log) first(ctx context.Context, q EntryQuery) (*Stored, error) {
-	return l.validated(FirstOrNotFound(reading(ctx, l.readers, func() ([]Stored, error) { return l.store.Select(ctx, q) })))
+func (l *Log) first(ctx context.Context, q EntryQuery) (*StoredEntry, error) {
+	return l.validated(FirstOrNotFound(reading(ctx, l.readers, func() ([]StoredEntry, error) { return l.store.Select(ctx, q) })))
 }
 
 // validated checks an entry that the store returned, and names this log as its own.
-func (l *Log) validated(e *Stored, err error) (*Stored, error) {
+func (l *Log) validated(e *StoredEntry, err error) (*StoredEntry, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +112,7 @@ func (l *Log) validated(e *Stored, err error) (*Stored, error) {
 }
 
 // Sidecar returns the entry's decrypted sidecar, or nil if it has none.
-func (l *Log) Sidecar(e *Stored) ([]byte, error) { return cmp.Or(e.log, l).vault.Decrypt(e) }
+func (l *Log) Sidecar(e *StoredEntry) ([]byte, error) { return cmp.Or(e.log, l).vault.Decrypt(e) }
 
 // Claims returns the selected claims with name, status and due time, sorted by name.
 func (l *Log) Claims(ctx context.Context, q ClaimQuery) ([]Claim, error) {

@@ -77,7 +77,7 @@ func TestView(t *testing.T) {
 	appendEntry(t, l, entries[0])
 	vault, err := ledger.OpenVault(ledger.Head{}, ledger.SeedKeys{make([]byte, ledger.SeedKeySize)})
 	require.NoError(t, err)
-	view, err := ledger.View(t.Context(), store, &ledger.Key{Verifier: verifier(t, l), Public: l.Verifier()}, vault, nil)
+	view, err := ledger.View(t.Context(), store, &ledger.SigningKey{Verifier: verifier(t, l), Public: l.Verifier()}, vault, nil)
 	require.NoError(t, err)
 	appendEntry(t, l, entries[1])
 	p, err := view.Prove(t.Context(), 0)
@@ -95,9 +95,9 @@ func TestView(t *testing.T) {
 		assert.ErrorIs(t, fails(), ledger.ErrGrown)
 	}
 	assert.ErrorIs(t, view.Close(), ledger.ErrClosed)
-	_, err = ledger.View(t.Context(), newStore(t), &ledger.Key{Verifier: verifier(t, l)}, vault, nil)
+	_, err = ledger.View(t.Context(), newStore(t), &ledger.SigningKey{Verifier: verifier(t, l)}, vault, nil)
 	assert.ErrorIs(t, err, ledger.ErrNoLog)
-	_, err = ledger.View(t.Context(), store, &ledger.Key{Verifier: verifier(t, open(t, newStore(t), ledger.Options{}))}, vault, nil)
+	_, err = ledger.View(t.Context(), store, &ledger.SigningKey{Verifier: verifier(t, open(t, newStore(t), ledger.Options{}))}, vault, nil)
 	assert.ErrorIs(t, err, proof.ErrSignature)
 }
 
@@ -129,7 +129,7 @@ func TestReadsRejectDamagedRecord(t *testing.T) {
 	if _, err := l.Prove(t.Context(), 0); err != nil { // waits until it was read back undamaged
 		t.Fatal(err)
 	}
-	tampered.record = func(e *ledger.Stored) { flipIf(true, &e.Record[9]) }
+	tampered.record = func(e *ledger.StoredEntry) { flipIf(true, &e.Record[9]) }
 	_, byID := l.ByID(t.Context(), e.ID)
 	_, byClaim := l.ByClaim(t.Context(), e.Claims[0].Name)
 	_, byReference := l.ByReference(t.Context(), e.Reference, 0, 1)
@@ -149,10 +149,10 @@ func TestTilesAndBundlesRejectDamage(t *testing.T) {
 	}
 	_, err := l.Prove(t.Context(), 301)
 	assert.Error(t, err, "a proof was made with a wrong hash")
-	tampered.hash, tampered.record = nil, func(e *ledger.Stored) { flipIf(e.Index == 300, &e.Record[4]) }
+	tampered.hash, tampered.record = nil, func(e *ledger.StoredEntry) { flipIf(e.Index == 300, &e.Record[4]) }
 	_, err = l.Entries(t.Context(), 1, 256)
 	assert.ErrorIs(t, err, ledger.ErrCorrupt, "a bundle with a wrong record")
-	tampered.record = func(e *ledger.Stored) { flipIf(e.Index == 300, &e.Record[4]); e.Hash = tlog.RecordHash(e.Record) }
+	tampered.record = func(e *ledger.StoredEntry) { flipIf(e.Index == 300, &e.Record[4]); e.Hash = tlog.RecordHash(e.Record) }
 	_, err = l.Entries(t.Context(), 1, 256)
 	assert.ErrorIs(t, err, ledger.ErrCorrupt, "a bundle with a wrong record and its hash")
 	tampered.record, tampered.short = nil, true

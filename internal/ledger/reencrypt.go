@@ -34,12 +34,12 @@ func (l *Log) reencryptAll(ctx context.Context) (changed uint64, err error) {
 	var damaged error
 	for from := l.vault.from.Load(); from < l.durable.Load().Size; {
 		began := time.Now()
-		list, err := reading(ctx, l.readers, func() ([]Stored, error) { return l.store.Select(ctx, Range(from, reencryptBatch)) })
+		list, err := reading(ctx, l.readers, func() ([]StoredEntry, error) { return l.store.Select(ctx, Range(from, reencryptBatch)) })
 		if err != nil || len(list) == 0 {
 			return changed, err
 		}
 		from = list[len(list)-1].Index + 1
-		var stale []Stored
+		var stale []StoredEntry
 		for i := range list {
 			e := &list[i]
 			if _, err := l.vault.decrypt(e); err == nil || e.Sidecar == nil {
@@ -71,7 +71,7 @@ func (l *Log) reencryptAll(ctx context.Context) (changed uint64, err error) {
 }
 
 // reseal has the writer store the sidecars of entries, between two commits. Like those it is not canceled.
-func (l *Log) reseal(entries []Stored) error {
+func (l *Log) reseal(entries []StoredEntry) error {
 	done := make(chan error, 1)
 	l.task <- func() { done <- l.writer.Reseal(context.Background(), l.vault.name, entries) }
 	signal(l.wake)

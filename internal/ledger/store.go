@@ -38,7 +38,7 @@ type Entry struct {
 	Context context.Context
 
 	// Needs is the version that the store must have for the record; 0 for any.
-	Needs Version
+	Needs StoreVersion
 
 	Hash tlog.Hash // leaf hash of the record in the tree; set by [Log.Append]
 }
@@ -127,21 +127,21 @@ func ByReference(reference string, from uint64, limit int) EntryQuery {
 // Range selects at most n entries, from an index on.
 func Range(from uint64, n int) EntryQuery { return EntryQuery{By: "Range", From: from, Limit: n} }
 
-// A Place is an entry's position in the log.
-type Place struct {
+// A Position is where in the log an entry is.
+type Position struct {
 	Index uint64
 	ID    uuid.UUID
 }
 
 // A Holder is the entry that holds a claim, with the claim's state.
 type Holder struct {
-	Place
+	Position
 	Status string
 	Due    int64
 }
 
-// A Stored entry has its index in the log.
-type Stored struct {
+// A StoredEntry has its index in the log.
+type StoredEntry struct {
 	Index uint64
 	Entry
 	// Forgotten says that the store keeps no sidecars any more.
@@ -151,7 +151,7 @@ type Stored struct {
 }
 
 // Log returns the log that has the entry, which may be one that the log it was read from follows.
-func (e *Stored) Log() *Log { return e.log }
+func (e *StoredEntry) Log() *Log { return e.log }
 
 // A Store holds the log's entries in order and the Merkle tree over them. It decides nothing: [Log]
 // numbers, hashes, signs and checks preconditions.
@@ -159,7 +159,7 @@ func (e *Stored) Log() *Log { return e.log }
 // All methods may be called concurrently, but only one Append, AppendNext, Confirm or Reseal is in
 // flight at a time.
 type Store interface {
-	Reader
+	Inspector
 	Engine
 
 	// Confirm returns the head once it is durable: it survives power loss, and a failover if
@@ -185,14 +185,14 @@ type Store interface {
 
 	// Reseal replaces the sidecars of entries, given their indexes, and SeedKey of the head, in one
 	// transaction. [ErrNoSpace] and [ErrUnavailable] are temporary.
-	Reseal(ctx context.Context, seedKey []byte, entries []Stored) error
+	Reseal(ctx context.Context, seedKey []byte, entries []StoredEntry) error
 }
 
 // An Engine is what keeps a store: the program, its files and its disk.
 type Engine interface {
 	// Raise raises the store's version unless it is at least v: programs that do not know v,
 	// running ones included, can append no more.
-	Raise(ctx context.Context, v Version) error
+	Raise(ctx context.Context, v StoreVersion) error
 
 	// Readers returns the number of concurrent reads that the store serves, such as its number of
 	// connections. [Log] reserves two of them for itself.
@@ -216,13 +216,6 @@ type Reader interface {
 	// Head returns the last committed head, or the zero Head of a new store.
 	Head(ctx context.Context) (Head, error)
 
-	// Snapshot returns the head and the number of claims at the same moment. It does not count claims
-	// with a prefix, unless that is empty.
-	Snapshot(ctx context.Context, except string) (h Head, claims uint64, err error)
-
-	// StoredVersion returns the version that the store has by now, and whether the log was moved from it.
-	StoredVersion(ctx context.Context) (v Version, moved bool, err error)
-
 	// Hashes returns at most n hashes of a level, from index on: entry hashes at level 0, node
 	// hashes above. ErrCorrupt: a hash is missing.
 	Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error)
@@ -233,21 +226,14 @@ type Reader interface {
 
 	// Select returns the selected entries in log order. One that is found by its claim has that
 	// claim.
-	Select(ctx context.Context, q EntryQuery) ([]Stored, error)
-
-	// ByIDs returns the entries with the ids that exist.
-	ByIDs(ctx context.Context, ids []uuid.UUID) ([]Stored, error)
-
-	// Found calls each for at most n entries in log order, from index on, with the indexes of the
-	// entries that ByID and ByReference select for it, or -1. It reads indexes and no records.
-	Found(ctx context.Context, from uint64, n int, each func(index uint64, byID, byReference int64)) error
+	Select(ctx context.Context, q EntryQuery) ([]StoredEntry, error)
 
 	// Holders returns the holder of each claim that has one.
 	Holders(ctx context.Context, claims []string) (map[string]Holder, error)
 
 	// Firsts returns the first two entries of each reference that has entries, in log order. It
 	// reads indexes and no records.
-	Firsts(ctx context.Context, references []string) (map[string][]Place, error)
+	Firsts(ctx context.Context, references []string) (map[string][]Position, error)
 
 	// Claims returns the selected claims with name, status and due time, sorted by name.
 	Claims(ctx context.Context, q ClaimQuery) ([]Claim, error)
@@ -257,6 +243,26 @@ type Reader interface {
 
 	// Close releases the store. It is called once, after all other methods.
 	Close() error
+}
+
+// An Inspector also reads what only [Check] and [Copy] look at: what belongs together at the same
+// moment, and whether the indexes of a store lead to all of its entries.
+type Inspector interface {
+	Reader
+
+	// Snapshot returns the head and the number of claims at the same moment. It does not count claims
+	// with a prefix, unless that is empty.
+	Snapshot(ctx context.Context, except string) (h Head, claims uint64, err error)
+
+	// StoredVersion returns the version that the store has by now, and whether the log was moved from it.
+	StoredVersion(ctx context.Context) (v StoreVersion, moved bool, err error)
+
+	// ByIDs returns the entries with the ids that exist.
+	ByIDs(ctx context.Context, ids []uuid.UUID) ([]StoredEntry, error)
+
+	// Found calls each for at most n entries in log order, from index on, with the indexes of the
+	// entries that ByID and ByReference select for it, or -1. It reads indexes and no records.
+	Found(ctx context.Context, from uint64, n int, each func(index uint64, byID, byReference int64)) error
 }
 
 // A Batch is a run of entries with the nodes that they add to the tree. The first entry gets index
@@ -299,45 +305,45 @@ func AppendFromHead(ctx context.Context, store Store, next func(Head) (*Batch, e
 }
 
 // FirstOrNotFound returns err, the first entry of the list, or [ErrNotFound] if the list is empty.
-func FirstOrNotFound(list []Stored, err error) (*Stored, error) {
+func FirstOrNotFound(list []StoredEntry, err error) (*StoredEntry, error) {
 	if err != nil || len(list) == 0 {
 		return nil, cmp.Or(err, ErrNotFound)
 	}
 	return &list[0], nil
 }
 
-// A Version of a store tells which programs may write to it. A migration of its tables raises it, and
+// A StoreVersion tells which programs may write to it. A migration of its tables raises it, and
 // so does the first record with something that earlier programs do not know: they would ignore it, and
 // write later records without it. From FirstDated on, a version is a date, year first, and a number.
-type Version int64
+type StoreVersion int64
 
 // The versions of records.
 const (
-	FirstDated Version = 2026112201 // the tables of versions 1 to 3 hold all of these records
+	FirstDated StoreVersion = 2026112201 // the tables of versions 1 to 3 hold all of these records
 
-	HiddenItems  Version = 2026112201 // items_digest
-	EmptyPiles   Version = 2026112202 // an add without cards
-	LongNames    Version = 2026112203 // piles with names of more than 64 characters
-	CutCards     Version = 2026112204 // cut and cut_range
-	LogEnds      Version = 2026112301 // log-end, after which nothing follows, and log-begin
-	Books        Version = 2026112701 // count, round and path
-	Beacons      Version = 2026112702 // beacon
-	TimeLocks    Version = 2026112801 // opens_at and sealed_seed
-	Players      Version = 2026112802 // players and joined
-	KnownVersion         = Players    // the newest that this program knows
+	HiddenItems  StoreVersion = 2026112201 // items_digest
+	EmptyPiles   StoreVersion = 2026112202 // an add without cards
+	LongNames    StoreVersion = 2026112203 // piles with names of more than 64 characters
+	CutCards     StoreVersion = 2026112204 // cut and cut_range
+	LogEnds      StoreVersion = 2026112301 // log-end, after which nothing follows, and log-begin
+	Books        StoreVersion = 2026112701 // count, round and path
+	Beacons      StoreVersion = 2026112702 // beacon
+	TimeLocks    StoreVersion = 2026112801 // opens_at and sealed_seed
+	Players      StoreVersion = 2026112802 // players and joined
+	KnownVersion              = Players    // the newest that this program knows
 
-	Moved Version = 9999123199 // the log goes on in another store
+	Moved StoreVersion = 9999123199 // the log goes on in another store
 )
 
 // Date returns the date of the oldest program that knows a dated version.
-func (v Version) Date() string {
+func (v StoreVersion) Date() string {
 	day := v / 100
 	return fmt.Sprintf("%04d-%02d-%02d", day/10000, day/100%100, day%100)
 }
 
 // CheckVersion returns an error if the store has a version that this program does not know. Its
 // migrations lead to the version tables.
-func CheckVersion(have, tables Version) error {
+func CheckVersion(have, tables StoreVersion) error {
 	newest, needs := tables, ""
 	if have >= FirstDated {
 		newest, needs = max(tables, KnownVersion), fmt.Sprintf("the records of the store need Riffle of %s or later: ", have.Date())

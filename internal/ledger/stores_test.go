@@ -25,12 +25,12 @@ type faultyStore struct {
 	readers int           // number of reading connections, or 0 for the store's
 	shared  bool          // another log closes the store
 
-	record func(*ledger.Stored) // these change what is read, if not nil
+	record func(*ledger.StoredEntry) // these change what is read, if not nil
 	head   func(*ledger.Head)
 	hash   func(level int, index uint64, h *tlog.Hash)
-	short  bool           // ranges lack their last record
-	index  string         // a damaged index: ByID, ByClaim or ByReference
-	to     *ledger.Stored // the entry found by the damaged index, or nil
+	short  bool                // ranges lack their last record
+	index  string              // a damaged index: ByID, ByClaim or ByReference
+	to     *ledger.StoredEntry // the entry found by the damaged index, or nil
 
 	mu          sync.Mutex // guards the remaining calls that lose their connection:
 	lostBefore  int        // appends that write nothing
@@ -151,7 +151,7 @@ func (f *faultyStore) Hashes(ctx context.Context, level int, from uint64, n int)
 	return list, err
 }
 
-func (f *faultyStore) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.Stored, error) {
+func (f *faultyStore) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.StoredEntry, error) {
 	if q.By == "ByID" {
 		if err := f.lost(&f.lostLookups); err != nil {
 			return nil, err
@@ -166,7 +166,7 @@ func (f *faultyStore) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger
 	case f.index == q.By && f.to == nil:
 		return nil, nil
 	case f.index == q.By:
-		return []ledger.Stored{*f.to}, nil
+		return []ledger.StoredEntry{*f.to}, nil
 	}
 	for i := range list {
 		if f.record != nil {
@@ -184,7 +184,7 @@ func (f *faultyStore) Found(ctx context.Context, from uint64, n int, each func(u
 	list, err := f.Store.Select(ctx, ledger.Range(from, n))
 	for i := 0; err == nil && i < len(list); i++ {
 		found := [2]int64{-1, -1}
-		var byID []ledger.Stored
+		var byID []ledger.StoredEntry
 		if byID, err = f.Select(ctx, ledger.ByID(list[i].ID)); len(byID) > 0 {
 			found[0] = int64(byID[0].Index)
 		}
@@ -207,13 +207,13 @@ func (f *faultyStore) Holders(ctx context.Context, claims []string) (map[string]
 		case f.to == nil:
 			delete(holders, name)
 		default:
-			holders[name] = ledger.Holder{Place: ledger.Place{Index: f.to.Index, ID: f.to.ID}}
+			holders[name] = ledger.Holder{Position: ledger.Position{Index: f.to.Index, ID: f.to.ID}}
 		}
 	}
 	return holders, err
 }
 
-func (f *faultyStore) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
+func (f *faultyStore) Firsts(ctx context.Context, references []string) (map[string][]ledger.Position, error) {
 	if err := f.call("Firsts"); err != nil {
 		return nil, err
 	}

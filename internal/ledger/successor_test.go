@@ -86,9 +86,9 @@ func TestEarlierLogsAreAsked(t *testing.T) {
 	appendEntry(t, first, entries[0])
 	appendEntry(t, second, entries[1])
 	second.Follow(func() (*ledger.Log, error) { return first, nil })
-	for _, find := range []func() (*ledger.Stored, error){
-		func() (*ledger.Stored, error) { return second.ByID(t.Context(), entries[0].ID) },
-		func() (*ledger.Stored, error) { return second.ByClaim(t.Context(), "claim") },
+	for _, find := range []func() (*ledger.StoredEntry, error){
+		func() (*ledger.StoredEntry, error) { return second.ByID(t.Context(), entries[0].ID) },
+		func() (*ledger.StoredEntry, error) { return second.ByClaim(t.Context(), "claim") },
 	} {
 		found, err := find()
 		require.NoError(t, err)

@@ -107,7 +107,7 @@ func (v *Vault) encrypt(record tlog.Hash, sidecar []byte) []byte {
 
 // Decrypt returns the entry's decrypted sidecar, or nil if it has none. [ErrCorrupt]: the sidecar
 // was changed or belongs to another record. [ErrForgotten]: the store keeps none.
-func (v *Vault) Decrypt(e *Stored) ([]byte, error) {
+func (v *Vault) Decrypt(e *StoredEntry) ([]byte, error) {
 	if e.Forgotten {
 		return nil, ErrForgotten
 	}
@@ -125,7 +125,7 @@ func (v *Vault) Decrypt(e *Stored) ([]byte, error) {
 }
 
 // decrypt decrypts a sidecar under the first key alone.
-func (v *Vault) decrypt(e *Stored) ([]byte, error) {
+func (v *Vault) decrypt(e *StoredEntry) ([]byte, error) {
 	if len(e.Sidecar) >= saltSize {
 		k, sealed := v.cachedSubkey([saltSize]byte(e.Sidecar)), e.Sidecar[saltSize:]
 		if sidecar, err := open(k.aead, e.Hash[:nonceSize], sealed, e.Hash[:]); err == nil {

@@ -12,9 +12,9 @@ import (
 func TestSubkeyIsReplacedAfterItsLastUse(t *testing.T) {
 	v, err := OpenVault(Head{}, SeedKeys{make([]byte, SeedKeySize)})
 	require.NoError(t, err)
-	var list []Stored
+	var list []StoredEntry
 	encrypt := func(sidecar byte) {
-		e := Stored{Entry: Entry{Hash: tlog.Hash{sidecar}}}
+		e := StoredEntry{Entry: Entry{Hash: tlog.Hash{sidecar}}}
 		e.Sidecar = v.encrypt(e.Hash, []byte{sidecar})
 		list = append(list, e)
 	}

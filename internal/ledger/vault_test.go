@@ -30,7 +30,7 @@ func TestStoredFormsDecrypt(t *testing.T) {
 	} {
 		sidecar, err := hex.DecodeString(text)
 		require.NoError(t, err)
-		e := ledger.Stored{Entry: ledger.Entry{Hash: tlog.RecordHash([]byte("a record")), Sidecar: sidecar}}
+		e := ledger.StoredEntry{Entry: ledger.Entry{Hash: tlog.RecordHash([]byte("a record")), Sidecar: sidecar}}
 		if got, err := vault.Decrypt(&e); err != nil || string(got) != "a seed and more" {
 			t.Errorf("%s: %s decrypts to %q, %v", name, text, got, err)
 		}
@@ -39,7 +39,7 @@ func TestStoredFormsDecrypt(t *testing.T) {
 		assert.ErrorIsf(t, err, ledger.ErrCorrupt, "%s: beside another record it decrypts to %q", name, got)
 	}
 	for _, short := range [][]byte{{}, make([]byte, 15), make([]byte, 16), make([]byte, 28)} {
-		e := ledger.Stored{Entry: ledger.Entry{Hash: tlog.RecordHash([]byte("a record")), Sidecar: short}}
+		e := ledger.StoredEntry{Entry: ledger.Entry{Hash: tlog.RecordHash([]byte("a record")), Sidecar: short}}
 		got, err := vault.Decrypt(&e)
 		assert.ErrorIsf(t, err, ledger.ErrCorrupt, "%d bytes decrypt to %q", len(short), got)
 	}
@@ -157,7 +157,7 @@ func TestReencryptReportsDamage(t *testing.T) {
 	s := openStore(t, folder)
 	head, err := s.Head(t.Context())
 	require.NoError(t, err)
-	must(t, s.Reseal(t.Context(), head.SeedKey, []ledger.Stored{{Index: 7, Entry: ledger.Entry{Sidecar: []byte("damaged")}}}))
+	must(t, s.Reseal(t.Context(), head.SeedKey, []ledger.StoredEntry{{Index: 7, Entry: ledger.Entry{Sidecar: []byte("damaged")}}}))
 	must(t, s.Close())
 	file := filepath.Join(folder, ledger.SeedKeyName)
 	writeFile(t, file, append([]byte(strings.Repeat("5c", ledger.SeedKeySize)+"\n"), readFile(t, file)...))

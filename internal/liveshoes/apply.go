@@ -34,8 +34,8 @@ type Change struct {
 	// it from. If nil, the previous position or range is used again.
 	Cut *shoe.Cut
 
-	IfVersion uint64       // required version of the shoe; 0 for any
-	Key       *journal.Key // identifies retries; nil for a change that cannot be retried
+	IfVersion uint64                  // required version of the shoe; 0 for any
+	Key       *journal.IdempotencyKey // identifies retries; nil for a change that cannot be retried
 }
 
 // A CardName names a card by its number, or by its code if only one card at the place has it.
@@ -66,7 +66,7 @@ func (s *Service) Apply(ctx context.Context, id uuid.UUID, c *Change) (*Result, 
 // Update makes the change that decide returns for the current shoe, or replays the first attempt
 // with the key, which may be nil. If another process changes the shoe first, decide is called
 // again. If it returns nil, nothing is recorded and the result is the current shoe.
-func (s *Service) Update(ctx context.Context, id uuid.UUID, key *journal.Key, decide func(*Shoe) (*Change, error)) (*Result, error) {
+func (s *Service) Update(ctx context.Context, id uuid.UUID, key *journal.IdempotencyKey, decide func(*Shoe) (*Change, error)) (*Result, error) {
 	return s.once(ctx, key, false, func() (*Result, error) {
 		return s.update(ctx, id, func(now *state) (*Change, error) {
 			c, err := decide(s.shoe(now, s.journal.Now()))
@@ -79,14 +79,14 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, key *journal.Key, de
 }
 
 // once is [journal.Once] for requests about shoes.
-func (s *Service) once(ctx context.Context, key *journal.Key, openings bool, do func() (*Result, error)) (*Result, error) {
-	return journal.Once(ctx, s.journal, key, func(first *journal.Stored) (*Result, error) {
+func (s *Service) once(ctx context.Context, key *journal.IdempotencyKey, openings bool, do func() (*Result, error)) (*Result, error) {
+	return journal.Once(ctx, s.journal, key, func(first *journal.StoredRecord) (*Result, error) {
 		return s.replay(ctx, first, openings)
 	}, do)
 }
 
 // replay returns the result recorded by the first attempt.
-func (s *Service) replay(ctx context.Context, first *journal.Stored, openings bool) (*Result, error) {
+func (s *Service) replay(ctx context.Context, first *journal.StoredRecord, openings bool) (*Result, error) {
 	after, err := s.stateOf(first)
 	if err != nil {
 		return nil, err
@@ -325,7 +325,7 @@ func (s *Service) commit(ctx context.Context, p *pendingChange) (*Result, error)
 	claim := p.next.Claim(b.first.ID)
 	claim.Unchanged = claim == before
 	claim.Taken, claim.From = true, p.from.index
-	index, err := s.journal.Append(ctx, &journal.Entry{
+	index, err := s.journal.Append(ctx, &journal.Addition{
 		Record: p.record, Reference: b.first.Statement.Reference, Claims: []ledger.Claim{claim},
 		Sidecar: journal.Sidecar{Seed: p.seed, Key: p.Key, Shoe: p.next},
 	})

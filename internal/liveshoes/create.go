@@ -17,9 +17,9 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// A Request asks for a shoe of a whole deck, shuffled once and without hands. A Draw of 0 leaves
+// A NewShoe asks for a shoe of a whole deck, shuffled once and without hands. A Draw of 0 leaves
 // the cards in input order, unsealed, until they are reshuffled.
-type Request struct {
+type NewShoe struct {
 	dealer.Request
 	Items   []string      // the caller's items as JSON; nil for other inputs
 	Expires time.Duration // from creation; 0 for never
@@ -28,7 +28,7 @@ type Request struct {
 }
 
 // Create seals a deck, or replays the first attempt. It fails like [dealer.Dealer.Shuffle].
-func (s *Service) Create(ctx context.Context, r *Request) (*Result, error) {
+func (s *Service) Create(ctx context.Context, r *NewShoe) (*Result, error) {
 	return s.once(ctx, r.Key, false, func() (*Result, error) {
 		draft, err := s.prepare(ctx, r)
 		if err != nil {
@@ -40,7 +40,7 @@ func (s *Service) Create(ctx context.Context, r *Request) (*Result, error) {
 
 // Replace seals a deck as a new shoe that takes over the id of an old one. It fails with
 // [journal.ErrNoShoe] or like [Service.Create].
-func (s *Service) Replace(ctx context.Context, id uuid.UUID, r *Request) (*Result, error) {
+func (s *Service) Replace(ctx context.Context, id uuid.UUID, r *NewShoe) (*Result, error) {
 	return s.once(ctx, r.Key, false, func() (*Result, error) {
 		draft, err := s.prepare(ctx, r)
 		if err != nil {
@@ -62,7 +62,7 @@ func (s *Service) Replace(ctx context.Context, id uuid.UUID, r *Request) (*Resul
 }
 
 // create appends the first record of a shoe. If old is not nil, the new shoe takes over its id.
-func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, draft *dealer.Draft, old *state) (*Result, error) {
+func (s *Service) create(ctx context.Context, id uuid.UUID, r *NewShoe, draft *dealer.Draft, old *state) (*Result, error) {
 	err := s.dealer.Seed(draft)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, draft *d
 		root := tree.Root()
 		record.Root = &root
 	}
-	index, err := s.dealer.Append(ctx, draft, &journal.Entry{
+	index, err := s.dealer.Append(ctx, draft, &journal.Addition{
 		Record: record, Sidecar: journal.Sidecar{Key: r.Key, Shoe: initial}, Claims: claims,
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, draft *d
 }
 
 // prepare checks a request for a shoe.
-func (s *Service) prepare(ctx context.Context, r *Request) (*dealer.Draft, error) {
+func (s *Service) prepare(ctx context.Context, r *NewShoe) (*dealer.Draft, error) {
 	r.MaxCards = shoe.MaxCards
 	draft, err := s.dealer.Prepare(ctx, &r.Request.Request)
 	if err != nil {

@@ -61,16 +61,16 @@ func ptr(n uint64) *uint64 { return &n }
 
 func items(n uint64) *plan.Items { return &plan.Items{Count: n, Digest: sha256.Sum256([]byte("[]"))} }
 
-func ask(r plan.Request) *Request { return &Request{Request: dealer.Request{Request: r}} }
+func ask(r plan.Request) *NewShoe { return &NewShoe{Request: dealer.Request{Request: r}} }
 
 // keyed returns a request with an idempotency key.
-func keyed(key string, r plan.Request) *Request {
+func keyed(key string, r plan.Request) *NewShoe {
 	request := ask(r)
-	request.Key = journal.NewKey(key)
+	request.Key = journal.NewIdempotencyKey(key)
 	return request
 }
 
-func create(t *testing.T, p *process, r *Request) *Result {
+func create(t *testing.T, p *process, r *NewShoe) *Result {
 	t.Helper()
 	made, err := p.Create(t.Context(), r)
 	require.NoError(t, err)
@@ -213,7 +213,7 @@ func TestRetriesOfAShoeAreReplayed(t *testing.T) {
 	again := create(t, other, keyed("shoe", plan.Request{Deck: "mahjong136"}))
 	assert.Truef(t, again.Shoe.ID == made.Shoe.ID && again.AuditID == made.AuditID && again.LogIndex == made.LogIndex, "%+v is not %+v", again, made)
 	c := opening(13)
-	c.Key = journal.NewKey("draw", nil)
+	c.Key = journal.NewIdempotencyKey("draw", nil)
 	first := apply(t, p, made.Shoe.ID, c)
 	apply(t, p, made.Shoe.ID, drawing(2))
 	for _, by := range []*process{p, other} {
@@ -223,10 +223,10 @@ func TestRetriesOfAShoeAreReplayed(t *testing.T) {
 		}
 		assert.Equal(t, first.Cards[3].Opening.Salt, second.Cards[3].Opening.Salt, "another salt")
 	}
-	sealing := Change{Kind: audit.KindReshuffle, From: shoe.All, Key: journal.NewKey("seal", nil)}
+	sealing := Change{Kind: audit.KindReshuffle, From: shoe.All, Key: journal.NewIdempotencyKey("seal", nil)}
 	sealed := apply(t, p, made.Shoe.ID, sealing)
 	assert.Equal(t, sealed.AuditID, apply(t, other, made.Shoe.ID, sealing).AuditID, "sealed twice")
-	c.Key = journal.NewKey("draw", []byte("other"))
+	c.Key = journal.NewIdempotencyKey("draw", []byte("other"))
 	_, err := p.Apply(t.Context(), made.Shoe.ID, &c)
 	assert.ErrorIs(t, err, journal.ErrKeyReused)
 	s := get(t, p, made.Shoe.ID)
@@ -245,12 +245,12 @@ func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
 	}
 	id := won.Shoe.ID
 	all := drawing(52)
-	all.Key = journal.NewKey("draw")
+	all.Key = journal.NewIdempotencyKey("draw")
 	journaltest.Overtake(p.journal, func() { won = apply(t, other, id, all) })
 	if lost := apply(t, p, id, all); lost.AuditID != won.AuditID || !slices.Equal(numbersOf(lost.Cards), numbersOf(won.Cards)) {
 		t.Errorf("drawn by %s and %s", lost.AuditID, won.AuditID)
 	}
-	closing := Change{Kind: audit.KindClose, Key: journal.NewKey("close")}
+	closing := Change{Kind: audit.KindClose, Key: journal.NewIdempotencyKey("close")}
 	journaltest.Overtake(p.journal, func() { won = apply(t, other, id, closing) })
 	if lost := apply(t, p, id, closing); lost.AuditID != won.AuditID || lost.Shoe.Status != shoe.Closed {
 		t.Errorf("closed by %s and %s", lost.AuditID, won.AuditID)
@@ -331,7 +331,7 @@ func TestCreateRefuses(t *testing.T) {
 	var unfit *plan.Invalid
 	for name, v := range map[string]struct {
 		pointer string
-		r       *Request
+		r       *NewShoe
 	}{
 		"hands":      {"/commitment_id", ask(plan.Request{Deck: "standard52", Hands: []uint64{13}})},
 		"draw":       {"/commitment_id", ask(plan.Request{Deck: "standard52", Draw: ptr(3)})},
@@ -339,13 +339,13 @@ func TestCreateRefuses(t *testing.T) {
 		"large":      {"", ask(plan.Request{Size: ptr(shoe.MaxCards + 1)})},
 		"empty":      {"", ask(plan.Request{Size: ptr(0)})},
 		"no deck":    {"/deck", ask(plan.Request{Deck: "standard53"})},
-		"items":      {"/items", &Request{Request: ask(plan.Request{Items: items(2)}).Request, Items: []string{strings.Repeat("1", MaxItemBytes), "2"}}},
-		"expiry":     {"/expires_in", &Request{Request: ask(plan.Request{Size: ptr(3)}).Request, Expires: MaxExpiry + time.Second}},
-		"past":       {"/expires_in", &Request{Request: ask(plan.Request{Size: ptr(3)}).Request, Expires: -time.Second}},
-		"fraction":   {"/expires_in", &Request{Request: ask(plan.Request{Size: ptr(3)}).Request, Expires: time.Millisecond}},
-		"long life":  {"/expires_in", &Request{Request: ask(plan.Request{Size: ptr(3)}).Request, TTL: MaxExpiry + time.Second}},
-		"no life":    {"/expires_in", &Request{Request: ask(plan.Request{Size: ptr(3)}).Request, TTL: -time.Second}},
-		"short life": {"/expires_in", &Request{Request: ask(plan.Request{Size: ptr(3)}).Request, TTL: time.Millisecond}},
+		"items":      {"/items", &NewShoe{Request: ask(plan.Request{Items: items(2)}).Request, Items: []string{strings.Repeat("1", MaxItemBytes), "2"}}},
+		"expiry":     {"/expires_in", &NewShoe{Request: ask(plan.Request{Size: ptr(3)}).Request, Expires: MaxExpiry + time.Second}},
+		"past":       {"/expires_in", &NewShoe{Request: ask(plan.Request{Size: ptr(3)}).Request, Expires: -time.Second}},
+		"fraction":   {"/expires_in", &NewShoe{Request: ask(plan.Request{Size: ptr(3)}).Request, Expires: time.Millisecond}},
+		"long life":  {"/expires_in", &NewShoe{Request: ask(plan.Request{Size: ptr(3)}).Request, TTL: MaxExpiry + time.Second}},
+		"no life":    {"/expires_in", &NewShoe{Request: ask(plan.Request{Size: ptr(3)}).Request, TTL: -time.Second}},
+		"short life": {"/expires_in", &NewShoe{Request: ask(plan.Request{Size: ptr(3)}).Request, TTL: time.Millisecond}},
 	} {
 		_, createErr := p.Create(t.Context(), v.r)
 		_, replaceErr := p.Replace(t.Context(), made.Shoe.ID, v.r)
@@ -355,7 +355,7 @@ func TestCreateRefuses(t *testing.T) {
 		}
 	}
 	assert.Equal(t, before, p.store.Size(t), "something was recorded")
-	create(t, p, &Request{Request: ask(plan.Request{Items: items(2)}).Request, Items: []string{"1", strings.Repeat("2", MaxItemBytes-1)}, Expires: MaxExpiry})
+	create(t, p, &NewShoe{Request: ask(plan.Request{Items: items(2)}).Request, Items: []string{"1", strings.Repeat("2", MaxItemBytes-1)}, Expires: MaxExpiry})
 	create(t, p, ask(plan.Request{Size: ptr(shoe.MaxCards)}))
 }
 
@@ -393,8 +393,8 @@ func TestShoeExpires(t *testing.T) {
 	p.store.Now = func() time.Time { return now }
 	events := map[audit.Kind]int{}
 	p.observe = func(e audit.Kind) { events[e]++ }
-	fixed := create(t, p, &Request{Request: ask(plan.Request{Size: ptr(5)}).Request, Expires: time.Minute})
-	sliding := create(t, p, &Request{Request: ask(plan.Request{Size: ptr(5)}).Request, TTL: time.Minute})
+	fixed := create(t, p, &NewShoe{Request: ask(plan.Request{Size: ptr(5)}).Request, Expires: time.Minute})
+	sliding := create(t, p, &NewShoe{Request: ask(plan.Request{Size: ptr(5)}).Request, TTL: time.Minute})
 	lasting := create(t, p, ask(plan.Request{Size: ptr(5)}))
 	if !fixed.Shoe.Expires.Equal(now.Add(time.Minute)) || !sliding.Shoe.Expires.Equal(now.Add(time.Minute)) || !lasting.Shoe.Expires.IsZero() {
 		t.Errorf("they expire at %s, %s, %s", fixed.Shoe.Expires, sliding.Shoe.Expires, lasting.Shoe.Expires)
@@ -443,7 +443,7 @@ func TestTTLMovesTheExpiryNowAndThen(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	now := start
 	p.store.Now = func() time.Time { return now }
-	made := create(t, p, &Request{Request: ask(plan.Request{Size: ptr(50)}).Request, TTL: 100 * time.Second})
+	made := create(t, p, &NewShoe{Request: ask(plan.Request{Size: ptr(50)}).Request, TTL: 100 * time.Second})
 	assert.Truef(t, made.Record.Expires.Equal(start.Add(100*time.Second)),
 		"the record says that it expires at %s", made.Record.Expires)
 	last := 100 * time.Second
@@ -478,7 +478,7 @@ func TestExpireLeavesWhatOthersChanged(t *testing.T) {
 	p.store.Now = func() time.Time { return now }
 	var made []*Result
 	for range 20 {
-		made = append(made, create(t, p, &Request{Request: ask(plan.Request{Size: ptr(5)}).Request, Expires: time.Minute}))
+		made = append(made, create(t, p, &NewShoe{Request: ask(plan.Request{Size: ptr(5)}).Request, Expires: time.Minute}))
 	}
 	now = now.Add(time.Minute)
 	_, err := other.Replace(t.Context(), made[0].Shoe.ID, ask(plan.Request{Size: ptr(6)}))
@@ -496,7 +496,7 @@ func TestExpireLeavesWhatOthersChanged(t *testing.T) {
 	assert.ErrorIs(t, p.expire(t.Context(), &ledger.Claim{Name: journal.ShoeClaim(made[0].AuditID)}), ledger.ErrClaimed,
 		"expiring a shoe that was replaced")
 	now = now.Add(time.Minute)
-	_, err = p.Replace(t.Context(), made[1].Shoe.ID, &Request{Request: ask(plan.Request{Size: ptr(6)}).Request, Expires: time.Second})
+	_, err = p.Replace(t.Context(), made[1].Shoe.ID, &NewShoe{Request: ask(plan.Request{Size: ptr(6)}).Request, Expires: time.Second})
 	require.NoError(t, err)
 	now = now.Add(time.Second) // now its replacement is overdue
 	assert.ErrorIs(t, p.expire(t.Context(), &ledger.Claim{Name: journal.ShoeClaim(made[1].AuditID)}), ledger.ErrClaimed,
@@ -634,7 +634,7 @@ func TestCardsAreNamedByCode(t *testing.T) {
 		t.Errorf("cards that are back in the deck: %v", err)
 	}
 
-	words := &Request{Request: ask(plan.Request{Items: items(4), Draw: ptr(0)}).Request, Items: []string{`"a"`, `1`, `"b"`, `"a"`}}
+	words := &NewShoe{Request: ask(plan.Request{Items: items(4), Draw: ptr(0)}).Request, Items: []string{`"a"`, `1`, `"b"`, `"a"`}}
 	id = create(t, p, words).Shoe.ID
 	apply(t, p, id, drawing(4))
 	c = returning([]CardName{{Code: "b"}})

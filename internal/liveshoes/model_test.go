@@ -143,7 +143,7 @@ func (w *walk) compare(p *process) {
 func TestShoesLoseNoCard(t *testing.T) {
 	p, other := newPair(t)
 	random := mathrand.New(mathrand.NewPCG(5, 1))
-	for _, r := range []*Request{
+	for _, r := range []*NewShoe{
 		ask(plan.Request{Deck: "standard52", Decks: ptr(2), Reference: "walk"}),
 		{Request: ask(plan.Request{Items: items(5)}).Request, Items: []string{`"a"`, `1`, `{"b": 2}`, `"a"`, `null`}},
 		ask(plan.Request{Size: ptr(70)}),

@@ -27,7 +27,7 @@ type state struct {
 // base is shared by all states of a shoe.
 type base struct {
 	id    uuid.UUID // the shoe's secret id
-	first *journal.Stored
+	first *journal.StoredRecord
 	faces *shoe.Faces
 
 	seals sync.Map // *sealing by version; filled when read
@@ -139,7 +139,7 @@ func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
 }
 
 // stateAfter returns the state after a shoe's last record, and caches it.
-func (s *Service) stateAfter(b *base, last *journal.Stored) (*state, error) {
+func (s *Service) stateAfter(b *base, last *journal.StoredRecord) (*state, error) {
 	saved, err := s.stateOf(last)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (s *Service) stateAfter(b *base, last *journal.Stored) (*state, error) {
 }
 
 // readBase returns the base of a shoe, given its first record.
-func (s *Service) readBase(first *journal.Stored) (*base, error) {
+func (s *Service) readBase(first *journal.StoredRecord) (*base, error) {
 	initial, err := s.stateOf(first)
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (s *Service) readBase(first *journal.Stored) (*base, error) {
 }
 
 // newBase returns the base of a shoe with its first record and initial state.
-func (s *Service) newBase(first *journal.Stored, saved *journal.ShoeState) (*base, error) {
+func (s *Service) newBase(first *journal.StoredRecord, saved *journal.ShoeState) (*base, error) {
 	cards, err := s.rules.DeckOf(first.Record)
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (s *Service) newBase(first *journal.Stored, saved *journal.ShoeState) (*bas
 }
 
 // stateOf decrypts the shoe state of a record.
-func (s *Service) stateOf(stored *journal.Stored) (*journal.ShoeState, error) {
+func (s *Service) stateOf(stored *journal.StoredRecord) (*journal.ShoeState, error) {
 	sidecar, err := s.journal.Sidecar(stored)
 	if err != nil {
 		return nil, err

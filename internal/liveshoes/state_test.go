@@ -114,10 +114,10 @@ func TestShoesWithoutACache(t *testing.T) {
 
 func TestCostGrowsWithTheShoe(t *testing.T) {
 	p := newProcess(t)
-	cost := func(r *Request) int { return p.cached(create(t, p, r).Shoe.ID).cost() }
+	cost := func(r *NewShoe) int { return p.cached(create(t, p, r).Shoe.ID).cost() }
 	small, large := cost(ask(plan.Request{Size: ptr(10)})), cost(ask(plan.Request{Size: ptr(1010)}))
 	assert.Equal(t, 1000*100, large-small, "1000 cards more cost")
-	words := &Request{Request: ask(plan.Request{Items: items(10)}).Request}
+	words := &NewShoe{Request: ask(plan.Request{Items: items(10)}).Request}
 	for range 10 {
 		words.Items = append(words.Items, `"`+strings.Repeat("x", 998)+`"`)
 	}
@@ -180,7 +180,7 @@ func TestShoeWithAnotherOrderIsCorrupt(t *testing.T) {
 		require.NoError(t, err)
 		sidecar.Shoe.ID, sidecar.Shoe.Seals[0] = uuid.New(), p.store.Size(t)
 		change(sidecar.Shoe)
-		_, err = p.journal.Append(t.Context(), &journal.Entry{
+		_, err = p.journal.Append(t.Context(), &journal.Addition{
 			Record: &forged, Sidecar: *sidecar,
 			Claims: []ledger.Claim{{Name: journal.OwnerClaim(sidecar.Shoe.ID)}, {Name: journal.ShoeClaim(forged.ID)}},
 		})

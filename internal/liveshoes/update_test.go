@@ -61,7 +61,7 @@ func TestUpdateOfNothingRecordsNothing(t *testing.T) {
 		versions = append(versions, now.Version)
 		return nil, nil
 	}
-	key := journal.NewKey("key")
+	key := journal.NewIdempotencyKey("key")
 	drawn := apply(t, other, id, drawing(10)) // p has cached version 1
 	before := p.store.Size(t)
 	result, err := p.Update(t.Context(), id, key, nothing)
@@ -86,7 +86,7 @@ func TestUpdateIsReplayedWithoutAPlan(t *testing.T) {
 	p, other := newPair(t)
 	id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
 	var versions []uint64
-	key := journal.NewKey("key", []byte("request"))
+	key := journal.NewIdempotencyKey("key", []byte("request"))
 	first, err := p.Update(t.Context(), id, key, drawAll(&versions))
 	require.NoError(t, err)
 	apply(t, other, id, Change{Kind: audit.KindReshuffle, From: shoe.All})
@@ -96,7 +96,7 @@ func TestUpdateIsReplayedWithoutAPlan(t *testing.T) {
 		if err != nil || again.AuditID != first.AuditID || again.Shoe.Version != 2 || !slices.Equal(numbersOf(again.Cards), numbersOf(first.Cards)) {
 			t.Errorf("%+v, %v, want %+v", again, err, first)
 		}
-		_, err = by.Update(t.Context(), id, journal.NewKey("key", []byte("another request")), planned)
+		_, err = by.Update(t.Context(), id, journal.NewIdempotencyKey("key", []byte("another request")), planned)
 		assert.ErrorIs(t, err, journal.ErrKeyReused)
 		_, err = by.Update(t.Context(), uuid.New(), nil, planned)
 		assert.ErrorIs(t, err, journal.ErrNoShoe)

@@ -225,7 +225,7 @@ func (r *Rules) checkInput(p *Plan) error {
 	case q.Items != nil:
 		digest := q.Items.Digest
 		if q.ItemsSalt != "" {
-			digest, p.ItemsDigest = audit.SaltItems(digest, q.ItemsSalt), audit.SaltedItems
+			digest, p.ItemsDigest = audit.SaltItems(digest, q.ItemsSalt), audit.SaltedDigest
 		}
 		s.Size, s.Input = q.Items.Count, audit.ItemsInput(digest)
 		if s.Size > r.Limits.Items {
@@ -331,7 +331,7 @@ func (r *Rules) checkDeck(p *Plan) error {
 		return err
 	}
 	p.Copies = *cmp.Or(q.Decks, new(uint64(1)))
-	most := min(r.Limits.Items, audit.MaxDeck) / uint64(p.Deck.Size())
+	most := min(r.Limits.Items, audit.MaxCheckedDeck) / uint64(p.Deck.Size())
 	if q.MaxCards > 0 {
 		most = min(most, q.MaxCards/uint64(p.Deck.Size()))
 	}

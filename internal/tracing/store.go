@@ -84,8 +84,8 @@ func (s *tracedStore) Records(ctx context.Context, from uint64, n int, each func
 	return err
 }
 
-func (s *tracedStore) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.Stored, error) {
-	return read(ctx, s, q.By, func() ([]ledger.Stored, error) { return s.Store.Select(ctx, q) })
+func (s *tracedStore) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.StoredEntry, error) {
+	return read(ctx, s, q.By, func() ([]ledger.StoredEntry, error) { return s.Store.Select(ctx, q) })
 }
 
 func (s *tracedStore) Claims(ctx context.Context, q ledger.ClaimQuery) ([]ledger.Claim, error) {

@@ -44,7 +44,7 @@ func (i *Items) sum(salt string) string {
 
 // areOf reports whether the items have the digest in a record.
 func (i *Items) areOf(record *audit.Record, salt string) bool {
-	if record.ItemsDigest != audit.SaltedItems {
+	if record.ItemsDigest != audit.SaltedDigest {
 		salt = ""
 	}
 	return strings.HasSuffix(record.Statement.Input, " "+i.sum(salt))
@@ -190,7 +190,7 @@ func (r *Result) compareItems() (Step, *cards) {
 		return r.compareDeck()
 	case given == nil:
 		return newStep(StepItems, Skipped, "items.missing", nil), nil
-	case rule != "" && rule != audit.SaltedItems:
+	case rule != "" && rule != audit.SaltedDigest:
 		return newStep(StepItems, Unchecked, "items.rule", message.Values{"rule": rule}), nil
 	case rule != "" && salt == "":
 		return newStep(StepItems, Unchecked, "items.salt", nil), nil
@@ -221,8 +221,8 @@ func (r *Result) compareDeck() (Step, *cards) {
 		return newStep(StepItems, Skipped, "items.deck.unknown", message.Values{"type": name}), nil
 	case s.Size%n != 0 || copies != s.Size/n:
 		return newStep(StepItems, Wrong, "why.deck.size", message.Values{"size": s.Size, "input": s.Input, "type": name, "cards": n}), nil
-	case s.Size > audit.MaxDeck:
-		return newStep(StepItems, Unchecked, "items.deck.large", message.Values{"size": s.Size, "most": uint64(audit.MaxDeck)}), nil
+	case s.Size > audit.MaxCheckedDeck:
+		return newStep(StepItems, Unchecked, "items.deck.large", message.Values{"size": s.Size, "most": uint64(audit.MaxCheckedDeck)}), nil
 	case audit.DeckInput(name, copies, codes) != s.Input:
 		return newStep(StepItems, Wrong, "why.deck", message.Values{"input": s.Input, "type": name}), nil
 	}

@@ -17,7 +17,7 @@ func (s *Store) Check(t *testing.T, j *journal.Journal) {
 	t.Helper()
 	verifier, err := note.NewVerifier(j.Log.Verifier())
 	require.NoError(t, err)
-	for _, decrypt := range []func(*ledger.Stored) ([]byte, error){j.Log.Sidecar, nil} {
+	for _, decrypt := range []func(*ledger.StoredEntry) ([]byte, error){j.Log.Sidecar, nil} {
 		c := &journal.Checker{Decrypt: decrypt}
 		result, err := ledger.Check{Verifier: verifier, Visit: c.Visit, Except: c.Unchecked()}.Run(t.Context(), s)
 		require.NoError(t, err)

@@ -12,11 +12,11 @@ import (
 // returns an error takes the place of the call.
 type Faults struct {
 	ledger.Store
-	Tamper    func(*ledger.Stored) // changes entries found by id, claim or reference
-	Moved     map[string]string    // claim names that ByClaim replaces by another
-	Looking   func() error         // called before entries, claims and hashes are looked up
-	Reading   func() error         // called before records are read back
-	Appending func() error         // called before entries are appended
+	Tamper    func(*ledger.StoredEntry) // changes entries found by id, claim or reference
+	Moved     map[string]string         // claim names that ByClaim replaces by another
+	Looking   func() error              // called before entries, claims and hashes are looked up
+	Reading   func() error              // called before records are read back
+	Appending func() error              // called before entries are appended
 }
 
 // after returns what do returns, unless the hook fails.
@@ -44,7 +44,7 @@ func (f *Faults) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger
 }
 
 // Select returns entries. Those found by id, claim or reference are tampered with.
-func (f *Faults) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.Stored, error) {
+func (f *Faults) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.StoredEntry, error) {
 	moved, isMoved := f.Moved[q.Name]
 	switch {
 	case q.By == "Range":
@@ -52,7 +52,7 @@ func (f *Faults) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.Stor
 	case q.By == "ByClaim" && isMoved:
 		return f.Store.Select(ctx, ledger.ByClaim(moved))
 	}
-	list, err := after(f.Looking, func() ([]ledger.Stored, error) { return f.Store.Select(ctx, q) })
+	list, err := after(f.Looking, func() ([]ledger.StoredEntry, error) { return f.Store.Select(ctx, q) })
 	for i := range list {
 		if f.Tamper != nil {
 			f.Tamper(&list[i])

@@ -124,7 +124,7 @@ func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.
 }
 
 // Raise raises the version; logs that append wait.
-func (s *Store) Raise(ctx context.Context, v ledger.Version) error {
+func (s *Store) Raise(ctx context.Context, v ledger.StoreVersion) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.Faults.Raise(ctx, v)

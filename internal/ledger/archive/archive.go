@@ -49,7 +49,7 @@ func has(folder, name string) bool {
 	return err == nil
 }
 
-// A Reader is the [ledger.Reader] of an archive.
+// A Reader is the [ledger.Inspector] of an archive.
 type Reader struct {
 	index  // its entries have neither record nor sidecar
 	folder string
@@ -58,7 +58,7 @@ type Reader struct {
 }
 
 type index interface {
-	ledger.Reader
+	ledger.Inspector
 	Check(ctx context.Context) (findings []string, err error)
 }
 
@@ -89,7 +89,7 @@ func ForgetSeeds(folder string) error {
 	return errors.Join(marked, os.RemoveAll(filepath.Join(folder, "sidecars")))
 }
 
-// Records implements [ledger.Reader].
+// Records implements [ledger.Inspector].
 func (r *Reader) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
 	list, err := r.Select(ctx, ledger.Range(from, n))
 	for i := 0; err == nil && i < len(list); i++ {
@@ -98,21 +98,21 @@ func (r *Reader) Records(ctx context.Context, from uint64, n int, each func(uint
 	return err
 }
 
-// Select implements [ledger.Reader].
-func (r *Reader) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.Stored, error) {
+// Select implements [ledger.Inspector].
+func (r *Reader) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.StoredEntry, error) {
 	list, err := r.index.Select(ctx, q)
 	return list, cmp.Or(err, r.fill(ctx, list))
 }
 
-// ByIDs implements [ledger.Reader].
-func (r *Reader) ByIDs(ctx context.Context, ids []uuid.UUID) ([]ledger.Stored, error) {
+// ByIDs implements [ledger.Inspector].
+func (r *Reader) ByIDs(ctx context.Context, ids []uuid.UUID) ([]ledger.StoredEntry, error) {
 	list, err := r.index.ByIDs(ctx, ids)
-	slices.SortFunc(list, func(a, b ledger.Stored) int { return cmp.Compare(a.Index, b.Index) }) // each bundle is read once
+	slices.SortFunc(list, func(a, b ledger.StoredEntry) int { return cmp.Compare(a.Index, b.Index) }) // each bundle is read once
 	return list, cmp.Or(err, r.fill(ctx, list))
 }
 
 // fill adds records and sidecars to entries of the index.
-func (r *Reader) fill(ctx context.Context, list []ledger.Stored) error {
+func (r *Reader) fill(ctx context.Context, list []ledger.StoredEntry) error {
 	var b bundle
 	for i := range list {
 		e := &list[i]

@@ -150,10 +150,10 @@ func TestArchiveIsDamaged(t *testing.T) {
 func TestSidecarsOfAnArchive(t *testing.T) {
 	folder, c := export(t)
 	a := open(t, folder)
-	var changed []ledger.Stored
+	var changed []ledger.StoredEntry
 	for _, i := range []uint64{300, 301, 0, 1550} {
 		c.Entries[i].Sidecar = []byte("another")
-		changed = append(changed, ledger.Stored{Index: i, Entry: ledger.Entry{Sidecar: c.Entries[i].Sidecar}})
+		changed = append(changed, ledger.StoredEntry{Index: i, Entry: ledger.Entry{Sidecar: c.Entries[i].Sidecar}})
 	}
 	require.NoError(t, a.Reseal(t.Context(), []byte("key"), changed))
 	head, err := a.Head(t.Context())

@@ -77,7 +77,7 @@ func (s *Store) write(name string, text []byte) error {
 }
 
 // Reseal implements [ledger.Store].
-func (s *Store) Reseal(ctx context.Context, seedKey []byte, entries []ledger.Stored) error {
+func (s *Store) Reseal(ctx context.Context, seedKey []byte, entries []ledger.StoredEntry) error {
 	for len(entries) > 0 {
 		b, err := s.read(ctx, entries[0].Index/bundleSize)
 		if err != nil || b.sidecars == nil {

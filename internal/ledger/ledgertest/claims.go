@@ -115,15 +115,15 @@ func testHoldersAndFirsts(t *testing.T, e Engine) {
 	require.Len(t, holders, 59)
 	for name, got := range holders {
 		want := selected(t, s, ledger.ByClaim(name))[0]
-		assert.Equal(t, ledger.Holder{Place: ledger.Place{Index: want.Index, ID: want.ID}, Status: want.Claims[0].Status, Due: want.Claims[0].Due}, got, name)
+		assert.Equal(t, ledger.Holder{Position: ledger.Position{Index: want.Index, ID: want.ID}, Status: want.Claims[0].Status, Due: want.Claims[0].Due}, got, name)
 	}
 	firsts, err := s.Firsts(t.Context(), references)
 	require.NoError(t, err)
 	require.Len(t, firsts, len(odd)+1)
 	for reference, got := range firsts {
-		want := []ledger.Place{}
+		want := []ledger.Position{}
 		for _, e := range selected(t, s, ledger.ByReference(reference, 0, 2)) {
-			want = append(want, ledger.Place{Index: e.Index, ID: e.ID})
+			want = append(want, ledger.Position{Index: e.Index, ID: e.ID})
 		}
 		assert.Equal(t, want, got, "the first entries of %s", reference)
 	}
@@ -132,7 +132,7 @@ func testHoldersAndFirsts(t *testing.T, e Engine) {
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	for _, got := range list {
-		assert.Equal(t, selected(t, s, ledger.ByID(got.ID)), []ledger.Stored{got})
+		assert.Equal(t, selected(t, s, ledger.ByID(got.ID)), []ledger.StoredEntry{got})
 	}
 	next := uint64(50)
 	require.NoError(t, s.Found(t.Context(), next, 20, func(index uint64, byID, byReference int64) {

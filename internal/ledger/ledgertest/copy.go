@@ -17,7 +17,7 @@ import (
 
 // Copied returns a copy whose visits return the chain's claims.
 func (c *Chain) Copied() ledger.Copy {
-	return ledger.Copy{Verifier: c.Verify, Visit: func(e *ledger.Stored) (v ledger.Visited, _ error) {
+	return ledger.Copy{Verifier: c.Verify, Visit: func(e *ledger.StoredEntry) (v ledger.Visited, _ error) {
 		v.Claims = append(v.Claims, c.Entries[e.Index].Claims...)
 		return v, nil
 	}}
@@ -103,16 +103,16 @@ func testCopyRefuses(t *testing.T, e Engine) {
 	assert.ErrorIs(t, err, ledger.ErrCorrupt, "with the key of another log")
 
 	invalid := "record 3: " + ledger.ErrCorrupt.Error()
-	for name, damage := range map[string]func(*ledger.Stored){
-		"record 3 does not have its hash":              func(e *ledger.Stored) { e.Record = []byte("{}") },
-		"the 1500 records have another root":           func(e *ledger.Stored) { *e = other.stored(0, 3) },
-		"record 3 is missing":                          func(e *ledger.Stored) { e.Index = 4 },
+	for name, damage := range map[string]func(*ledger.StoredEntry){
+		"record 3 does not have its hash":              func(e *ledger.StoredEntry) { e.Record = []byte("{}") },
+		"the 1500 records have another root":           func(e *ledger.StoredEntry) { *e = other.stored(0, 3) },
+		"record 3 is missing":                          func(e *ledger.StoredEntry) { e.Index = 4 },
 		"record 3 took the claim x, which no record h": nil,
 		invalid: nil,
 	} {
 		empty, k := e.open(t, e.New(t)), c.Copied()
 		if damage == nil {
-			k.Visit = func(e *ledger.Stored) (v ledger.Visited, err error) {
+			k.Visit = func(e *ledger.StoredEntry) (v ledger.Visited, err error) {
 				if e.Index == 3 && name == invalid {
 					return v, ledger.ErrCorrupt
 				} else if e.Index == 3 {
@@ -131,18 +131,18 @@ func testCopyRefuses(t *testing.T, e Engine) {
 }
 
 // stored returns an entry of the chain with another index.
-func (c *Chain) stored(i int, index uint64) ledger.Stored {
-	return ledger.Stored{Index: index, Entry: c.Entries[i]}
+func (c *Chain) stored(i int, index uint64) ledger.StoredEntry {
+	return ledger.StoredEntry{Index: index, Entry: c.Entries[i]}
 }
 
 // A damagedReader changes record 3.
 type damagedReader struct {
-	ledger.Reader
-	damage func(*ledger.Stored)
+	ledger.Inspector
+	damage func(*ledger.StoredEntry)
 }
 
-func (r damagedReader) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.Stored, error) {
-	list, err := r.Reader.Select(ctx, q)
+func (r damagedReader) Select(ctx context.Context, q ledger.EntryQuery) ([]ledger.StoredEntry, error) {
+	list, err := r.Inspector.Select(ctx, q)
 	if q.From == 0 && err == nil && r.damage != nil {
 		r.damage(&list[3])
 	}

@@ -68,10 +68,10 @@ func testReseal(t *testing.T, e Engine) {
 	s, chain := e.open(t, location), NewChain(t)
 	chain.Append(s)
 	chain.Append(s, Entries("resealed", 10)...)
-	var changed []ledger.Stored
+	var changed []ledger.StoredEntry
 	for _, i := range []uint64{9, 0, 4} {
 		chain.Entries[i].Sidecar = fmt.Appendf(nil, "another %d", i)
-		changed = append(changed, ledger.Stored{Index: i, Entry: ledger.Entry{Sidecar: chain.Entries[i].Sidecar}})
+		changed = append(changed, ledger.StoredEntry{Index: i, Entry: ledger.Entry{Sidecar: chain.Entries[i].Sidecar}})
 	}
 	require.NoError(t, s.Reseal(t.Context(), []byte("another"), changed))
 	head, err := s.Head(t.Context())
@@ -88,7 +88,7 @@ func testVersion(t *testing.T, e Engine) {
 	s, chain := e.open(t, location), NewChain(t)
 	chain.Append(s)
 	assert.Less(t, version(t, s), ledger.FirstDated, "of an empty store")
-	for _, v := range []ledger.Version{ledger.KnownVersion, ledger.FirstDated} {
+	for _, v := range []ledger.StoreVersion{ledger.KnownVersion, ledger.FirstDated} {
 		assert.NoError(t, s.Raise(t.Context(), v))
 		chain.Append(s, Entries(fmt.Sprint(v), 1)...)
 	}
@@ -97,7 +97,7 @@ func testVersion(t *testing.T, e Engine) {
 	}
 	again := e.open(t, location)
 	assert.Equal(t, ledger.KnownVersion, version(t, again), "of a store opened again")
-	const later ledger.Version = 2031123001
+	const later ledger.StoreVersion = 2031123001
 	require.NoError(t, again.Raise(t.Context(), later))
 	if e.Shared {
 		const text = "the records of the log need Riffle of 2031-12-30 or later"
@@ -111,7 +111,7 @@ func testVersion(t *testing.T, e Engine) {
 }
 
 // version returns the version that a store has by now.
-func version(t *testing.T, s ledger.Store) ledger.Version {
+func version(t *testing.T, s ledger.Store) ledger.StoreVersion {
 	t.Helper()
 	v, _, err := s.StoredVersion(t.Context())
 	require.NoError(t, err)
@@ -243,14 +243,14 @@ func testByReferenceInLogOrder(t *testing.T, e Engine) {
 }
 
 // selected returns what a query finds.
-func selected(t *testing.T, s ledger.Store, q ledger.EntryQuery) []ledger.Stored {
+func selected(t *testing.T, s ledger.Store, q ledger.EntryQuery) []ledger.StoredEntry {
 	t.Helper()
 	list, err := s.Select(t.Context(), q)
 	require.NoError(t, err)
 	return list
 }
 
-func indexes(list []ledger.Stored) (indexes []uint64) {
+func indexes(list []ledger.StoredEntry) (indexes []uint64) {
 	for _, e := range list {
 		indexes = append(indexes, e.Index)
 	}

@@ -49,7 +49,7 @@ func migrate(ctx context.Context, config *pgx.ConnConfig, checkTimeout, upTimeou
 	if err != nil {
 		return err
 	}
-	if err := ledger.CheckVersion(ledger.Version(have), ledger.Version(newest)); err != nil {
+	if err := ledger.CheckVersion(ledger.StoreVersion(have), ledger.StoreVersion(newest)); err != nil {
 		return err
 	}
 	if have >= newest {

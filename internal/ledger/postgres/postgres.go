@@ -55,9 +55,9 @@ type Store struct {
 	writer
 }
 
-// A Reader is a [ledger.Reader] of a PostgreSQL database.
+// A Reader is a [ledger.Inspector] of a PostgreSQL database.
 type Reader struct {
-	sqlread.Reader
+	sqlread.Query
 	pool    *pgxpool.Pool
 	timeout time.Duration // of a query
 	primary primary
@@ -73,7 +73,7 @@ func OpenReader(ctx context.Context, url string) (*Reader, error) {
 	c.RuntimeParams["application_name"] = "riffle-reader"
 	c.RuntimeParams["default_transaction_read_only"] = "on"
 	r := &Reader{timeout: migrationTimeout}
-	r.Reader = r.read
+	r.Query = r.read
 	if r.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, opened(ctx, c, err)
 	}
@@ -104,7 +104,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	}
 	c := config.ConnConfig
 	s := &Store{}
-	s.Reader.Reader, s.Reader.timeout = s.read, timeout
+	s.Query, s.Reader.timeout = s.read, timeout
 	primary := &s.Reader.primary
 	s.writer.timeout, s.writer.primary = timeout, primary
 	c.ValidateConnect = primary.validate(c.ValidateConnect)
@@ -132,12 +132,12 @@ func (r *Reader) Holders(ctx context.Context, claims []string) (map[string]ledge
 }
 
 // Firsts implements [ledger.Store].
-func (r *Reader) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
-	return r.FindPlaces(ctx, selectFirsts, planAnew, references)
+func (r *Reader) Firsts(ctx context.Context, references []string) (map[string][]ledger.Position, error) {
+	return r.FindPositions(ctx, selectFirsts, planAnew, references)
 }
 
 // ByIDs implements [ledger.Store].
-func (r *Reader) ByIDs(ctx context.Context, ids []uuid.UUID) ([]ledger.Stored, error) {
+func (r *Reader) ByIDs(ctx context.Context, ids []uuid.UUID) ([]ledger.StoredEntry, error) {
 	return r.List(ctx, sqlread.SelectEntries+"WHERE id = ANY($1::uuid[])", planAnew, ids)
 }
 
@@ -151,7 +151,7 @@ const selectFirsts = "SELECT e.idx, e.id, r.name FROM unnest($1::text[]) AS r (n
 // would scan it all while the log's writer waits.
 const planAnew = pgx.QueryExecModeCacheDescribe
 
-// read implements [sqlread.Reader]. After an error, rows may come from a former primary.
+// read implements [sqlread.Query]. After an error, rows may come from a former primary.
 func (r *Reader) read(ctx context.Context, each func(sqlread.Row) error, query string, args ...any) error {
 	limited, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()

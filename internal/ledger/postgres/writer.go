@@ -191,7 +191,7 @@ func (w *writer) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger
 }
 
 // Reseal implements [ledger.Store].
-func (w *writer) Reseal(ctx context.Context, seedKey []byte, entries []ledger.Stored) error {
+func (w *writer) Reseal(ctx context.Context, seedKey []byte, entries []ledger.StoredEntry) error {
 	indexes, secrets := make([]int64, len(entries)), make([][]byte, len(entries))
 	for i := range entries {
 		indexes[i], secrets[i] = int64(entries[i].Index), entries[i].Sidecar
@@ -203,7 +203,7 @@ func (w *writer) Reseal(ctx context.Context, seedKey []byte, entries []ledger.St
 }
 
 // Raise implements [ledger.Store].
-func (w *writer) Raise(ctx context.Context, v ledger.Version) error {
+func (w *writer) Raise(ctx context.Context, v ledger.StoreVersion) error {
 	return w.do(ctx, func(ctx context.Context) error {
 		_, err := w.conn.Exec(ctx, "SELECT raise_version($1, $2) WHERE NOT EXISTS (SELECT FROM goose_db_version WHERE version_id >= $1)", int64(v), v.Date())
 		return err

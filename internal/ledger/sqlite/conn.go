@@ -75,7 +75,7 @@ func Code(err error) int {
 // isFull reports whether SQLite met a full disk, quota or file size limit.
 func isFull(err error) bool { return Code(err) == sqlite3.SQLITE_FULL }
 
-// read implements [sqlread.Reader].
+// read implements [sqlread.Query].
 func (r *Reader) read(ctx context.Context, each func(sqlread.Row) error, query string, args ...any) error {
 	return r.withConn(ctx, func(conn driver.Conn) error {
 		rows, err := conn.(driver.QueryerContext).QueryContext(ctx, query, named(nil, args...))

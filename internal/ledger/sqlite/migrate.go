@@ -30,7 +30,7 @@ func migrate(ctx context.Context, path string) (err error) {
 	}
 	have, newest, err := provider.GetVersions(ctx)
 	if err == nil {
-		err = ledger.CheckVersion(ledger.Version(have), ledger.Version(newest))
+		err = ledger.CheckVersion(ledger.StoreVersion(have), ledger.StoreVersion(newest))
 	}
 	if err == nil {
 		_, err = provider.Up(ctx)

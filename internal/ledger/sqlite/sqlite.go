@@ -36,9 +36,9 @@ type Store struct {
 	files ledger.OpenFiles
 }
 
-// A Reader is a [ledger.Reader] of an SQLite file.
+// A Reader is a [ledger.Inspector] of an SQLite file.
 type Reader struct {
-	sqlread.Reader
+	sqlread.Query
 	conns *sql.DB
 }
 
@@ -92,7 +92,7 @@ func checkHeader(path string) error {
 
 // open opens the connections when they are first used.
 func (r *Reader) open(c connector) {
-	r.Reader = r.read
+	r.Query = r.read
 	r.conns = sql.OpenDB(c)
 	r.conns.SetMaxOpenConns(ledger.DefaultReaders())
 	r.conns.SetMaxIdleConns(ledger.DefaultReaders())
@@ -187,18 +187,18 @@ func (r *Reader) Holders(ctx context.Context, claims []string) (map[string]ledge
 }
 
 // Firsts implements [ledger.Store].
-func (r *Reader) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
-	return forEach(r, references).FindPlaces(ctx, "SELECT idx, id, reference FROM entries WHERE reference = ? ORDER BY idx LIMIT 2")
+func (r *Reader) Firsts(ctx context.Context, references []string) (map[string][]ledger.Position, error) {
+	return forEach(r, references).FindPositions(ctx, "SELECT idx, id, reference FROM entries WHERE reference = ? ORDER BY idx LIMIT 2")
 }
 
 // ByIDs implements [ledger.Store].
-func (r *Reader) ByIDs(ctx context.Context, ids []uuid.UUID) ([]ledger.Stored, error) {
+func (r *Reader) ByIDs(ctx context.Context, ids []uuid.UUID) ([]ledger.StoredEntry, error) {
 	return forEach(r, ids).List(ctx, sqlread.SelectEntries+"WHERE id = ?")
 }
 
 // forEach executes a query once for each key. The log's writer waits for it: a key takes a few
 // microseconds.
-func forEach[K string | uuid.UUID](r *Reader, keys []K) sqlread.Reader {
+func forEach[K string | uuid.UUID](r *Reader, keys []K) sqlread.Query {
 	return func(ctx context.Context, each func(sqlread.Row) error, query string, _ ...any) error {
 		return r.withConn(ctx, func(conn driver.Conn) (err error) {
 			stmt, err := conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)

@@ -87,7 +87,7 @@ func (w *writer) Append(ctx context.Context, batch ledger.Batch) error {
 }
 
 // Reseal implements [ledger.Store].
-func (w *writer) Reseal(ctx context.Context, seedKey []byte, entries []ledger.Stored) error {
+func (w *writer) Reseal(ctx context.Context, seedKey []byte, entries []ledger.StoredEntry) error {
 	return w.transaction(ctx, 1+len(entries), func() error {
 		if _, err := w.exec(ctx, w.nameKey, seedKey); err != nil {
 			return err
@@ -127,7 +127,7 @@ func (w *writer) transaction(ctx context.Context, entries int, write func() erro
 }
 
 // Raise implements [ledger.Store]. No other process is writing.
-func (w *writer) Raise(ctx context.Context, v ledger.Version) error {
+func (w *writer) Raise(ctx context.Context, v ledger.StoreVersion) error {
 	const raise = "INSERT INTO goose_db_version (version_id, is_applied) " +
 		"SELECT ?1, TRUE WHERE NOT EXISTS (SELECT 1 FROM goose_db_version WHERE version_id >= ?1)"
 	return w.transaction(ctx, 1, func() error {

@@ -18,14 +18,14 @@ import (
 // []byte and [Borrowed].
 type Row interface{ Scan(columns ...any) error }
 
-// A Reader reads the tables of a log. It executes a query with the parameters $1, $2 and so on, and
+// A Query reads the tables of a log. It executes a query with the parameters $1, $2 and so on, and
 // calls each for every row. After an error, rows may be missing.
-type Reader func(ctx context.Context, each func(Row) error, query string, args ...any) error
+type Query func(ctx context.Context, each func(Row) error, query string, args ...any) error
 
 // SelectHead reads the only row of the table head; see [ScanHead].
 const SelectHead = "SELECT size, edge, checkpoint, seed_key, seeds_from FROM head WHERE one"
 
-// SelectEntries selects entries; see [Reader.List].
+// SelectEntries selects entries; see [Query.List].
 const SelectEntries = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
 
 const selectHolder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, " +
@@ -43,12 +43,12 @@ func ScanHead(row Row, h *ledger.Head, more ...any) error {
 }
 
 // Head implements [ledger.Store].
-func (read Reader) Head(ctx context.Context) (ledger.Head, error) {
+func (read Query) Head(ctx context.Context) (ledger.Head, error) {
 	return read.head(ctx, nil, SelectHead)
 }
 
 // head scans the head, and more columns, from the only row of a result.
-func (read Reader) head(ctx context.Context, more []any, query string, args ...any) (h ledger.Head, err error) {
+func (read Query) head(ctx context.Context, more []any, query string, args ...any) (h ledger.Head, err error) {
 	missing := ErrNoHead
 	err = read(ctx, func(row Row) error {
 		missing = nil
@@ -58,7 +58,7 @@ func (read Reader) head(ctx context.Context, more []any, query string, args ...a
 }
 
 // Snapshot implements [ledger.Store].
-func (read Reader) Snapshot(ctx context.Context, except string) (h ledger.Head, claims uint64, err error) {
+func (read Query) Snapshot(ctx context.Context, except string) (h ledger.Head, claims uint64, err error) {
 	q := ledger.ClaimQuery{Prefix: except}
 	after, before := q.NameBounds()
 	if except == "" {
@@ -72,15 +72,15 @@ func (read Reader) Snapshot(ctx context.Context, except string) (h ledger.Head, 
 }
 
 // StoredVersion implements [ledger.Store].
-func (read Reader) StoredVersion(ctx context.Context) (v ledger.Version, moved bool, err error) {
+func (read Query) StoredVersion(ctx context.Context) (v ledger.StoreVersion, moved bool, err error) {
 	const query = "SELECT max(version_id) FILTER (WHERE version_id < $1), max(version_id) FROM goose_db_version"
 	var known, newest int64
 	err = read(ctx, func(row Row) error { return row.Scan(&known, &newest) }, query, int64(ledger.Moved))
-	return ledger.Version(known), ledger.Version(newest) == ledger.Moved, err
+	return ledger.StoreVersion(known), ledger.StoreVersion(newest) == ledger.Moved, err
 }
 
 // CheckTables returns an error if a program cannot read the tables whose migrations lead to a version.
-func (read Reader) CheckTables(ctx context.Context, tables ledger.Version) error {
+func (read Query) CheckTables(ctx context.Context, tables ledger.StoreVersion) error {
 	have, _, err := read.StoredVersion(ctx)
 	if err == nil && have < tables {
 		err = fmt.Errorf("the tables have version %d, and this program reads version %d: start the service on the store once, which brings them up to date", have, tables)
@@ -89,7 +89,7 @@ func (read Reader) CheckTables(ctx context.Context, tables ledger.Version) error
 }
 
 // Found implements [ledger.Store].
-func (read Reader) Found(ctx context.Context, from uint64, n int, each func(index uint64, byID, byReference int64)) error {
+func (read Query) Found(ctx context.Context, from uint64, n int, each func(index uint64, byID, byReference int64)) error {
 	var index, byID, byReference int64
 	columns := []any{&index, &byID, &byReference}
 	return read(ctx, func(row Row) error {
@@ -102,7 +102,7 @@ func (read Reader) Found(ctx context.Context, from uint64, n int, each func(inde
 }
 
 // Hashes implements [ledger.Store].
-func (read Reader) Hashes(ctx context.Context, level int, from uint64, n int) (hashes []tlog.Hash, err error) {
+func (read Query) Hashes(ctx context.Context, level int, from uint64, n int) (hashes []tlog.Hash, err error) {
 	query, args := "SELECT idx, hash FROM nodes WHERE level = $3 AND idx >= $1 ORDER BY idx LIMIT $2", []any{int64(from), int64(n), int64(level)}
 	if level == 0 {
 		query, args = "SELECT idx, hash FROM entries WHERE idx >= $1 ORDER BY idx LIMIT $2", args[:2]
@@ -134,7 +134,7 @@ func (b *Borrowed) ScanBytes(column []byte) error {
 }
 
 // Records implements [ledger.Store].
-func (read Reader) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
+func (read Query) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
 	var index int64
 	var record, hash Borrowed
 	columns := []any{&index, &record, &hash}
@@ -150,7 +150,7 @@ func (read Reader) Records(ctx context.Context, from uint64, n int, each func(ui
 }
 
 // Select implements [ledger.Store].
-func (read Reader) Select(ctx context.Context, q ledger.EntryQuery) (list []ledger.Stored, err error) {
+func (read Query) Select(ctx context.Context, q ledger.EntryQuery) (list []ledger.StoredEntry, err error) {
 	switch q.By {
 	case "ByID":
 		return read.List(ctx, SelectEntries+"WHERE id = $1", q.ID[:])
@@ -170,7 +170,7 @@ func (read Reader) Select(ctx context.Context, q ledger.EntryQuery) (list []ledg
 }
 
 // List returns the entries that a query selects with [SelectEntries].
-func (read Reader) List(ctx context.Context, query string, args ...any) (list []ledger.Stored, err error) {
+func (read Query) List(ctx context.Context, query string, args ...any) (list []ledger.StoredEntry, err error) {
 	err = read(ctx, func(row Row) error {
 		e, err := ScanEntry(row)
 		list = append(list, e)
@@ -180,7 +180,7 @@ func (read Reader) List(ctx context.Context, query string, args ...any) (list []
 }
 
 // ScanEntry scans the columns of [SelectEntries], and more columns.
-func ScanEntry(row Row, more ...any) (e ledger.Stored, err error) {
+func ScanEntry(row Row, more ...any) (e ledger.StoredEntry, err error) {
 	var index int64
 	var id, hash []byte
 	if err := row.Scan(append([]any{&index, &id, &e.Reference, &e.Record, &e.Sidecar, &hash}, more...)...); err != nil {
@@ -195,21 +195,21 @@ func ScanEntry(row Row, more ...any) (e ledger.Stored, err error) {
 
 // FindHolders returns the holders of the claims that a query selects, by name: index, id, name, status
 // and due time, without NULL.
-func (read Reader) FindHolders(ctx context.Context, query string, args ...any) (map[string]ledger.Holder, error) {
+func (read Query) FindHolders(ctx context.Context, query string, args ...any) (map[string]ledger.Holder, error) {
 	holders := map[string]ledger.Holder{}
 	err := read(ctx, func(row Row) (err error) {
 		var h ledger.Holder
 		var name string
-		h.Place, name, err = scanPlace(row, &h.Status, &h.Due)
+		h.Position, name, err = scanPlace(row, &h.Status, &h.Due)
 		holders[name] = h
 		return err
 	}, query, args...)
 	return holders, err
 }
 
-// FindPlaces returns the places of the entries that a query selects, by name: index, id and name.
-func (read Reader) FindPlaces(ctx context.Context, query string, args ...any) (map[string][]ledger.Place, error) {
-	places := map[string][]ledger.Place{}
+// FindPositions returns the places of the entries that a query selects, by name: index, id and name.
+func (read Query) FindPositions(ctx context.Context, query string, args ...any) (map[string][]ledger.Position, error) {
+	places := map[string][]ledger.Position{}
 	err := read(ctx, func(row Row) error {
 		p, name, err := scanPlace(row)
 		places[name] = append(places[name], p)
@@ -219,7 +219,7 @@ func (read Reader) FindPlaces(ctx context.Context, query string, args ...any) (m
 }
 
 // scanPlace scans an index, an id, a name, and more columns.
-func scanPlace(row Row, more ...any) (p ledger.Place, name string, err error) {
+func scanPlace(row Row, more ...any) (p ledger.Position, name string, err error) {
 	var index int64
 	var id []byte
 	if err := row.Scan(append([]any{&index, &id, &name}, more...)...); err != nil {
@@ -228,11 +228,11 @@ func scanPlace(row Row, more ...any) (p ledger.Place, name string, err error) {
 	if len(id) != len(p.ID) {
 		return p, "", fmt.Errorf("%w: record %d has an id of %d bytes", ledger.ErrCorrupt, index, len(id))
 	}
-	return ledger.Place{Index: uint64(index), ID: uuid.UUID(id)}, name, nil
+	return ledger.Position{Index: uint64(index), ID: uuid.UUID(id)}, name, nil
 }
 
 // Claims implements [ledger.Store].
-func (read Reader) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
+func (read Query) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
 	where, args := condition(q)
 	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT $%d", where, len(args)+1)
 	err = read(ctx, func(row Row) error {
@@ -245,7 +245,7 @@ func (read Reader) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []le
 }
 
 // CountClaims implements [ledger.Store].
-func (read Reader) CountClaims(ctx context.Context, q ledger.ClaimQuery) (n uint64, err error) {
+func (read Query) CountClaims(ctx context.Context, q ledger.ClaimQuery) (n uint64, err error) {
 	where, args := condition(q)
 	var count int64
 	err = read(ctx, func(row Row) error { return row.Scan(&count) }, "SELECT count(*) FROM claims "+where, args...)
