@@ -179,7 +179,7 @@ func (f file) replace(note []byte, tag string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
+	defer func() { err = errors.Join(err, system.Unlock(lock)) }()
 	if err := system.Lock(lock); errors.Is(err, system.ErrLocked) {
 		return ErrReplaced
 	} else if err != nil {

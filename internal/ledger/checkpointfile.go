@@ -44,7 +44,7 @@ func openCheckpointFile(path string) (*checkpointFile, []byte, error) {
 		c.files, err = NewOpenFiles(path)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
+		return nil, nil, errors.Join(err, system.Unlock(f))
 	}
 	return c, text, nil
 }
@@ -82,7 +82,7 @@ func (c *checkpointFile) sync() error {
 	return nil
 }
 
-func (c *checkpointFile) close() error { return errors.Join(c.sync(), c.file.Close()) }
+func (c *checkpointFile) close() error { return errors.Join(c.sync(), system.Unlock(c.file)) }
 
 // CheckRollback returns [ErrCorrupt] unless the store has every record of the anchor, and another
 // error if the key did not sign the anchor. Errors tell the operator what to do.

@@ -11,14 +11,20 @@ import (
 	"syscall"
 )
 
-// Lock locks an open file for this process until it is closed, or returns [ErrLocked]. It uses
-// flock(2), LockFileEx on Windows.
+// Lock locks an open file for this process until [Unlock], or returns [ErrLocked]. It uses flock(2),
+// LockFileEx on Windows.
 func Lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return ErrLocked
 	}
 	return err
+}
+
+// Unlock unlocks and closes a file. Closing it is not enough: a program that is starting has all
+// files of this process, and their locks, until it is loaded.
+func Unlock(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
 
 // SyncFolder fsyncs the folder of a file, so that the file's name survives power loss. Windows has

@@ -22,6 +22,8 @@ func Lock(f *os.File) error {
 	return err
 }
 
+func Unlock(f *os.File) error { return f.Close() }
+
 func SyncFolder(string) error { return nil }
 
 func SyncAll() {}

@@ -122,7 +122,7 @@ func OpenCached(ctx context.Context, path string, cache int) (*Store, error) {
 		err = f.Close()
 	}
 	if err != nil {
-		return nil, errors.Join(err, lock.Close())
+		return nil, errors.Join(err, system.Unlock(lock))
 	}
 	s := &Store{lock: lock}
 	if err := s.open(ctx, path, cache); err != nil {
@@ -230,7 +230,7 @@ func (s *Store) Close() error {
 	if s.writer != nil {
 		errs = append(errs, s.close())
 	}
-	return errors.Join(append(errs, s.lock.Close())...)
+	return errors.Join(append(errs, system.Unlock(s.lock))...)
 }
 
 // Check runs SQLite's integrity check of the file's pages and indexes.

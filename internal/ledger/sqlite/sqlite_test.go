@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/pressly/goose/v3"
@@ -225,6 +227,25 @@ func TestOnlyTheOwnerCanReadTheFiles(t *testing.T) {
 		info, err := os.Stat(name)
 		require.NoError(t, err)
 		assert.EqualValuesf(t, 0o600, info.Mode().Perm(), "%s has mode", filepath.Base(name))
+	}
+}
+
+// A program has the files of its parent until it is loaded, so it has its locks, too.
+func TestClosedStoreIsUnlockedWhileProgramsStart(t *testing.T) {
+	var done atomic.Bool
+	t.Cleanup(func() { done.Store(true) })
+	for range 4 {
+		go func() {
+			for !done.Load() {
+				_ = exec.Command("true").Run()
+			}
+		}()
+	}
+	path := newPath(t)
+	for range 50 {
+		s, err := Open(t.Context(), path)
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
 	}
 }
 
