@@ -591,11 +591,12 @@ class File:
         spec, self.record, self.seed, self.client_seed, tlog_proof, self.log_key = (node.value[name].value for name in FILE)
         demand(spec == "riffle/1", "why.file.spec", spec=spec)
         demand(self.seed is None or re.fullmatch("([0-9a-f]{2})+", self.seed), "why.file.seed")
-        self.key, tlog = Key(self.log_key), re.fullmatch(TLOG_PROOF, tlog_proof)
+        tlog = re.fullmatch(TLOG_PROOF, tlog_proof)
         demand(tlog, "why.file.tlog")
         index, path, self.note, self.origin, leaves, root, lines = tlog.groups()
         self.index, self.leaves, self.root = int(index), int(leaves), base64.b64decode(root)
         demand(self.index < 2**63 and self.leaves <= MAX_TREE, "why.file.tlog")
+        self.key = Key(self.log_key)
         self.path = [base64.b64decode(line) for line in path.split()]
         self.signatures = [(by, base64.b64decode(data)) for by, data in re.findall("— (.+) (.+)\n", lines)]
 
@@ -729,7 +730,7 @@ def check_committed(steps, entries, commitments):
     several shoes each has its own by its id. The worst counts."""
     own, users = Steps(), [entry for entry in entries if uses_commitment(entry.record)]
     for entry in users:
-        nodes = [node for id, node in commitments or [] if len(commitments) == 1 or id == entry.record["commitment_id"]]
+        nodes = [node for id, node in commitments or [] if id is None or id == entry.record["commitment_id"]]
         for node in nodes or [None]:
             check_commitment(own, entry, node)
     if own:
@@ -870,69 +871,29 @@ def replay(entry, given, held_back):
     check_root(entry)
 
 
-DECKS = {  # the codes of all cards of a deck, as in its digest; R1*2 is R1 twice
-    "standard52": "AS 2S 3S 4S 5S 6S 7S 8S 9S TS JS QS KS AH 2H 3H 4H 5H 6H 7H 8H 9H TH JH QH KH AD 2D 3D 4D 5D 6D 7D 8D 9D "
-    "TD JD QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C TC JC QC KC",
-    "standard54": "AS 2S 3S 4S 5S 6S 7S 8S 9S TS JS QS KS AH 2H 3H 4H 5H 6H 7H 8H 9H TH JH QH KH AD 2D 3D 4D 5D 6D 7D 8D 9D "
-    "TD JD QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C TC JC QC KC X1 X2",
+# The codes of all cards, R1*2 for R1 twice, made from internal/deck/data by web/tables.mjs: do not edit.
+DECKS = {
+    "standard52": "AS 2S 3S 4S 5S 6S 7S 8S 9S TS JS QS KS AH 2H 3H 4H 5H 6H 7H 8H 9H TH JH QH KH AD 2D 3D 4D 5D 6D 7D 8D 9D TD JD QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C TC JC QC KC",
+    "standard54": "AS 2S 3S 4S 5S 6S 7S 8S 9S TS JS QS KS AH 2H 3H 4H 5H 6H 7H 8H 9H TH JH QH KH AD 2D 3D 4D 5D 6D 7D 8D 9D TD JD QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C TC JC QC KC X1 X2",
     "euchre24": "AS 9S TS JS QS KS AH 9H TH JH QH KH AD 9D TD JD QD KD AC 9C TC JC QC KC",
     "piquet32": "AS 7S 8S 9S TS JS QS KS AH 7H 8H 9H TH JH QH KH AD 7D 8D 9D TD JD QD KD AC 7C 8C 9C TC JC QC KC",
-    "pinochle48": "AS*2 9S*2 TS*2 JS*2 QS*2 KS*2 AH*2 9H*2 TH*2 JH*2 QH*2 KH*2 AD*2 9D*2 TD*2 JD*2 QD*2 KD*2 AC*2 9C*2 TC*2 "
-    "JC*2 QC*2 KC*2",
-    "spanish40": "1O 2O 3O 4O 5O 6O 7O 10O 11O 12O 1C 2C 3C 4C 5C 6C 7C 10C 11C 12C 1E 2E 3E 4E 5E 6E 7E 10E 11E 12E 1B 2B "
-    "3B 4B 5B 6B 7B 10B 11B 12B",
-    "spanish48": "1O 2O 3O 4O 5O 6O 7O 8O 9O 10O 11O 12O 1C 2C 3C 4C 5C 6C 7C 8C 9C 10C 11C 12C 1E 2E 3E 4E 5E 6E 7E 8E 9E "
-    "10E 11E 12E 1B 2B 3B 4B 5B 6B 7B 8B 9B 10B 11B 12B",
-    "tarot78": "AS 2S 3S 4S 5S 6S 7S 8S 9S TS JS NS QS KS AH 2H 3H 4H 5H 6H 7H 8H 9H TH JH NH QH KH AD 2D 3D 4D 5D 6D 7D "
-    "8D 9D TD JD ND QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C TC JC NC QC KC T1 T2 T3 T4 T5 T6 T7 T8 T9 T10 T11 T12 T13 "
-    "T14 T15 T16 T17 T18 T19 T20 T21 T0",
-    "hanafuda48": "01B 01R 01C1 01C2 02A 02R 02C1 02C2 03B 03R 03C1 03C2 04A 04R 04C1 04C2 05A 05R 05C1 05C2 06A 06R 06C1 "
-    "06C2 07A 07R 07C1 07C2 08B 08A 08C1 08C2 09A 09R 09C1 09C2 10A 10R 10C1 10C2 11B 11A 11R 11C1 12B 12C1 "
-    "12C2 12C3",
-    "uno108": "R0 R1*2 R2*2 R3*2 R4*2 R5*2 R6*2 R7*2 R8*2 R9*2 RS*2 RR*2 RD*2 Y0 Y1*2 Y2*2 Y3*2 Y4*2 Y5*2 Y6*2 Y7*2 Y8*2 "
-    "Y9*2 YS*2 YR*2 YD*2 G0 G1*2 G2*2 G3*2 G4*2 G5*2 G6*2 G7*2 G8*2 G9*2 GS*2 GR*2 GD*2 B0 B1*2 B2*2 B3*2 B4*2 "
-    "B5*2 B6*2 B7*2 B8*2 B9*2 BS*2 BR*2 BD*2 W*4 WF*4",
-    "uno112": "R0 R1*2 R2*2 R3*2 R4*2 R5*2 R6*2 R7*2 R8*2 R9*2 RS*2 RR*2 RD*2 Y0 Y1*2 Y2*2 Y3*2 Y4*2 Y5*2 Y6*2 Y7*2 Y8*2 "
-    "Y9*2 YS*2 YR*2 YD*2 G0 G1*2 G2*2 G3*2 G4*2 G5*2 G6*2 G7*2 G8*2 G9*2 GS*2 GR*2 GD*2 B0 B1*2 B2*2 B3*2 B4*2 "
-    "B5*2 B6*2 B7*2 B8*2 B9*2 BS*2 BR*2 BD*2 W*4 WF*4 WS WC*3",
-    "mahjong136": "1m*4 2m*4 3m*4 4m*4 5m*4 6m*4 7m*4 8m*4 9m*4 1p*4 2p*4 3p*4 4p*4 5p*4 6p*4 7p*4 8p*4 9p*4 1s*4 2s*4 3s*4 "
-    "4s*4 5s*4 6s*4 7s*4 8s*4 9s*4 1z*4 2z*4 3z*4 4z*4 5z*4 6z*4 7z*4",
-    "mahjong144": "1m*4 2m*4 3m*4 4m*4 5m*4 6m*4 7m*4 8m*4 9m*4 1p*4 2p*4 3p*4 4p*4 5p*4 6p*4 7p*4 8p*4 9p*4 1s*4 2s*4 3s*4 "
-    "4s*4 5s*4 6s*4 7s*4 8s*4 9s*4 1z*4 2z*4 3z*4 4z*4 5z*4 6z*4 7z*4 1q 2q 3q 4q 1f 2f 3f 4f",
-    "sichuan108": "1m*4 2m*4 3m*4 4m*4 5m*4 6m*4 7m*4 8m*4 9m*4 1p*4 2p*4 3p*4 4p*4 5p*4 6p*4 7p*4 8p*4 9p*4 1s*4 2s*4 3s*4 "
-    "4s*4 5s*4 6s*4 7s*4 8s*4 9s*4",
-    "riichi136": "1m*4 2m*4 3m*4 4m*4 5m*3 0m 6m*4 7m*4 8m*4 9m*4 1p*4 2p*4 3p*4 4p*4 5p*3 0p 6p*4 7p*4 8p*4 9p*4 1s*4 2s*4 "
-    "3s*4 4s*4 5s*3 0s 6s*4 7s*4 8s*4 9s*4 1z*4 2z*4 3z*4 4z*4 5z*4 6z*4 7z*4",
-    "sanguosha108": "sha-S7 sha-S8*2 sha-S9*2 sha-ST*2 sha-HT*2 sha-HJ sha-D6 sha-D7 sha-D8 sha-D9 sha-DT sha-DK sha-C2 sha-C3 "
-    "sha-C4 sha-C5 sha-C6 sha-C7 sha-C8*2 sha-C9*2 sha-CT*2 sha-CJ*2 shan-H2*2 shan-HK shan-D2*2 shan-D3 "
-    "shan-D4 shan-D5 shan-D6 shan-D7 shan-D8 shan-D9 shan-DT shan-DJ*2 tao-H3 tao-H4 tao-H6 tao-H7 tao-H8 "
-    "tao-H9 tao-HQ tao-DQ guohe-S3 guohe-S4 guohe-SQ guohe-HQ guohe-C3 guohe-C4 shunshou-S3 shunshou-S4 "
-    "shunshou-SJ shunshou-D3 shunshou-D4 wuxie-SJ wuxie-DQ wuxie-CQ wuxie-CK wuzhong-H7 wuzhong-H8 wuzhong-H9 "
-    "wuzhong-HJ nanman-S7 nanman-SK nanman-C7 juedou-SA juedou-DA juedou-CA jiedao-CQ jiedao-CK wugu-H3 wugu-H4 "
-    "taoyuan-HA wanjian-HA lebu-S6 lebu-H6 lebu-C6 shandian-SA shandian-HQ liannu-DA liannu-CA hanbing-S2 "
-    "qinggang-S6 shuanggu-S2 guanshi-D5 shemao-SQ qinglong-S5 fangtian-DQ qilin-H5 bagua-S2 bagua-C2 renwang-C2 "
-    "jueying-S5 dilu-C5 zhuahuang-HK chitu-H5 dayuan-SK zixing-DK",
-    "sanguosha160": "sha-S7 sha-S8*2 sha-S9*2 sha-ST*2 sha-HT*2 sha-HJ sha-D6 sha-D7 sha-D8 sha-D9 sha-DT sha-DK sha-C2 sha-C3 "
-    "sha-C4 sha-C5 sha-C6 sha-C7 sha-C8*2 sha-C9*2 sha-CT*2 sha-CJ*2 shan-H2*2 shan-H8 shan-H9 shan-HJ shan-HQ "
-    "shan-HK shan-D2*2 shan-D3 shan-D4 shan-D5 shan-D6*2 shan-D7*2 shan-D8*2 shan-D9 shan-DT*2 shan-DJ*3 tao-H3 "
-    "tao-H4 tao-H5 tao-H6*2 tao-H7 tao-H8 tao-H9 tao-HQ tao-D2 tao-D3 tao-DQ leisha-S4 leisha-S5 leisha-S6 "
-    "leisha-S7 leisha-S8 leisha-C5 leisha-C6 leisha-C7 leisha-C8 huosha-H4 huosha-H7 huosha-HT huosha-D4 "
-    "huosha-D5 jiu-S3 jiu-S9 jiu-D9 jiu-C3 jiu-C9 guohe-S3 guohe-S4 guohe-SQ guohe-HQ guohe-C3 guohe-C4 "
-    "shunshou-S3 shunshou-S4 shunshou-SJ shunshou-D3 shunshou-D4 wuxie-SJ wuxie-SK wuxie-HA wuxie-HK wuxie-DQ "
-    "wuxie-CQ wuxie-CK wuzhong-H7 wuzhong-H8 wuzhong-H9 wuzhong-HJ nanman-S7 nanman-SK nanman-C7 juedou-SA "
-    "juedou-DA juedou-CA jiedao-CQ jiedao-CK wugu-H3 wugu-H4 taoyuan-HA wanjian-HA tiesuo-SJ tiesuo-SQ tiesuo- "
-    "CT tiesuo-CJ tiesuo-CQ tiesuo-CK huogong-H2 huogong-H3 huogong-DQ lebu-S6 lebu-H6 lebu-C6 shandian-SA "
-    "shandian-HQ bingliang-ST bingliang-C4 liannu-DA liannu-CA hanbing-S2 qinggang-S6 shuanggu-S2 guanshi-D5 "
-    "shemao-SQ qinglong-S5 fangtian-DQ qilin-H5 guding-SA zhuque-DA bagua-S2 bagua-C2 renwang-C2 tengjia-S2 "
-    "tengjia-C2 baiyin-CA jueying-S5 dilu-C5 zhuahuang-HK chitu-H5 dayuan-SK zixing-DK hualiu-DK",
+    "pinochle48": "AS*2 9S*2 TS*2 JS*2 QS*2 KS*2 AH*2 9H*2 TH*2 JH*2 QH*2 KH*2 AD*2 9D*2 TD*2 JD*2 QD*2 KD*2 AC*2 9C*2 TC*2 JC*2 QC*2 KC*2",
+    "spanish40": "1O 2O 3O 4O 5O 6O 7O 10O 11O 12O 1C 2C 3C 4C 5C 6C 7C 10C 11C 12C 1E 2E 3E 4E 5E 6E 7E 10E 11E 12E 1B 2B 3B 4B 5B 6B 7B 10B 11B 12B",
+    "spanish48": "1O 2O 3O 4O 5O 6O 7O 8O 9O 10O 11O 12O 1C 2C 3C 4C 5C 6C 7C 8C 9C 10C 11C 12C 1E 2E 3E 4E 5E 6E 7E 8E 9E 10E 11E 12E 1B 2B 3B 4B 5B 6B 7B 8B 9B 10B 11B 12B",
+    "tarot78": "AS 2S 3S 4S 5S 6S 7S 8S 9S TS JS NS QS KS AH 2H 3H 4H 5H 6H 7H 8H 9H TH JH NH QH KH AD 2D 3D 4D 5D 6D 7D 8D 9D TD JD ND QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C TC JC NC QC KC T1 T2 T3 T4 T5 T6 T7 T8 T9 T10 T11 T12 T13 T14 T15 T16 T17 T18 T19 T20 T21 T0",
+    "hanafuda48": "01B 01R 01C1 01C2 02A 02R 02C1 02C2 03B 03R 03C1 03C2 04A 04R 04C1 04C2 05A 05R 05C1 05C2 06A 06R 06C1 06C2 07A 07R 07C1 07C2 08B 08A 08C1 08C2 09A 09R 09C1 09C2 10A 10R 10C1 10C2 11B 11A 11R 11C1 12B 12C1 12C2 12C3",
+    "uno108": "R0 R1*2 R2*2 R3*2 R4*2 R5*2 R6*2 R7*2 R8*2 R9*2 RS*2 RR*2 RD*2 Y0 Y1*2 Y2*2 Y3*2 Y4*2 Y5*2 Y6*2 Y7*2 Y8*2 Y9*2 YS*2 YR*2 YD*2 G0 G1*2 G2*2 G3*2 G4*2 G5*2 G6*2 G7*2 G8*2 G9*2 GS*2 GR*2 GD*2 B0 B1*2 B2*2 B3*2 B4*2 B5*2 B6*2 B7*2 B8*2 B9*2 BS*2 BR*2 BD*2 W*4 WF*4",
+    "uno112": "R0 R1*2 R2*2 R3*2 R4*2 R5*2 R6*2 R7*2 R8*2 R9*2 RS*2 RR*2 RD*2 Y0 Y1*2 Y2*2 Y3*2 Y4*2 Y5*2 Y6*2 Y7*2 Y8*2 Y9*2 YS*2 YR*2 YD*2 G0 G1*2 G2*2 G3*2 G4*2 G5*2 G6*2 G7*2 G8*2 G9*2 GS*2 GR*2 GD*2 B0 B1*2 B2*2 B3*2 B4*2 B5*2 B6*2 B7*2 B8*2 B9*2 BS*2 BR*2 BD*2 W*4 WF*4 WS WC*3",
+    "mahjong136": "1m*4 2m*4 3m*4 4m*4 5m*4 6m*4 7m*4 8m*4 9m*4 1p*4 2p*4 3p*4 4p*4 5p*4 6p*4 7p*4 8p*4 9p*4 1s*4 2s*4 3s*4 4s*4 5s*4 6s*4 7s*4 8s*4 9s*4 1z*4 2z*4 3z*4 4z*4 5z*4 6z*4 7z*4",
+    "mahjong144": "1m*4 2m*4 3m*4 4m*4 5m*4 6m*4 7m*4 8m*4 9m*4 1p*4 2p*4 3p*4 4p*4 5p*4 6p*4 7p*4 8p*4 9p*4 1s*4 2s*4 3s*4 4s*4 5s*4 6s*4 7s*4 8s*4 9s*4 1z*4 2z*4 3z*4 4z*4 5z*4 6z*4 7z*4 1q 2q 3q 4q 1f 2f 3f 4f",
+    "sichuan108": "1m*4 2m*4 3m*4 4m*4 5m*4 6m*4 7m*4 8m*4 9m*4 1p*4 2p*4 3p*4 4p*4 5p*4 6p*4 7p*4 8p*4 9p*4 1s*4 2s*4 3s*4 4s*4 5s*4 6s*4 7s*4 8s*4 9s*4",
+    "riichi136": "1m*4 2m*4 3m*4 4m*4 5m*3 0m 6m*4 7m*4 8m*4 9m*4 1p*4 2p*4 3p*4 4p*4 5p*3 0p 6p*4 7p*4 8p*4 9p*4 1s*4 2s*4 3s*4 4s*4 5s*3 0s 6s*4 7s*4 8s*4 9s*4 1z*4 2z*4 3z*4 4z*4 5z*4 6z*4 7z*4",
+    "sanguosha108": "sha-S7 sha-S8*2 sha-S9*2 sha-ST*2 sha-HT*2 sha-HJ sha-D6 sha-D7 sha-D8 sha-D9 sha-DT sha-DK sha-C2 sha-C3 sha-C4 sha-C5 sha-C6 sha-C7 sha-C8*2 sha-C9*2 sha-CT*2 sha-CJ*2 shan-H2*2 shan-HK shan-D2*2 shan-D3 shan-D4 shan-D5 shan-D6 shan-D7 shan-D8 shan-D9 shan-DT shan-DJ*2 tao-H3 tao-H4 tao-H6 tao-H7 tao-H8 tao-H9 tao-HQ tao-DQ guohe-S3 guohe-S4 guohe-SQ guohe-HQ guohe-C3 guohe-C4 shunshou-S3 shunshou-S4 shunshou-SJ shunshou-D3 shunshou-D4 wuxie-SJ wuxie-DQ wuxie-CQ wuxie-CK wuzhong-H7 wuzhong-H8 wuzhong-H9 wuzhong-HJ nanman-S7 nanman-SK nanman-C7 juedou-SA juedou-DA juedou-CA jiedao-CQ jiedao-CK wugu-H3 wugu-H4 taoyuan-HA wanjian-HA lebu-S6 lebu-H6 lebu-C6 shandian-SA shandian-HQ liannu-DA liannu-CA hanbing-S2 qinggang-S6 shuanggu-S2 guanshi-D5 shemao-SQ qinglong-S5 fangtian-DQ qilin-H5 bagua-S2 bagua-C2 renwang-C2 jueying-S5 dilu-C5 zhuahuang-HK chitu-H5 dayuan-SK zixing-DK",
+    "sanguosha160": "sha-S7 sha-S8*2 sha-S9*2 sha-ST*2 sha-HT*2 sha-HJ sha-D6 sha-D7 sha-D8 sha-D9 sha-DT sha-DK sha-C2 sha-C3 sha-C4 sha-C5 sha-C6 sha-C7 sha-C8*2 sha-C9*2 sha-CT*2 sha-CJ*2 shan-H2*2 shan-H8 shan-H9 shan-HJ shan-HQ shan-HK shan-D2*2 shan-D3 shan-D4 shan-D5 shan-D6*2 shan-D7*2 shan-D8*2 shan-D9 shan-DT*2 shan-DJ*3 tao-H3 tao-H4 tao-H5 tao-H6*2 tao-H7 tao-H8 tao-H9 tao-HQ tao-D2 tao-D3 tao-DQ leisha-S4 leisha-S5 leisha-S6 leisha-S7 leisha-S8 leisha-C5 leisha-C6 leisha-C7 leisha-C8 huosha-H4 huosha-H7 huosha-HT huosha-D4 huosha-D5 jiu-S3 jiu-S9 jiu-D9 jiu-C3 jiu-C9 guohe-S3 guohe-S4 guohe-SQ guohe-HQ guohe-C3 guohe-C4 shunshou-S3 shunshou-S4 shunshou-SJ shunshou-D3 shunshou-D4 wuxie-SJ wuxie-SK wuxie-HA wuxie-HK wuxie-DQ wuxie-CQ wuxie-CK wuzhong-H7 wuzhong-H8 wuzhong-H9 wuzhong-HJ nanman-S7 nanman-SK nanman-C7 juedou-SA juedou-DA juedou-CA jiedao-CQ jiedao-CK wugu-H3 wugu-H4 taoyuan-HA wanjian-HA tiesuo-SJ tiesuo-SQ tiesuo-CT tiesuo-CJ tiesuo-CQ tiesuo-CK huogong-H2 huogong-H3 huogong-DQ lebu-S6 lebu-H6 lebu-C6 shandian-SA shandian-HQ bingliang-ST bingliang-C4 liannu-DA liannu-CA hanbing-S2 qinggang-S6 shuanggu-S2 guanshi-D5 shemao-SQ qinglong-S5 fangtian-DQ qilin-H5 guding-SA zhuque-DA bagua-S2 bagua-C2 renwang-C2 tengjia-S2 tengjia-C2 baiyin-CA jueying-S5 dilu-C5 zhuahuang-HK chitu-H5 dayuan-SK zixing-DK hualiu-DK",
     "werewolf12": "werewolf*4 villager*4 seer witch hunter idiot",
-    "dominoes28": "0-0 0-1 0-2 0-3 0-4 0-5 0-6 1-1 1-2 1-3 1-4 1-5 1-6 2-2 2-3 2-4 2-5 2-6 3-3 3-4 3-5 3-6 4-4 4-5 4-6 5-5 "
-    "5-6 6-6",
+    "dominoes28": "0-0 0-1 0-2 0-3 0-4 0-5 0-6 1-1 1-2 1-3 1-4 1-5 1-6 2-2 2-3 2-4 2-5 2-6 3-3 3-4 3-5 3-6 4-4 4-5 4-6 5-5 5-6 6-6",
     "paigow32": "6-6*2 1-1*2 4-4*2 1-3*2 5-5*2 3-3*2 2-2*2 5-6*2 4-6*2 1-6*2 1-5*2 3-6 4-5 2-6 3-5 2-5 3-4 2-4 1-4 2-3 1-2",
-    "set81": "1RDS 1RDT 1RDO 1RSS 1RST 1RSO 1ROS 1ROT 1ROO 1GDS 1GDT 1GDO 1GSS 1GST 1GSO 1GOS 1GOT 1GOO 1PDS 1PDT 1PDO "
-    "1PSS 1PST 1PSO 1POS 1POT 1POO 2RDS 2RDT 2RDO 2RSS 2RST 2RSO 2ROS 2ROT 2ROO 2GDS 2GDT 2GDO 2GSS 2GST 2GSO "
-    "2GOS 2GOT 2GOO 2PDS 2PDT 2PDO 2PSS 2PST 2PSO 2POS 2POT 2POO 3RDS 3RDT 3RDO 3RSS 3RST 3RSO 3ROS 3ROT 3ROO "
-    "3GDS 3GDT 3GDO 3GSS 3GST 3GSO 3GOS 3GOT 3GOO 3PDS 3PDT 3PDO 3PSS 3PST 3PSO 3POS 3POT 3POO",
+    "set81": "1RDS 1RDT 1RDO 1RSS 1RST 1RSO 1ROS 1ROT 1ROO 1GDS 1GDT 1GDO 1GSS 1GST 1GSO 1GOS 1GOT 1GOO 1PDS 1PDT 1PDO 1PSS 1PST 1PSO 1POS 1POT 1POO 2RDS 2RDT 2RDO 2RSS 2RST 2RSO 2ROS 2ROT 2ROO 2GDS 2GDT 2GDO 2GSS 2GST 2GSO 2GOS 2GOT 2GOO 2PDS 2PDT 2PDO 2PSS 2PST 2PSO 2POS 2POT 2POO 3RDS 3RDT 3RDO 3RSS 3RST 3RSO 3ROS 3ROT 3ROO 3GDS 3GDT 3GDO 3GSS 3GST 3GSO 3GOS 3GOT 3GOO 3PDS 3PDT 3PDO 3PSS 3PST 3PSO 3POS 3POT 3POO",
 }
 
 
@@ -1154,6 +1115,7 @@ class Comparison:
         self.order, self.orders, self.cards, self.draw, self.repeat = order, entry.orders, entry.cards, record["draw"], record["repeat"]
         self.hands, self.noun = record.get("hands", []), "cards" if entry.cards.codes else "items"
         self.items, self.dealt, self.rest, self.shuffles = map(order.get, ("items", "hands", "rest", "shuffles"))
+        self.lacks_rest = self.dealt and not (self.items or self.rest or self.shuffles)
 
     def match(self, of):
         """What the order is. of is the only hand that it may be: a number from 1 or "rest"; None for any and all."""
@@ -1162,12 +1124,9 @@ class Comparison:
             return self.only(of, hands, rest)
         claims, problem, is_whole = None, None, self.order.get("audit_id") is not None
         try:
-            said = self.claims()
-            is_complete = not self.order.is_answer or self.items or self.rest or self.shuffles
-            demand((said or not self.draw) and (is_complete or not is_whole), "why.order.rest")  # hands may be an empty array
-            claims = said
+            claims = self.claims(is_whole)
             self.check(claims, self.sequence)
-            return Match() if is_complete or not self.hands else self.all(False)
+            return self.all(False) if self.lacks_rest and self.hands else Match()
         except Fault as error:
             if not self.hands:
                 raise
@@ -1210,12 +1169,16 @@ class Comparison:
         demand(is_at(List, node), "why.json.array")
         return node.value
 
-    def claims(self):
+    def claims(self, is_whole):
         """What the order says of each shuffle, in every form that it has: triples of the shuffle, the part and its values."""
         if not self.order.is_answer:
             demand(self.repeat == 1 or all(is_at(List, node) for node in self.order.list), "why.order.shuffles", given=1, repeat=self.repeat)
             return [(0, "whole", self.order.list)] if self.repeat == 1 else self.split(self.order.list, False)
         demand(self.repeat == 1 or self.shuffles and not (self.items or self.dealt or self.rest), "why.order.shuffles", given=1, repeat=self.repeat)
+        given = [node and len(node.value) for node in (self.dealt, self.shuffles)]
+        demand(given[0] in (None, len(self.hands)), "why.order.hands", given=given[0], dealt=len(self.hands))
+        demand(given[1] in (None, self.repeat), "why.order.shuffles", given=given[1], repeat=self.repeat)
+        demand(not self.lacks_rest or not is_whole and (self.hands or not self.draw), "why.order.rest")
         claims = []
         if self.items:
             claims.append((0, "whole", self.values(self.items)))
@@ -1234,7 +1197,6 @@ class Comparison:
         return claims
 
     def deal(self, shuffle, hands, rest):  # which may be missing
-        demand(len(hands) == len(self.hands), "why.order.hands", given=len(hands), dealt=len(self.hands))
         claims = [(shuffle, i + 1, self.values(hand)) for i, hand in enumerate(hands)]
         return claims + ([(shuffle, "rest", self.values(rest))] if rest else [])
 
@@ -1270,10 +1232,7 @@ class Comparison:
             return [self.order.list], None
         if not self.dealt or self.items or self.shuffles or len(self.dealt.value) > len(self.hands):
             return [], None
-        try:
-            return list(map(self.values, self.dealt.value)), self.values(self.rest) if self.rest else None
-        except Fault:
-            return [], None
+        return [hand.value if is_at(List, hand) else [] for hand in self.dealt.value], self.rest.value if self.rest else None
 
     def find(self, hands, rest, only=None):
         """Where the hands were dealt: in sequence in the first shuffle that has them so, or else in any if they may be sorted.
@@ -1367,7 +1326,7 @@ def read_cards(text):
         match = re.fullmatch("([1-9][0-9]{0,15}):(0|[1-9][0-9]{0,15})(?:-(0|[1-9][0-9]{0,15}))?", word)
         demand(match, "why.record.member", name="cards")
         seal, first, last = int(match[1]), int(match[2]), int(match[3] or match[2])
-        demand(max(seal, first, last) < 2**53 and abs(last - first) < MAX_CARDS, "why.record.member", name="cards")
+        demand(max(seal, first, last) < 2**53 and abs(last - first) < MAX_CARDS and len(refs) < MAX_CARDS, "why.record.member", name="cards")
         step = -1 if last < first else 1
         refs += [(seal, at) for at in range(first, last + step, step)]
     demand(len(refs) <= MAX_CARDS and len(set(refs)) == len(refs) and write_cards(refs) == text, "why.record.member", name="cards")
@@ -1619,8 +1578,7 @@ class Shoe:
         each("inclusion", message("inclusions"))
         each("signature", message("signatures"))
         each("witnesses", message("witnesses.all"))
-        if self.record:
-            check_committed(steps, self.entries, self.given.get("commitments"))
+        check_committed(steps, self.entries, self.given.get("commitments"))
         return self
 
     def check_hand(self):
@@ -1672,8 +1630,7 @@ class Shoe:
         self.in_every("inclusion", message("inclusions"))
         self.in_every("signature", message("signatures"))
         self.in_every("witnesses", message("witnesses.all"))
-        if self.record:
-            check_committed(steps, self.entries, self.given.get("commitments"))
+        check_committed(steps, self.entries, self.given.get("commitments"))
         if steps.first("wrong") or not steps.has("record", "ok"):
             return self
         tracker = Tracker(records)
@@ -1792,7 +1749,7 @@ class Tracker:
 
 # ---- Messages
 
-# The texts of messages, made from internal/audit/message/messages.json by web/messages.mjs: do not edit.
+# The texts of messages, made from internal/audit/message/messages.json by web/tables.mjs: do not edit.
 MESSAGES = {
     "text": "{text}",
     "verified": "Verified: {what}.",
@@ -2598,12 +2555,15 @@ class Verification:
         changed = {shoe_of(record) for record in records if not is_sealing(record)}
         named = {shoe_of(record) for record in records if record["id"] in sealers}
         is_any_named = any(record["id"] in sealers for record in records)
+        shoes = {}  # the first of each text
+        for proof in self.proofs:
+            if proof.record and shoe_of(proof.record):
+                shoes.setdefault(id(proof.source), shoe_of(proof.record))
         for proof in self.proofs:
             record = proof.record
             if record and record["kind"] == "commitment" and record["id"] in taken:
                 continue
-            shoe = shoe_of(record) if record else next(filter(None, (
-                shoe_of(other.record) for other in self.proofs if other.source is proof.source)), None)
+            shoe = shoe_of(record) if record else shoes.get(id(proof.source))
             is_named = hand is not None and (not is_any_named or record and record["id"] in sealers or shoe and shoe in named)
             key = "sealed" if is_named and shoe and shoe not in changed else shoe
             group = by_shoe.get(key)
@@ -2675,6 +2635,7 @@ class Verification:
 
     def add_notes(self):
         """Says what was compared with what, and of commitments that they are others."""
+        others = [group for group in self.groups if group.is_kind("commitment") or group.is_kind("void")]
         for group in self.groups:
             compared = []
             if group.order:
@@ -2690,7 +2651,7 @@ class Verification:
             if compared:
                 group.found.note("note.compared", list=[
                     message("compared" if i else "compared.first", name=name, what=what) for i, (name, what) in enumerate(compared)])
-            for other in self.groups:
+            for other in others:
                 record = other.proofs[0].record
                 if group.lacks() and other.is_kind("commitment"):
                     group.found.other_commitment(record["id"])

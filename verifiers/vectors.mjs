@@ -3,7 +3,7 @@
 import {readFileSync} from 'node:fs';
 import {createHash, createPrivateKey, createPublicKey, sign} from 'node:crypto';
 import {createInterface} from 'node:readline';
-import {verify, traceText, keystream, render} from './riffle.mjs';
+import {verify, traceText, keystream, render, codesOf} from './riffle.mjs';
 
 const load = (name) => JSON.parse(readFileSync(new URL(`../testdata/riffle1/${name}.json`, import.meta.url), 'utf8'));
 let bad = 0, checks = 0;
@@ -71,6 +71,12 @@ for (const v of load('vectors').vectors) {
 for (const v of load('invalid').invalid) {
   const result = await verify(prove(v.record, v.seed), {key}); // a record of an unknown kind is no shuffle
   same(v.name, v.name === 'unknown-kind' ? missing(result) : failing(result) ?? missing(result), v.seed ? v.step : 'proof');
+}
+
+// The cards of every deck type are those of the service, with the defaults of its parameters.
+for (const line of readFileSync(new URL('../internal/deck/testdata/codes.sha256', import.meta.url), 'utf8').trim().split('\n')) {
+  const [digest, type] = line.split('  ');
+  same(`the codes of ${type}`, sha256(JSON.stringify(codesOf(type) ?? null)).toString('hex'), digest);
 }
 
 const [first] = load('vectors').vectors, other = first.record.replace('.000000Z', '.000000+00:00Z');

@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.dont_write_bytecode = True
-from riffle import MESSAGES, NAMES, keystream, message, render, trace_text, verify
+from riffle import MESSAGES, NAMES, codes_of, keystream, message, render, trace_text, verify
 
 ROOT = pathlib.Path(__file__).parent.parent
 start, checks, bad = time.perf_counter(), 0, 0
@@ -114,6 +114,11 @@ def prove(record, seed):
             "log_key": key}
     text = json.dumps(file, ensure_ascii=False, separators=(",", ":")) + "\n"
     return text.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
+
+# The cards of every deck type are those of the service, with the defaults of its parameters.
+for line in (ROOT / "internal/deck/testdata/codes.sha256").read_text().splitlines():
+    digest, type_of_deck = line.split()
+    same(f"the codes of {type_of_deck}", hashlib.sha256(write(codes_of(type_of_deck, None)).encode()).hexdigest(), digest)
 
 def plain_lists(orders):
     return orders and [list(order) for order in orders]

@@ -1,5 +1,5 @@
 // Makes the files of internal/web/static: scripts and styles from the sources here, the names that pages refer to
-// them by, the list of those that the page /verify needs, and the pages of the docs. First it writes the texts of the
+// them by, the list of those that the page /verify needs, and the pages of the docs. First it writes tables into the
 // verifiers. It needs the packages of package.json: npm ci.
 //
 //     node web/build.mjs
@@ -7,9 +7,9 @@ import {mkdirSync, rmSync, writeFileSync} from 'node:fs';
 import {basename, extname} from 'node:path';
 import {build} from 'esbuild';
 import {makeDocs} from './docs.mjs';
-import {writeMessages} from './messages.mjs';
+import {writeTables} from './tables.mjs';
 
-writeMessages();
+writeTables();
 
 const folder = new URL('../internal/web/static/', import.meta.url);
 const {outputFiles, metafile} = await build({

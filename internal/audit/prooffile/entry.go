@@ -139,14 +139,16 @@ func (r *Result) checkCommitted() {
 	}
 	users = slices.DeleteFunc(users, func(user *Result) bool { return user.Record == nil || !user.Record.UsesCommitment() })
 	var each Steps // of the proofs of the commitments: the worst counts
-	for _, user := range users {
+	for i, user := range users {
 		of, isGiven := message.Values{"id": user.Record.CommitmentID.String()}, false
+		var ofUser beacon.Round
+		var isCosigned bool
 		for _, proof := range r.given.Commitments {
-			if len(r.given.Commitments) > 1 && commitmentID(proof) != user.Record.CommitmentID {
+			if len(users) > 1 && commitmentID(proof) != user.Record.CommitmentID {
 				continue // of another shoe
 			}
 			round, cosigned, err := user.checkCommitment(proof, of)
-			r.beacon, r.cosigned, isGiven = cmp.Or(r.beacon, round), r.cosigned || cosigned, true
+			ofUser, isCosigned, isGiven = cmp.Or(ofUser, round), isCosigned || cosigned, true
 			if round > 0 {
 				of["beacon"], of["time"] = round.String(), round.Time().Format(audit.TimeFormat)
 			}
@@ -155,6 +157,12 @@ func (r *Result) checkCommitted() {
 		if !isGiven {
 			each.add(StepCommitted, Skipped, "committed.missing", of)
 		}
+		if i == 0 {
+			r.beacon, r.cosigned = ofUser, isCosigned
+		} else if r.beacon != ofUser {
+			r.beacon = 0 // nothing is said of the beacons of several shoes unless all have the same
+		}
+		r.cosigned = r.cosigned && isCosigned
 	}
 	isMissing := func(step Step) bool { return step.State == Skipped }
 	if each != nil {

@@ -236,14 +236,14 @@ func (c *comparison) claims() (claims []claim, err error) {
 	} else if c.answer == nil {
 		shuffles = c.array
 	}
-	hasRest := !c.lacksRest() || c.answer["audit_id"] == nil && (len(c.Hands) > 0 || c.Draw == 0)
+	lacksRest := c.lacksRest() && (c.answer["audit_id"] != nil || len(c.Hands) == 0 && c.Draw > 0)
 	isOther := func(_ int, value jsontext.Value) bool { return value.Kind() != '[' }
 	isOfShuffles := c.Repeat == 1 || shuffles != nil && len(c.lists) < 2 && (c.answer != nil || shuffles.indexFunc(isOther) < 0)
 	if err = cmp.Or(
 		message.Rule(isOfShuffles, "why.order.shuffles", message.Values{"given": 1, "repeat": c.Repeat}),
 		message.Rule(hands == nil || hands.len() == len(c.Hands), "why.order.hands", message.Values{"given": hands.len(), "dealt": len(c.Hands)}),
 		message.Rule(shuffles == nil || uint64(shuffles.len()) == c.Repeat, "why.order.shuffles", message.Values{"given": shuffles.len(), "repeat": c.Repeat}),
-		message.Rule(hasRest, "why.order.rest", nil),
+		message.Rule(!lacksRest, "why.order.rest", nil),
 	); err != nil {
 		return nil, err
 	}

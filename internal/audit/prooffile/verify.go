@@ -195,9 +195,10 @@ func (g *group) check() {
 func (s *sorting) findings() *Findings {
 	f := &Findings{Conclusion: Conclusion{Notes: []string{}}}
 	counts := map[Verdict]int{}
+	others := slices.DeleteFunc(slices.Clone(s.groups), func(g *group) bool { return !g.isKind(audit.KindCommitment) && !g.isKind(audit.KindVoid) })
 	for _, g := range s.groups {
 		g.noteCompared(s.only[RoleHand])
-		s.noteCommitments(g)
+		g.noteCommitments(others)
 		g.write()
 		f.Proofs = append(f.Proofs, g.Group)
 		f.Steps = append(f.Steps, g.Steps...)
@@ -268,18 +269,17 @@ func (g *group) noteCompared(hand *input) {
 	}
 }
 
-// noteCommitments says of the commitments beside a group that they are others, or that they are
-// void.
-func (s *sorting) noteCommitments(g *group) {
-	for _, other := range s.groups {
-		g.of["time"], g.of["round"] = other.first().Time.Format(audit.TimeFormat), other.first().Round
+// noteCommitments says of the commitments and voids beside a group that they are other commitments,
+// or that this one is void.
+func (g *group) noteCommitments(others []*group) {
+	for _, other := range others {
+		record := other.first()
 		switch isVoid := other.isVoidOf(g) && other.Verdict == VerdictVerified; {
-		case g.lacks() && other.isKind(audit.KindCommitment):
-			g.sayOfOtherCommitment(other.first().ID)
-		case isVoid && other.first().Round > 0:
-			g.note("note.void.book")
+		case g.lacks() && record.Kind == audit.KindCommitment:
+			g.sayOfOtherCommitment(record.ID)
 		case isVoid:
-			g.note("note.void")
+			g.of["time"], g.of["round"] = record.Time.Format(audit.TimeFormat), record.Round
+			g.note(map[bool]string{false: "note.void", true: "note.void.book"}[record.Round > 0])
 		}
 	}
 }

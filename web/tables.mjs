@@ -1,0 +1,43 @@
+// Writes what the verifiers know by heart into those that are single files: the texts of their messages in English,
+// internal/audit/message/messages.json, and the codes of the decks that have no parameters, internal/deck/data.
+import {readFileSync, writeFileSync} from 'node:fs';
+
+const file = (name) => new URL(`../${name}`, import.meta.url);
+const read = (name) => readFileSync(file(name), 'utf8');
+
+const messages = 'internal/audit/message/messages.json';
+const decks = 'internal/deck/data';
+
+// deckTypes returns the files of the deck types in the order of the catalogue.
+const deckTypes = () =>
+  read(`${decks}/order.txt`)
+    .trim()
+    .split('\n')
+    .map((type) => JSON.parse(read(`${decks}/${type}.json`)));
+
+const codes = ({cards}) => cards.map(({code, count = 1}) => (count > 1 ? `${code}*${count}` : code)).join(' ');
+
+/** writeTables makes the blocks MESSAGES and DECKS of each verifier anew: head line, an entry a line, end line. */
+export function writeTables() {
+  const texts = Object.entries(JSON.parse(read(messages))).map(([id, {en}]) => [id, en]);
+  const fixed = deckTypes().filter(({parameters}) => !parameters);
+  for (const [table, entries, about] of [
+    ['MESSAGES', texts, `The texts of messages, made from ${messages}`],
+    [
+      'DECKS',
+      fixed.map((type) => [type.type, codes(type)]),
+      `The codes of all cards, R1*2 for R1 twice, made from ${decks}`,
+    ],
+  ])
+    for (const [name, comment, indent] of [
+      ['verifiers/riffle.mjs', '//', '  '],
+      ['verifiers/riffle.py', '#', '    '],
+    ]) {
+      const program = read(name),
+        block = new RegExp(`^(?://|#) .*\\n((?:const )?${table} = \\{\\n)(?: +".*\\n)*(\\};?\\n)`, 'm');
+      if (!block.test(program)) throw new Error(`${name} has no block ${table}`);
+      const lines = entries.map(([id, text]) => `${indent}${JSON.stringify(id)}: ${JSON.stringify(text)},\n`).join('');
+      const made = (_, head, end) => `${comment} ${about} by web/tables.mjs: do not edit.\n${head}${lines}${end}`;
+      writeFileSync(file(name), program.replace(block, made));
+    }
+}
