@@ -2291,6 +2291,10 @@ async function main() {
   for (const name of paths) add(name);
   for (const name of values.proof ?? []) add(name, 'proof');
   const result = await verify(texts, {handOf: values['hand-of'], anyOrder: values['any-order']});
+  process.stdout.on('error', ({message}) => {
+    console.error(`riffle.mjs: nothing can be printed: ${message}`);
+    process.exit(2);
+  });
   if (values.json) console.log(JSON.stringify(result));
   else console.log(inLines(result).join('\n'));
   process.exitCode = {verified: 0, false: 1, unchecked: 2}[result.verdict];

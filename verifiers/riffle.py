@@ -18,7 +18,7 @@ the role that each text had in the end. proofs has the same for each group of pr
 
     python3 riffle.py --help
 """
-import argparse, array, base64, collections, datetime, functools, hashlib, hmac, itertools, json, math, re, sys, unicodedata
+import argparse, array, base64, collections, datetime, functools, hashlib, hmac, itertools, json, math, os, re, sys, unicodedata
 try:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -2767,7 +2767,6 @@ def main():
     parser.add_argument("--json", action="store_true", help="print the verdict and the steps as JSON")
     parser.add_argument("file", nargs="*", metavar="FILE", help="a file of any role")
     given, texts = parser.parse_args(), []
-    sys.stdout.reconfigure(errors="replace")  # names and values may have characters that the terminal has not
     if not given.file + given.proof:
         parser.error("expected FILE...")
 
@@ -2792,10 +2791,13 @@ def main():
     for path in given.proof:
         add(path, "proof")
     result = verify(texts, hand_of=given.hand_of, any_order=given.any_order)
-    if given.json:
-        print(json.dumps(result, ensure_ascii=False, separators=(",", ":")))
-    else:
-        print("\n".join(lines_of(result)))
+    text = json.dumps(result, ensure_ascii=False, separators=(",", ":")) if given.json else "\n".join(lines_of(result))
+    try:
+        sys.stdout.reconfigure(errors="replace")  # names and values may have characters that the terminal has not
+        print(text, flush=True)
+    except (AttributeError, OSError) as error:  # it was closed, or is full
+        print(f"riffle.py: nothing can be printed: {error}", file=sys.stderr)
+        os._exit(2)
     sys.exit({"verified": 0, "false": 1, "unchecked": 2}[result["verdict"]])
 
 

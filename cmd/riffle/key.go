@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,7 +109,7 @@ func (k *newKey) Run(c *console) error {
 			return fmt.Errorf("--log: %w", err)
 		}
 	}
-	if k.Rate != nil && *k.Rate <= 0 {
+	if k.Rate != nil && !(*k.Rate > 0 && *k.Rate < math.Inf(1)) {
 		return fmt.Errorf("--rate must be more than 0; got %g", *k.Rate)
 	}
 	if _, err := access.ParseExpiry(k.Expires); k.Expires != "" && err != nil {

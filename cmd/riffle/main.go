@@ -15,11 +15,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
@@ -38,6 +40,7 @@ var errFindings = errors.New("it does not add up")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the second signal ends what does not listen, such as a read of a pipe
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	if err != nil {
@@ -94,10 +97,27 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	)
 	explain(parser.Model.Node)
 	command, err := parser.Parse(doubleDashes(args))
+	if err == nil {
+		err = checkArguments(args, command)
+	}
 	if err != nil {
 		return fmt.Errorf("%w; see riffle --help", err)
 	}
 	return command.Run()
+}
+
+// checkArguments refuses texts that are not UTF-8, which kong would change, and flags without a value,
+// as a variable that is not set leaves them: nothing would be restricted or compared by them.
+func checkArguments(args []string, command *kong.Context) error {
+	if i := slices.IndexFunc(args, func(arg string) bool { return !utf8.ValidString(arg) }); i >= 0 {
+		return fmt.Errorf("the argument %q is not UTF-8", args[i])
+	}
+	for _, given := range command.Path {
+		if f := given.Flag; f != nil && (f.Target.Kind() == reflect.String || f.Target.Kind() == reflect.Slice) && f.Target.Len() == 0 {
+			return fmt.Errorf("--%s is empty: give it a value, or leave it out", f.Name)
+		}
+	}
+	return nil
 }
 
 // help has the longer texts of the commands' --help, in files of their names.

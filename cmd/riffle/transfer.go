@@ -360,16 +360,14 @@ type checkState struct {
 // read reads the file if it exists.
 func (s *checkState) read() error {
 	text, err := os.ReadFile(s.path)
-	if s.path == "" || errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	was := checkState{path: s.path}
-	if err == nil {
-		err = json.Unmarshal(text, &was)
-	}
 	switch {
+	case s.path == "" || errors.Is(err, fs.ErrNotExist):
+		return nil
 	case err != nil:
-		return fmt.Errorf("%s does not tell how far a check came: %w; remove it to begin anew", s.path, err)
+		return fmt.Errorf("reading how far a check came: %w", err)
+	case json.Unmarshal(text, &was) != nil:
+		return fmt.Errorf("%s does not tell how far a check came: remove it to begin anew", s.path)
 	case was.Origin != s.Origin:
 		return fmt.Errorf("%s is about the log %s, and this is %s", s.path, was.Origin, s.Origin)
 	case was.Seeds != s.Seeds:

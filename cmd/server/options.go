@@ -222,9 +222,10 @@ func (o *options) fromFile() *config.File {
 // settingsOf returns the keys of the flags that have one. set sets a flag.
 func settingsOf(f *flag.FlagSet, set func(fl *flag.Flag, value string) error) map[string]config.Setting {
 	settings := map[string]config.Setting{}
+	lists := []string{"anchor", "beacon-relays", "hosts", "cors-origins", "trusted-proxies"}
 	f.VisitAll(func(fl *flag.Flag) {
 		if hasKey(fl.Name) {
-			settings[fl.Name] = config.Setting{List: isList(fl.Name), Set: func(value string) error { return set(fl, value) }}
+			settings[fl.Name] = config.Setting{List: slices.Contains(lists, fl.Name), Set: func(value string) error { return set(fl, value) }}
 		}
 	})
 	return settings
@@ -233,13 +234,13 @@ func settingsOf(f *flag.FlagSet, set func(fl *flag.Flag, value string) error) ma
 // setFlag sets a flag. Its error names the default.
 func setFlag(f *flag.FlagSet, fl *flag.Flag, value string) error {
 	err := f.Set(fl.Name, value)
-	switch {
-	case err == nil:
-		return nil
-	case fl.DefValue != "":
+	if err != nil && fl.DefValue != "" {
 		err = fmt.Errorf("%w; the default is %s", err, fl.DefValue)
 	}
-	return fmt.Errorf("%s: invalid value %.80q: %w", fl.Name, value, err)
+	if err != nil {
+		err = fmt.Errorf("%s: invalid value %.80q: %w", fl.Name, value, err)
+	}
+	return err
 }
 
 // callers are the callers that the configuration file permits.
@@ -259,16 +260,6 @@ func (c callers) names() []string {
 		names = append(names, k.Name)
 	}
 	return names
-}
-
-// isList reports whether a flag's key takes a list.
-func isList(flag string) bool {
-	return flag == "anchor" || flag == "beacon-relays" || flag == "hosts" || flag == "cors-origins" || flag == "trusted-proxies"
-}
-
-// hasKey reports whether a flag has a key in the configuration file.
-func hasKey(flag string) bool {
-	return !slices.Contains([]string{"config", "check-config", "healthcheck", "version"}, flag)
 }
 
 // variable returns a flag's environment variable.
@@ -390,4 +381,9 @@ func (o *options) find(name string) *logs.Settings {
 		return o.logs[i]
 	}
 	return nil
+}
+
+// hasKey reports whether a flag has a key in the configuration file.
+func hasKey(flag string) bool {
+	return !slices.Contains([]string{"config", "check-config", "healthcheck", "version"}, flag)
 }

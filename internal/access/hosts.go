@@ -28,7 +28,7 @@ func (h *Hosts) UnmarshalText(list []byte) error {
 	*h = Hosts{set{}}
 	for entry := range entries(string(list)) {
 		name := normalize(entry)
-		if _, err := netip.ParseAddr(name); err != nil && !isName(name) {
+		if _, err := netip.ParseAddr(name); err != nil && (name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "") {
 			return fmt.Errorf("%q is not a host name; accepted are names and IP addresses without scheme, port or wildcard, such as riffle.example", entry)
 		}
 		h.set[name] = true
@@ -101,11 +101,6 @@ func normalize(name string) string {
 		name = strings.TrimSuffix(inner, "]")
 	}
 	return strings.ToLower(strings.TrimSuffix(name, "."))
-}
-
-// isName reports whether a normalized name has only the characters of host names.
-func isName(name string) bool {
-	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
 // Origins are the web origins whose pages may write (Fetch Standard, 3.2). The zero value has none.

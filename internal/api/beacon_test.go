@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 
 	"riffle/internal/audit/prooffile"
@@ -58,7 +59,7 @@ func TestBeaconIsTheClientSeed(t *testing.T) {
 		record := getAudit(t, s, id)
 		assert.Contains(t, string(record.Record), `"client_seed":"`+signature+`","`, name)
 		var given prooffile.Given
-		given.Commitments = [][]byte{readBody(t, s.do(get(t, "/audits/"+made.CommitmentID+"/proof")))}
+		given.Commitments = map[uuid.UUID][][]byte{uuid.MustParse(made.CommitmentID): {readBody(t, s.do(get(t, "/audits/"+made.CommitmentID+"/proof")))}}
 		v := prooffile.VerifyRecord(readBody(t, s.do(get(t, "/audits/"+id+"/proof"))), &given)
 		assert.True(t, v.Has(prooffile.StepCommitted, prooffile.OK), "%s: %+v", name, v.Steps)
 	}

@@ -132,8 +132,6 @@ func (r *Record) Deals() bool {
 // Seals reports whether the record may seal the cards of a shoe in an order.
 func (r *Record) Seals() bool { return r.Kind == KindShoe || r.Kind == KindReshuffle }
 
-func (r *Record) takesClientSeed() bool { return r.Kind == KindShuffle || r.Seals() }
-
 // takesItems reports whether a record of the kind may be of a caller's items.
 func (r *Record) takesItems() bool { return r.States() && !r.Kind.ChangesShoe() }
 
@@ -216,7 +214,7 @@ var members = []member{
 	}},
 	{"parameters", func(r *Record) bool { return r.takesItems() && len(r.Parameters) > 0 }, func(r *Record) any { return &r.Parameters }, nil},
 	{"reference", func(r *Record) bool { return r.States() && r.Statement.Reference != "" }, func(r *Record) any { return &r.Statement.Reference }, nil},
-	{"client_seed", func(r *Record) bool { return r.takesClientSeed() && r.ClientSeed != "" }, func(r *Record) any { return &r.ClientSeed }, func(r *Record) bool {
+	{"client_seed", func(r *Record) bool { return (r.Kind == KindShuffle || r.Seals()) && r.ClientSeed != "" }, func(r *Record) any { return &r.ClientSeed }, func(r *Record) bool {
 		return CheckClientSeed(r.ClientSeed) == nil
 	}},
 	{"reveal", func(r *Record) bool { return r.Kind == KindShuffle && r.RevealNow }, func(r *Record) any { return &r.RevealNow }, nil},

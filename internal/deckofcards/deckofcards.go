@@ -39,7 +39,9 @@ func (a *API) Pictures() map[string]Handler {
 // Routes returns everything under /api/, with and without a trailing slash: a redirect would lose
 // the body of a POST.
 func (a *API) Routes() map[string]Handler {
-	routes := map[string]Handler{"/api/*": a.handle(handler{nowhere, false})}
+	routes := map[string]Handler{"/api/*": a.handle(handler{func(*request) (*answer, error) {
+		return nil, refuse(http.StatusNotFound, "There is nothing at this path. A deck begins at /api/deck/new/shuffle/.")
+	}, false})}
 	for pattern, h := range map[string]handler{
 		"/api/new":                                        {(*request).newDeck, true},
 		"/api/shuffle":                                    {(*request).newShuffled, true},
@@ -64,11 +66,6 @@ func (a *API) Routes() map[string]Handler {
 		routes[pattern+"/"] = routes[pattern]
 	}
 	return routes
-}
-
-// nowhere rejects unknown paths.
-func nowhere(*request) (*answer, error) {
-	return nil, refuse(http.StatusNotFound, "There is nothing at this path. A deck begins at /api/deck/new/shuffle/.")
 }
 
 // handler answers requests. HEAD is rejected if it changes decks.

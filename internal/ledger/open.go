@@ -3,8 +3,6 @@ package ledger
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/semaphore"
 
 	"riffle/internal/ledger/proof"
@@ -269,7 +268,7 @@ func (l *Log) loadKey(exists bool) (*SigningKey, error) {
 	} else if key, err = readKey(o.KeyFile); errors.Is(err, fs.ErrNotExist) && exists {
 		return nil, fmt.Errorf("there is a log already, and its key is not there (%s): put the key back from a backup. No other key can continue the log", o.KeyFile)
 	} else if errors.Is(err, fs.ErrNotExist) {
-		key, err = makeKey(o.KeyFile, cmp.Or(o.Origin, randomOrigin()))
+		key, err = makeKey(o.KeyFile, cmp.Or(o.Origin, "riffle/"+strings.ReplaceAll(uuid.NewString(), "-", "")[:16]))
 	}
 	if err != nil {
 		return nil, err
@@ -329,10 +328,4 @@ func (l *Log) begin(ctx context.Context, head Head) (Head, error) {
 		return head, err
 	}
 	return l.writer.Confirm(ctx)
-}
-
-func randomOrigin() string {
-	var unique [8]byte
-	_, _ = rand.Read(unique[:]) // never fails
-	return "riffle/" + hex.EncodeToString(unique[:])
 }

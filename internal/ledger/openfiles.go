@@ -29,8 +29,14 @@ func LockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// ReplaceFile replaces a file that only its owner can read. It is durable, and never there in part.
-func ReplaceFile(path string, text []byte) error { return writeFile(path, text, os.Rename) }
+// ReplaceFile replaces a file, whose owner and permissions stay, or the one that a link leads to. A new
+// one can only be read by its owner. It is durable, and never there in part.
+func ReplaceFile(path string, text []byte) error {
+	file, _ := filepath.EvalSymlinks(path) // empty for a new one
+	return writeFile(cmp.Or(file, path), text, func(draft, path string) error {
+		return errors.Join(system.Inherit(draft, path), os.Rename(draft, path))
+	})
+}
 
 // writeFile writes a draft in the same folder, calls put to have it take the path, and fsyncs both.
 func writeFile(path string, text []byte, put func(draft, path string) error) error {

@@ -50,6 +50,18 @@ func Permissions(path string) fs.FileMode {
 	return info.Mode().Perm()
 }
 
+// Inherit gives a draft the permissions of the file that it will replace, if that is there, and its
+// owner, which only root may. Windows has the access list of the folder for that.
+func Inherit(draft, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil //nolint:nilerr // it is new, and inherits nothing
+	}
+	by := info.Sys().(*syscall.Stat_t) //nolint:forcetypeassert // of the same package
+	_ = os.Chown(draft, int(by.Uid), int(by.Gid))
+	return os.Chmod(draft, info.Mode().Perm())
+}
+
 // Replaced reports whether an open file's name leads to another file now; never on Windows, where
 // an open file can be neither deleted nor replaced.
 func Replaced(now, opened fs.FileInfo) bool { return !os.SameFile(now, opened) }

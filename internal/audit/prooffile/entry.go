@@ -29,9 +29,9 @@ type Given struct {
 	AnyOrder  bool            // hands and the rest may be sorted
 	Hand      Hand            // cards that were drawn from a shoe
 	Decks     *deck.Catalogue // the decks whose cards are known
-	// Commitments are the proof files of the commitments that the record, or each of several,
-	// names: one, if nobody cheats.
-	Commitments [][]byte
+	// Commitments are the proof files of commitments, by the ids that records name: one of each, if
+	// nobody cheats.
+	Commitments map[uuid.UUID][][]byte
 }
 
 func (g *Given) hasLogs() bool { return g.Policy != nil && len(g.Policy.Logs) > 0 }
@@ -140,44 +140,27 @@ func (r *Result) checkCommitted() {
 	users = slices.DeleteFunc(users, func(user *Result) bool { return user.Record == nil || !user.Record.UsesCommitment() })
 	var each Steps // of the proofs of the commitments: the worst counts
 	for i, user := range users {
-		of, isGiven := message.Values{"id": user.Record.CommitmentID.String()}, false
-		var ofUser beacon.Round
-		var isCosigned bool
-		for _, proof := range r.given.Commitments {
-			if len(users) > 1 && commitmentID(proof) != user.Record.CommitmentID {
-				continue // of another shoe
-			}
+		of, proofs := message.Values{"id": user.Record.CommitmentID.String()}, r.given.Commitments[user.Record.CommitmentID]
+		ofUser, isCosigned := beacon.Round(0), false
+		for _, proof := range proofs {
 			round, cosigned, err := user.checkCommitment(proof, of)
-			ofUser, isCosigned, isGiven = cmp.Or(ofUser, round), isCosigned || cosigned, true
+			ofUser, isCosigned = cmp.Or(ofUser, round), isCosigned || cosigned
 			if round > 0 {
 				of["beacon"], of["time"] = round.String(), round.Time().Format(audit.TimeFormat)
 			}
 			each.report(StepCommitted, err, "committed", of)
 		}
-		if !isGiven {
+		if proofs == nil {
 			each.add(StepCommitted, Skipped, "committed.missing", of)
 		}
-		if i == 0 {
-			r.beacon, r.cosigned = ofUser, isCosigned
-		} else if r.beacon != ofUser {
-			r.beacon = 0 // nothing is said of the beacons of several shoes unless all have the same
+		if i > 0 && ofUser != r.beacon {
+			ofUser = 0 // nothing is said of the beacons of several shoes unless all have the same
 		}
-		r.cosigned = r.cosigned && isCosigned
+		r.beacon, r.cosigned = ofUser, isCosigned && (i == 0 || r.cosigned)
 	}
-	isMissing := func(step Step) bool { return step.State == Skipped }
 	if each != nil {
-		r.Steps = append(r.Steps, *cmp.Or(each.Failed(), each.Unchecked(), each.first(isMissing), &each[0]))
+		r.Steps = append(r.Steps, *cmp.Or(each.Failed(), each.Unchecked(), each.first(func(step Step) bool { return step.State == Skipped }), &each[0]))
 	}
-}
-
-// commitmentID returns the id of the record in a proof file; Nil for a file that cannot be read.
-func commitmentID(proof []byte) uuid.UUID {
-	if f, err := Parse(proof); err == nil {
-		if record, err := audit.ParseRecord(f.Record); err == nil {
-			return record.ID
-		}
-	}
-	return uuid.Nil
 }
 
 // checkCommitment checks that the text is the proof file of the commitment that the record used. It

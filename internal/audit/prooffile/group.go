@@ -172,6 +172,7 @@ func (s *sorting) group() {
 			isUsed[p.record.CommitmentID] = true
 		}
 	}
+	s.given.Commitments = commitments
 	groups := map[uuid.UUID]*group{} // by their shoe
 	for _, p := range s.proofs {
 		if p.record.Kind == audit.KindCommitment && isUsed[p.record.ID] {
@@ -193,9 +194,7 @@ func (s *sorting) group() {
 			if !slices.Contains(g.Files, p.from.Name) {
 				g.Files = append(g.Files, p.from.Name)
 			}
-			if made := commitments[p.record.CommitmentID]; p.record.UsesCommitment() {
-				g.given.Commitments, g.isLacking = append(g.given.Commitments, made...), g.isLacking || made == nil
-			}
+			g.isLacking = g.isLacking || p.record.UsesCommitment() && commitments[p.record.CommitmentID] == nil
 		}
 	}
 }

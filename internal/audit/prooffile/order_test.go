@@ -55,7 +55,7 @@ func TestOrdersAreCompared(t *testing.T) {
 	once, hands, twice, range4 := of("fisher-yates"), of("hands and a client seed"), of("items with hands, twice"), of("four of very many")
 	record := func(v *vector) *audit.Record {
 		t.Helper()
-		r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, "", v.CommitmentProof))
+		r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, "", commitmentOf(v.Proof, v.CommitmentProof)))
 		return r.Record
 	}
 	list := func(v *vector, number, from, to int) string {
@@ -127,7 +127,7 @@ func TestOrdersAreCompared(t *testing.T) {
 		{"numbers", &range4, compactJSON(t, range4.positions(t)[0]), ""},
 		{"a number as text", &range4, `["1",2,3,4]`, `has "1" at place 0`},
 	} {
-		g := given(t, c.of.Key, c.of.Items, "")
+		g := given(t, c.of.Key, c.of.Items, nil)
 		g.Order, g.AnyOrder = parseOrder(t, c.order), strings.HasSuffix(c.name, ", in any order")
 		r := prooffile.VerifyRecord([]byte(c.of.Proof), g)
 		failed := r.Failed()

@@ -26,18 +26,26 @@ func catalogue(t testing.TB) *deck.Catalogue {
 	return c
 }
 
-func given(t testing.TB, key, items, commitment string) *prooffile.Given {
+func given(t testing.TB, key, items string, commitments map[uuid.UUID][][]byte) *prooffile.Given {
 	t.Helper()
-	g := &prooffile.Given{Key: key, Decks: catalogue(t)}
-	if commitment != "" {
-		g.Commitments = [][]byte{[]byte(commitment)}
-	}
+	g := &prooffile.Given{Key: key, Decks: catalogue(t), Commitments: commitments}
 	if items != "" {
 		var err error
 		g.Items, err = prooffile.ParseItems([]byte(items))
 		require.NoError(t, err)
 	}
 	return g
+}
+
+// commitmentOf returns a proof by the id of the commitment that the first of some proofs names.
+func commitmentOf(proofs, commitment string) map[uuid.UUID][][]byte {
+	var named audit.Record
+	if f, err := prooffile.Parse(prooffile.Split([]byte(proofs))[0]); err == nil && commitment != "" {
+		if record, err := audit.ParseRecord(f.Record); err == nil {
+			named = *record
+		}
+	}
+	return map[uuid.UUID][][]byte{named.CommitmentID: {[]byte(commitment)}}
 }
 
 // A checkpoint may have signatures of other keys, and the same one twice.
@@ -56,7 +64,7 @@ func TestSignaturesOfOtherKeysAreIgnored(t *testing.T) {
 		changed, inclusion := *file, *file.Inclusion
 		inclusion.Checkpoint = append(slices.Clone(inclusion.Checkpoint), lines...)
 		changed.Inclusion = &inclusion
-		if r := prooffile.VerifyRecord(changed.Text(), given(t, v.Key, v.Items, "")); r.Failed() != nil {
+		if r := prooffile.VerifyRecord(changed.Text(), given(t, v.Key, v.Items, nil)); r.Failed() != nil {
 			t.Errorf("%s: %+v", name, r.Steps)
 		}
 	}
@@ -72,7 +80,7 @@ func TestCommitmentIsNotReplayed(t *testing.T) {
 	f := &prooffile.File{Record: record.Append(nil), Seed: seed, LogKey: public}
 	f.Inclusion = include(t, f.Record, 0, 1, signer)
 	v, endless := named(t, "proofs proofs", "worked, committed"), string(f.Text())
-	r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, "", endless))
+	r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, "", commitmentOf(v.Proof, endless)))
 	if failed := r.Failed(); failed == nil || failed.Name != prooffile.StepCommitted || !strings.Contains(failed.Message.String(), "is not of a commitment") {
 		t.Errorf("%+v", r.Steps)
 	}

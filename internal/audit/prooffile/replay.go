@@ -142,10 +142,11 @@ func (r *Result) compareOrder(cards *cards, replayed message.Message) (Step, *Ma
 		return newStep(StepOrder, Unchecked, "order.items", nil), nil
 	}
 	c := &comparison{order, &r.Record.Statement, r.orders, cards, r.given.AnyOrder}
-	match, err := c.match()
-	if r.given.HandOf != nil {
-		match, err = c.matchHand(*r.given.HandOf)
+	compare := c.match
+	if hand := r.given.HandOf; hand != nil {
+		compare = func() (*Match, error) { return c.matchHand(*hand) }
 	}
+	match, err := compare()
 	switch {
 	case r.Record.Kind != audit.KindShuffle && (err != nil || r.Record.Kind != audit.KindShoe):
 		return newStep(StepOrder, Unchecked, "order.other", of), nil

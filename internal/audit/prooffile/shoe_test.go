@@ -17,10 +17,10 @@ import (
 func TestShoesInParts(t *testing.T) {
 	for _, v := range readVectors(t, "shoes shoes") {
 		for i, file := range prooffile.Split([]byte(v.Proofs)) {
-			r := prooffile.VerifyRecord(file, given(t, v.Key, "", ""))
+			r := prooffile.VerifyRecord(file, given(t, v.Key, "", nil))
 			assert.Truef(t, r.Failed() == nil && (r.Unchecked() != nil) == r.HeldBack(), "%s, %d: %+v", v.Name, i, r.Steps)
 		}
-		r := verifyFiles([]byte(v.Proofs), given(t, v.Key, "", ""))
+		r := verifyFiles([]byte(v.Proofs), given(t, v.Key, "", nil))
 		isClosed := v.Expect == verified
 		assert.Truef(t, r.Failed() == nil && r.Closed == isClosed && (r.Unchecked() == nil) == isClosed, "%s: %+v", v.Name, r.Steps)
 	}
@@ -48,7 +48,7 @@ func TestRandomDrawTakesFromAllCards(t *testing.T) {
 		record.Cards = shoe.List([]shoe.Ref{{Seal: 1, Position: 2 + source.Descend(size)[0]}})
 		draw.Record = record.Append(nil)
 		relogged(t, files)
-		r := verifyFiles([]byte(joined(files)), given(t, v.Key, v.Items, ""))
+		r := verifyFiles([]byte(joined(files)), given(t, v.Key, v.Items, nil))
 		if failed := r.Failed(); (failed == nil) != (size == 3) || failed != nil && failed.Name != prooffile.StepMoves {
 			t.Errorf("of %d: %+v", size, r.Steps)
 		}

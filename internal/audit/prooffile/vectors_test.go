@@ -123,7 +123,7 @@ func TestVectors(t *testing.T) {
 	decks := catalogue(t)
 	for _, v := range allVectors(t) {
 		if v.Step == prooffile.StepCommitted && v.CommitmentProof != "" { // some are proofs of other records
-			r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, v.Items, v.CommitmentProof))
+			r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, v.Items, commitmentOf(v.Proof, v.CommitmentProof)))
 			assert.Truef(t, r.Failed() != nil && r.Failed().Name == v.Step, "%s: %+v", v.Name, r.Steps)
 			continue
 		}
@@ -221,7 +221,7 @@ func verifyFiles(text []byte, g *prooffile.Given) *prooffile.Result {
 func TestFileWithAnyByteChangedFails(t *testing.T) {
 	t.Parallel()
 	for _, v := range readVectors(t, "proofs proofs", "shoes shoes") {
-		g := given(t, v.Key, "", v.CommitmentProof)
+		g := given(t, v.Key, "", commitmentOf(v.Proof+v.Proofs, v.CommitmentProof))
 		eachByteChanged(v.Proof+v.Proofs, func(text []byte, i int) {
 			r := verifyFiles(text, g)
 			if failed := r.Failed(); !r.Has(prooffile.StepProof, prooffile.Unchecked) && (failed == nil || v.Proof != "" && failed.Name == prooffile.StepCommitted) {
@@ -229,7 +229,7 @@ func TestFileWithAnyByteChangedFails(t *testing.T) {
 			}
 		})
 		eachByteChanged(v.CommitmentProof, func(text []byte, i int) {
-			g.Commitments = [][]byte{text}
+			g.Commitments = commitmentOf(v.Proof, string(text))
 			r := verifyFiles([]byte(v.Proof), g)
 			if failed := r.Failed(); !r.Has(prooffile.StepCommitted, prooffile.Unchecked) && (failed == nil || failed.Name != prooffile.StepCommitted) {
 				t.Fatalf("%s: byte %d of the commitment's as %q, and it does not fail there: %+v\n%s", v.Name, i, text[i], r.Steps, text)
@@ -261,7 +261,7 @@ func TestUnusedBitsAreRejected(t *testing.T) {
 		for i, part := range parts[:len(parts)-1] {
 			last := part[len(part)-4]
 			text := strings.Join(parts[:i], "") + part[:len(part)-4] + string(last+1) + `=\n` + strings.Join(parts[i+1:], "")
-			if r := prooffile.VerifyRecord([]byte(text), given(t, v.Key, "", v.CommitmentProof)); !r.Has(prooffile.StepProof, prooffile.Wrong) {
+			if r := prooffile.VerifyRecord([]byte(text), given(t, v.Key, "", commitmentOf(v.Proof, v.CommitmentProof))); !r.Has(prooffile.StepProof, prooffile.Wrong) {
 				t.Errorf("%s: hash %d ends with %c for %c: %+v", v.Name, i, last+1, last, r.Steps)
 			}
 		}

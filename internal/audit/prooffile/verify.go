@@ -159,16 +159,16 @@ func (s *sorting) candidates() []*group {
 	if s.order == nil {
 		return nil
 	}
-	kept := s.groups
-	for _, keep := range []func(p *proofText) bool{
-		func(p *proofText) bool { return !p.isRead() || p.record.Deals() },
-		func(p *proofText) bool { return p.isRead() && s.given.Order.text("audit_id") == p.record.ID.String() },
-	} {
-		if fewer := slices.DeleteFunc(slices.Clone(kept), func(g *group) bool { return !g.has(keep) }); len(fewer) > 0 {
-			kept = fewer
-		}
+	kept := having(s.groups, func(p *proofText) bool { return !p.isRead() || p.record.Deals() })
+	return having(kept, func(p *proofText) bool { return p.isRead() && s.given.Order.text("audit_id") == p.record.ID.String() })
+}
+
+// having returns the groups that have a proof that is so, or all if none has.
+func having(groups []*group, isSo func(p *proofText) bool) []*group {
+	if fewer := slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return !g.has(isSo) }); len(fewer) > 0 {
+		return fewer
 	}
-	return kept
+	return groups
 }
 
 // check picks the verifier: for one record, for a hand, or for a whole shoe.
@@ -227,7 +227,7 @@ func (s *sorting) findings() *Findings {
 // isBeside reports whether a group verifies and only goes with another: it is a commitment where a
 // record names another one, or the void of a commitment.
 func (s *sorting) isBeside(g *group) bool {
-	isOther := g.isKind(audit.KindCommitment) && slices.ContainsFunc(s.groups, (*group).lacks)
+	isOther := g.isKind(audit.KindCommitment) && slices.ContainsFunc(s.groups, func(other *group) bool { return other.isLacking })
 	return g.Verdict == VerdictVerified && (isOther || slices.ContainsFunc(s.groups, g.isVoidOf))
 }
 
@@ -241,8 +241,6 @@ func (g *group) isVoidOf(other *group) bool {
 	void, made := g.first(), other.first()
 	return g.isKind(audit.KindVoid) && other.isKind(audit.KindCommitment) && void.CommitmentID == made.ID && void.Count == made.Count && void.Commitment == made.Commitment
 }
-
-func (g *group) lacks() bool { return g.isLacking }
 
 // noteCompared says which of the texts that were sorted were compared with the group.
 func (g *group) noteCompared(hand *input) {
@@ -275,11 +273,15 @@ func (g *group) noteCommitments(others []*group) {
 	for _, other := range others {
 		record := other.first()
 		switch isVoid := other.isVoidOf(g) && other.Verdict == VerdictVerified; {
-		case g.lacks() && record.Kind == audit.KindCommitment:
+		case g.isLacking && record.Kind == audit.KindCommitment:
 			g.sayOfOtherCommitment(record.ID)
 		case isVoid:
 			g.of["time"], g.of["round"] = record.Time.Format(audit.TimeFormat), record.Round
-			g.note(map[bool]string{false: "note.void", true: "note.void.book"}[record.Round > 0])
+			id := "note.void"
+			if record.Round > 0 {
+				id = "note.void.book"
+			}
+			g.note(id)
 		}
 	}
 }

@@ -73,13 +73,10 @@ func cannotAppend(err error) bool {
 // isConnectionError reports whether a client-side error is about the connection or an attempt to
 // connect.
 func isConnectionError(err error) bool {
-	if errors.Is(err, errNotDurable) {
-		return false
-	}
 	var network net.Error
 	var connecting *pgconn.ConnectError
-	return errors.As(err, &connecting) || errors.As(err, &network) ||
+	return !errors.Is(err, errNotDurable) && (errors.As(err, &connecting) || errors.As(err, &network) ||
 		errors.Is(err, errFormerPrimary) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, net.ErrClosed) || errors.Is(err, pgconn.ErrConnClosed) ||
-		errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) || pgconn.SafeToRetry(err)
+		errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) || pgconn.SafeToRetry(err))
 }
