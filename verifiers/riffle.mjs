@@ -686,21 +686,21 @@ export async function whyNotJoined({client_seed: text, joined}, made) {
   }
   return shown !== names.map((name) => `${name}:${seeds.get(name)}`).join(' ') && message('why.players.joined');
 }
+const knownSignatures = new Map(); // of rounds, each of which has one
 // Whether a text is the signature of a round of quicknet; undefined if that cannot be checked.
 export async function isSignature(text, round) {
   if (round === undefined) return undefined;
   if (!/^[0-9a-f]{96}$/.test(text)) return false;
-  if (signatures.has(round)) return signatures.get(round) === text;
+  if (knownSignatures.has(round)) return knownSignatures.get(round) === text;
   const curves = await import('@noble/curves/bls12-381.js').catch(() => undefined);
   if (!curves) return undefined;
   const {shortSignatures: bls} = curves.bls12_381, number = await sha256(unhex(round.toString(16).padStart(16, '0')));
   try {
     if (!bls.verify(unhex(text), bls.hash(number, QUICKNET.hash), unhex(QUICKNET.key))) return false;
   } catch { return false; } // no point
-  signatures.set(round, text);
+  knownSignatures.set(round, text);
   return true;
 }
-const signatures = new Map(); // of rounds, each of which has one
 
 async function isRoundOf({commitment, count, round, path}, book) {
   const leaf = await sha256(Uint8Array.of(0), unhex(commitment)), top = await rootOf(leaf, BigInt(round - 1), BigInt(count), path.map(unhex));
@@ -915,8 +915,8 @@ function describeMatch({parts, cards, shuffle, sorted, noun}) {
   return message(sorted ? 'match.sorted' : 'match', {parts: hands, shuffle});
 }
 // What an order is: the whole order, or hands of a deal, by docs/spec.md, "Comparing an order or a hand". problem says why it
-// is nothing that was dealt. of is the only hand that it may be: a number from 1 or 'rest'.
-function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, of, anyOrder) {
+// is nothing that was dealt. handOf is the only hand that it may be: a number from 1 or 'rest'.
+function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, handOf, anyOrder) {
   const noun = cards.instance ? 'card' : 'item';
   const fail = (id, values) => { throw Object.assign(new Fault(message(id, values)), {isMismatch: true}); };
   const differ = ({shuffle, part}, id, values) => { // what is given as a part, from it
@@ -929,12 +929,12 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
     return code !== undefined && instance > 0 ? {key: `"${code}"`, instance} : {};
   };
   const keys = [], keyOf = (number) => keys[number] ??= cards.instance ? `"${cards.text(number)}"` : plainText(cards, number);
-  const is = (number, node) => {
+  const isCardOf = (number, node) => {
     const {key, instance} = valueOf(node);
     return key === keyOf(number) && (!(cards.instance && node.value instanceof Map) || instance === cards.instance(number));
   };
-  const are = (numbers, values) => numbers.length === values.length && numbers.every((number, i) => is(number, values.at(i)));
-  const have = (numbers, values) => { // each as often, in any sequence
+  const equalInSequence = (numbers, values) => numbers.length === values.length && numbers.every((number, i) => isCardOf(number, values.at(i)));
+  const equalAsSets = (numbers, values) => { // each as often, in any sequence
     const left = new Map(), add = (key, n) => { left.set(key, (left.get(key) ?? 0) + n); return left.get(key) >= 0; };
     if (numbers.length !== values.length) return false;
     for (const number of numbers) {
@@ -987,15 +987,15 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
     }
     for (const claim of claims) equals(claim, orders[claim.shuffle].slice(...spanOf(claim)));
   };
-  const sequence = (claim, numbers) => numbers.forEach((number, i) => {
+  const demandSequence = (claim, numbers) => numbers.forEach((number, i) => {
     const node = claim.values.at(i), isCard = cards.instance && node.value instanceof Map;
-    if (is(number, node)) return;
+    if (isCardOf(number, node)) return;
     const want = isCard ? `{"code":${keyOf(number)},"instance":${cards.instance(number)}}` : keyOf(number);
     differ(claim, 'why.dealt.item', {item: short(node.text), place: i, replayed: short(want)});
   });
-  const set = (claim, numbers) => {
-    if (claim.part === 'all') sequence(claim, numbers);
-    else if (!have(numbers, claim.values)) differ(claim, 'why.dealt.set');
+  const demandSet = (claim, numbers) => {
+    if (claim.part === 'all') demandSequence(claim, numbers);
+    else if (!equalAsSets(numbers, claim.values)) differ(claim, 'why.dealt.set');
   };
   const all = (sorted) => ({parts: hands.map((_, i) => i + 1), cards: hands.at(-1), sorted, noun});
   const partsGiven = () => { // the hands that the order may be, and the rest, if it has one
@@ -1007,7 +1007,7 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
     const taken = new Set(), parts = [];
     const isPart = (part, given, isSet) => { // the order of the rest, a wall, is the game
       const numbers = orders[shuffle].slice(...span(part));
-      return isSet && (part !== 'rest' || anyOrder) ? have(numbers, given) : are(numbers, given);
+      return isSet && (part !== 'rest' || anyOrder) ? equalAsSets(numbers, given) : equalInSequence(numbers, given);
     };
     const take = (given, isSet) => [...hands.keys()].map((i) => i + 1).concat('rest').find((part) =>
       !taken.has(part) && (only === undefined || part === only) && given.length > 0 && isPart(part, given, isSet));
@@ -1041,11 +1041,11 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
   };
 
   const {list, remains} = partsGiven();
-  if (of !== undefined) {
+  if (handOf !== undefined) {
     return attempt(() => {
-      const [from, to] = span(of) ?? [0, 0], part = partOf(of);
+      const [from, to] = span(handOf) ?? [0, 0], part = partOf(handOf);
       if (from === to || list.length !== 1 || rest) fail('why.hand.file', {part, hands: hands.length});
-      const match = find(list, undefined, of), other = match ? undefined : find(list);
+      const match = find(list, undefined, handOf), other = match ? undefined : find(list);
       if (match) return match;
       return other ? fail('why.hand.other', {part, other: partOf(other.parts[0])}) : fail('why.hand.none', {part});
     });
@@ -1053,11 +1053,11 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
   let claims;
   const wholly = attempt(() => {
     claims = claimAll();
-    check(claims, sequence);
+    check(claims, demandSequence);
     return lacksRest && hands.length > 0 ? all(false) : {};
   });
   if (wholly.match || hands.length === 0) return wholly;
-  const sets = anyOrder && claims ? attempt(() => { check(claims, set); return all(true); }) : wholly;
+  const sets = anyOrder && claims ? attempt(() => { check(claims, demandSet); return all(true); }) : wholly;
   if (sets.match) return sets;
   if (isWhole || order.isAnswer && repeat === 1 && list.length === hands.length) return sets; // all hands are compared by their numbers
   const match = find(list, remains);
@@ -1261,7 +1261,7 @@ function describeHand(hand, proven, others) {
 }
 
 async function verifyHand(proofs, given) {
-  const shoe = await openShoe(proofs, given, ({root, kind}) => root || kind === 'shoe' ? 'skipped' : 'unchecked'), {steps, entries} = shoe;
+  const shoe = await openShoe(proofs, given, (record) => isSealing(record) ? 'skipped' : 'unchecked'), {steps, entries} = shoe;
   const [{record}] = entries, files = entries.length;
   inEvery(shoe, 'proof', wellFormed(files, given));
   if (!steps.has('proof', 'ok')) return {...shoe, proven: 0, others: 0};

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,8 +108,8 @@ func (k *newKey) Run(c *console) error {
 			return fmt.Errorf("--log: %w", err)
 		}
 	}
-	if k.Rate != nil && !(*k.Rate > 0 && *k.Rate < math.Inf(1)) {
-		return fmt.Errorf("--rate must be more than 0; got %g", *k.Rate)
+	if k.Rate != nil && !(*k.Rate > 0 && *k.Rate < 1e9) {
+		return fmt.Errorf("--rate must be more than 0 and less than 1e9; got %g", *k.Rate)
 	}
 	if _, err := access.ParseExpiry(k.Expires); k.Expires != "" && err != nil {
 		return fmt.Errorf("--expires must be a date such as 2027-01-31, or a time such as 2027-01-31T18:00:00Z; got %q", k.Expires)

@@ -37,6 +37,12 @@ func TestSignatureComesFromARelay(t *testing.T) {
 	require.ErrorContains(t, err, "the commitment waits for quicknet 1000")
 	assert.Zero(t, asked, "a relay was asked before the round")
 	now = now.Add(time.Second)
+	for _, wrong := range []plan.Request{{Size: ptr(8)}, {PlayerSeeds: map[string]string{"ann": "a"}}} {
+		wrong.CommitmentID = c.ID
+		var invalid *plan.Invalid
+		_, err = d.Shuffle(t.Context(), ask(wrong))
+		require.ErrorAs(t, err, &invalid, "a relay is asked for a request that is wrong with any signature")
+	}
 	_, err = d.Shuffle(t.Context(), use)
 	require.ErrorIs(t, err, relay.ErrNone)
 	answer = `{"signature":"` + signature + `"}`

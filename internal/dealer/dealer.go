@@ -190,7 +190,8 @@ func (d *Dealer) Prepare(ctx context.Context, r *plan.Request) (*Draft, error) {
 }
 
 // sign returns the request with the signature of the round that its commitment waits for. Before
-// the round there is nothing to check, and only an open commitment is worth a question to relays.
+// the round there is nothing to check, and only a right request for an open commitment is worth a
+// question to relays.
 func (d *Dealer) sign(ctx context.Context, r *plan.Request, c *committed, round beacon.Round) (*plan.Request, error) {
 	now := d.journal.Now()
 	if now.Before(round.Time()) {
@@ -199,7 +200,10 @@ func (d *Dealer) sign(ctx context.Context, r *plan.Request, c *committed, round 
 	if r.ClientSeed != "" || r.BeaconSignature != "" || len(d.options.Relays) == 0 {
 		return r, nil
 	}
-	if err := d.checkOpen(ctx, c, now); err != nil {
+	known, unsigned := *r, *c.record
+	known.ClientSeed, unsigned.Beacon = "-", ""
+	_, wrong := d.rules.Check(&known, &unsigned) // with any signature
+	if err := cmp.Or(d.checkOpen(ctx, c, now), wrong); err != nil {
 		return nil, err
 	}
 	found, err, _ := d.asking.Do(round.String(), func() (any, error) { // once for all who wait

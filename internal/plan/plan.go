@@ -141,10 +141,9 @@ func (r *Rules) Check(request *Request, committed *audit.Record) (*Plan, error) 
 	return p, nil
 }
 
-func (r *Rules) check(p *Plan, committed *audit.Record) error {
+func (r *Rules) check(p *Plan, committed *audit.Record) (err error) {
 	s := &p.Statement
 	s.Reference = p.Request.Reference
-	var err error
 	if s.Algorithm, err = Algorithm(p.Request.Algorithm); err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func VerifyHand(texts [][]byte, given *Given) *Result {
 	if len(texts) > 1 {
 		r.addReplays()
 	} else {
-		r.addFirst(StepSeed, "commitment", "keys", StepOrder)
+		r.addFirst(StepSeed, StepCommitment, StepKeys, StepOrder)
 	}
 	r.addFirst(StepItems, StepRoot)
 	if r.Has(StepRecord, OK) {
@@ -194,21 +194,20 @@ func (r *Result) checkHandOfRecords() {
 		r.add(StepHand, Unchecked, "hand.kind", message.Values{"kind": string(r.Record.Kind)})
 		return
 	}
-	r.checkHand(sealings)
+	r.checkHand(sealings, false)
 }
 
 // checkHand adds the step hand: whether the cards were sealed at their positions, in a whole shoe
 // or by records that need not be of one shoe.
-func (r *Result) checkHand(sealings []*sealing) {
+func (r *Result) checkHand(sealings []*sealing, isShoe bool) {
 	h := r.given.Hand
 	proven, missing, wrong := h.prove(sealings)
 	r.Proven, r.Others, r.Missing = len(proven), len(h)-len(proven), h.sealers(sealings...)
-	const most = 13 // cards that are listed
 	of := message.Values{"proven": r.Proven, "cards": len(h), "list": proven}
-	if len(proven) > most {
-		of["list"] = append(proven[:most], "...")
+	if len(proven) > 13 { // the others are not listed
+		of["list"] = append(proven[:13], "...")
 	}
-	switch isShoe := r.Find(StepMoves) != nil; { // only a whole shoe has that step
+	switch {
 	case wrong != nil:
 		r.reject(StepHand, wrong)
 	case missing.ID != "":
@@ -242,8 +241,7 @@ func (h Hand) sealers(but ...*sealing) (list []uuid.UUID) {
 // sealed there.
 func (h Hand) prove(sealings []*sealing) (proven []any, missing message.Message, wrong error) {
 	for i, c := range h {
-		isSame := func(other handCard) bool { return other.position == c.position && other.sealedBy == c.sealedBy }
-		if slices.ContainsFunc(h[:i], isSame) {
+		if slices.ContainsFunc(h[:i], func(other handCard) bool { return other.position == c.position && other.sealedBy == c.sealedBy }) {
 			return nil, missing, message.New("why.sealed.twice", message.Values{"position": c.position, "id": c.sealedBy.String()})
 		}
 		at := slices.IndexFunc(sealings, func(s *sealing) bool { return s.record.ID == c.sealedBy })
@@ -251,9 +249,9 @@ func (h Hand) prove(sealings []*sealing) (proven []any, missing message.Message,
 			continue
 		}
 		name := message.New("hand.card", message.Values{"card": message.Short(c.texts[0]), "position": c.position})
-		switch unknown, wrong := sealings[at].check(&c); {
-		case wrong != nil:
-			return nil, missing, message.New("why.sealed", message.Values{"card": name, "what": message.Of(wrong)})
+		switch unknown, why := sealings[at].check(&c); {
+		case why != nil:
+			return nil, missing, message.New("why.sealed", message.Values{"card": name, "what": message.Of(why)})
 		case unknown != "":
 			missing = message.New(unknown, message.Values{"card": name})
 		default:

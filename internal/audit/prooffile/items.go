@@ -183,7 +183,7 @@ func (r *Result) compareItems() (Step, *cards) {
 	isDeck := strings.HasPrefix(s.Input, "deck ")
 	switch {
 	case r.Record.Kind.ChangesShoe():
-		return newStep(StepItems, missing(given != nil), "items.places", nil), numbers(s.Size)
+		return newStep(StepItems, stateOfMissing(given != nil), "items.places", nil), numbers(s.Size)
 	case given == nil && s.Input == audit.RangeInput:
 		return newStep(StepItems, OK, "items.range", nil), numbers(s.Size)
 	case given == nil && isDeck:

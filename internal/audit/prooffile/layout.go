@@ -99,9 +99,9 @@ func canonical(value jsontext.Value) jsontext.Value {
 	return value
 }
 
-// A list is the elements of an array, by where each begins in its text, maybe with a comma, and
-// where the last one ends: slices of millions of short values take many times as much. A nil list
-// is none.
+// A list is the elements of an array, by where they end in its text: element i is between bounds[i] and
+// bounds[i+1], after a comma and white space. Slices of millions of short values would take many times
+// as much. A nil list is none.
 type list struct {
 	array  jsontext.Value
 	bounds []uint32

@@ -168,9 +168,13 @@ type claim struct {
 	values  *list
 }
 
-// match returns what the order is: first everything that was dealt, then that with its hands
-// sorted, and last some of its hands. The error says why it is nothing that was dealt.
-func (c *comparison) match() (*Match, error) {
+// match returns what the order is: the hand that it is said to be or, if nothing is said, first
+// everything that was dealt, then that with its hands sorted, and last some of its hands. The error
+// says why it is nothing that was dealt.
+func (c *comparison) match(said *Part) (*Match, error) {
+	if said != nil {
+		return c.matchHand(*said)
+	}
 	claims, err := c.claims()
 	err = cmp.Or(err, c.checkAll(claims, false))
 	all := c.parts()[:len(c.Hands)]
@@ -212,7 +216,7 @@ func (c *comparison) checkAll(claims []claim, isSet bool) error {
 	return nil
 }
 
-// matchHand is match for an order that is said to be one hand.
+// matchHand is match for one hand.
 func (c *comparison) matchHand(said Part) (*Match, error) {
 	hands, parts := c.handsGiven(), c.parts()
 	if len(hands) != 1 || c.lists["rest"] != nil || !slices.Contains(parts, said) {

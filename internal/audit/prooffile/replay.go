@@ -77,7 +77,7 @@ func (r *Result) wantedPositions() uint64 {
 
 // addWithheld adds the steps up to order of a record whose seed is secret.
 func (r *Result) addWithheld() {
-	for _, name := range []string{StepSeed, "commitment", "keys"} {
+	for _, name := range []string{StepSeed, StepCommitment, StepKeys} {
 		r.add(name, Skipped, "held-back", nil)
 	}
 	if r.given.Order != nil {
@@ -87,7 +87,7 @@ func (r *Result) addWithheld() {
 		}
 	}
 	isProven := r.given.Hand != nil && r.Record.Seals() && r.given.Order == nil // the hand is, which needs no order
-	r.add(StepOrder, missing(!isProven), "held-back.order", nil)
+	r.add(StepOrder, stateOfMissing(!isProven), "held-back.order", nil)
 }
 
 // Explain says what each step of a replay has shown that holds. An order's digest is public as soon
@@ -124,7 +124,7 @@ func whatIsShown(v *audit.Verification, seed rng.Seed) map[string]message.Messag
 	}
 	record, _ := describe(v.Record)
 	shown := map[string]message.Message{StepRecord: record, StepSeed: message.New(length, of)}
-	for _, step := range []string{"commitment", "keys", StepOrder, StepRoot} {
+	for _, step := range []string{StepCommitment, StepKeys, StepOrder, StepRoot} {
 		shown[step] = message.New(step, of)
 	}
 	of["id"] = of["commitment_id"]
@@ -142,11 +142,7 @@ func (r *Result) compareOrder(cards *cards, replayed message.Message) (Step, *Ma
 		return newStep(StepOrder, Unchecked, "order.items", nil), nil
 	}
 	c := &comparison{order, &r.Record.Statement, r.orders, cards, r.given.AnyOrder}
-	compare := c.match
-	if hand := r.given.HandOf; hand != nil {
-		compare = func() (*Match, error) { return c.matchHand(*hand) }
-	}
-	match, err := compare()
+	match, err := c.match(r.given.HandOf)
 	switch {
 	case r.Record.Kind != audit.KindShuffle && (err != nil || r.Record.Kind != audit.KindShoe):
 		return newStep(StepOrder, Unchecked, "order.other", of), nil

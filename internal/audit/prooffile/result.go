@@ -32,20 +32,21 @@ func (s State) MarshalJSON() ([]byte, error) {
 	return []byte(cmp.Or(map[State]string{OK: "true", Wrong: "false"}[s], "null")), nil
 }
 
-// The steps of a record, in their order. Between seed and order come commitment and keys, as
-// [riffle/internal/audit.Verify] names them.
+// The steps of a record, in their order. Those from seed to order are [riffle/internal/audit.Verify]'s.
 const (
-	StepProof     = "proof"
-	StepRecord    = "record"
-	StepSeed      = "seed"
-	StepOrder     = "order"
-	StepItems     = "items"
-	StepRoot      = "root"
-	StepHand      = "hand"
-	StepInclusion = "inclusion"
-	StepSignature = "signature"
-	StepWitnesses = "witnesses"
-	StepCommitted = "committed"
+	StepProof      = "proof"
+	StepRecord     = "record"
+	StepSeed       = "seed"
+	StepCommitment = "commitment"
+	StepKeys       = "keys"
+	StepOrder      = "order"
+	StepItems      = "items"
+	StepRoot       = "root"
+	StepHand       = "hand"
+	StepInclusion  = "inclusion"
+	StepSignature  = "signature"
+	StepWitnesses  = "witnesses"
+	StepCommitted  = "committed"
 
 	// Only a whole shoe has these. Chain follows record; moves and closed come last, with root and
 	// hand between them.
@@ -54,8 +55,8 @@ const (
 	StepClosed = "closed"
 )
 
-// missing returns the state of a step that lacks something.
-func missing(isRequired bool) State {
+// stateOfMissing returns the state of a step that lacks something.
+func stateOfMissing(isRequired bool) State {
 	if isRequired {
 		return Unchecked
 	}

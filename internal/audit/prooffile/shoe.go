@@ -42,7 +42,7 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 	}
 	r.checkRoots(t.sealings)
 	if given.Hand != nil {
-		r.checkHand(t.sealings)
+		r.checkHand(t.sealings, true)
 	}
 	if !r.Has(StepHand, OK) {
 		r.Proven = 0
@@ -52,14 +52,14 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 		return r
 	}
 	isRequired := given.Hand == nil // otherwise only the hand must be proven
-	r.add(StepClosed, missing(isRequired), "closed.not", nil)
+	r.add(StepClosed, stateOfMissing(isRequired), "closed.not", nil)
 	return r
 }
 
 // addReplays adds the steps seed, commitment, keys and order of several files, which every file
 // with a seed has: each with the number of files in which it holds.
 func (r *Result) addReplays() {
-	for _, name := range []string{StepSeed, "commitment", "keys", StepOrder} {
+	for _, name := range []string{StepSeed, StepCommitment, StepKeys, StepOrder} {
 		right := r.withState(name, OK)
 		isOrder, state := name == StepOrder, OK
 		of := message.Values{"seeds": len(right), "orders": len(right)}
@@ -70,7 +70,7 @@ func (r *Result) addReplays() {
 			of["warning"] = right[i].Message
 		}
 		if isOrder && r.held > 0 {
-			state = missing(r.given.Hand == nil)
+			state = stateOfMissing(r.given.Hand == nil)
 		} else if len(right) == 0 {
 			state = Skipped
 		}

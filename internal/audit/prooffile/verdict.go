@@ -37,8 +37,8 @@ type Conclusion struct {
 // A summary is an id and values.
 type summary map[string]any
 
-// say sets the verdict with its summary and its headline, which may have what was found.
-func (c *Conclusion) say(v Verdict, s summary, headline, what string) {
+// decide sets the verdict with its summary and its headline, which may have what was found.
+func (c *Conclusion) decide(v Verdict, s summary, headline, what string) {
 	if what != "" {
 		c.of["what"] = message.New(what, c.of)
 	}
@@ -80,19 +80,19 @@ func (c *Conclusion) sayVerified(s summary, what string) {
 	if c.Steps.Has(StepCommitted, Skipped) {
 		headline, s["commitment"] = "verified.except", "missing"
 	}
-	c.say(VerdictVerified, s, headline, what)
+	c.decide(VerdictVerified, s, headline, what)
 }
 
 // sayIncomplete is unchecked because of the step.
 func (c *Conclusion) sayIncomplete(what string) {
 	c.of["what"] = message.New(what, c.of)
-	c.say(VerdictUnchecked, summary{"id": "incomplete", "step": c.of["step"]}, "unchecked", "what.but")
+	c.decide(VerdictUnchecked, summary{"id": "incomplete", "step": c.of["step"]}, "unchecked", "what.but")
 }
 
 // sayUnproven says that a secret is missing, and what was found.
 func (c *Conclusion) sayUnproven(s summary, what, found string) {
 	c.of["found"] = message.New(found, c.of)
-	c.say(VerdictUnchecked, s, "unproven", what)
+	c.decide(VerdictUnchecked, s, "unproven", what)
 }
 
 // sayOfOtherCommitment says that the commitment that was given is not the one that the record
@@ -104,7 +104,7 @@ func (c *Conclusion) sayOfOtherCommitment(id uuid.UUID) {
 		return
 	}
 	c.noteHeadline("note.without-commitment")
-	c.say(VerdictUnchecked, summary{"id": "incomplete", "step": StepCommitted}, "unchecked", "what.other-commitment")
+	c.decide(VerdictUnchecked, summary{"id": "incomplete", "step": StepCommitted}, "unchecked", "what.other-commitment")
 }
 
 // conclude returns the conclusion from what a verifier found. say adds the sentences for a proof
@@ -120,16 +120,16 @@ func conclude(r *Result, say func(c *Conclusion, r *Result)) Conclusion {
 	}
 	switch {
 	case failed != nil:
-		c.say(VerdictFalse, summary{"id": "false", "step": failed.Name}, "false", "")
+		c.decide(VerdictFalse, summary{"id": "false", "step": failed.Name}, "false", "")
 		return c
 	case r.Has(StepProof, Unchecked):
-		c.say(VerdictUnchecked, summary{"id": "incomplete", "step": StepProof}, "unchecked", "what.step")
+		c.decide(VerdictUnchecked, summary{"id": "incomplete", "step": StepProof}, "unchecked", "what.step")
 		c.note("note.reason")
 		return c
 	}
 	c.of["log"] = audit.LogName(r.File.LogKey)
 	if r.Record == nil {
-		c.say(VerdictUnchecked, summary{"id": "unknown-kind"}, "unchecked", "what.unknown-kind")
+		c.decide(VerdictUnchecked, summary{"id": "unknown-kind"}, "unchecked", "what.unknown-kind")
 		c.note("note.later")
 	} else {
 		if committed := r.Find(StepCommitted); committed != nil {
@@ -144,7 +144,7 @@ func conclude(r *Result, say func(c *Conclusion, r *Result)) Conclusion {
 	if !r.given.hasKey() { // all is under a condition
 		c.noteHeadline("note.if")
 		c.Messages = slices.Insert(c.Messages, 1, message.New("note.anybody", nil))
-		c.say(VerdictUnchecked, summary{"id": "no-key", "if": c.Summary}, "no-key", "")
+		c.decide(VerdictUnchecked, summary{"id": "no-key", "if": c.Summary}, "no-key", "")
 	}
 	return c
 }
@@ -157,7 +157,7 @@ func (c *Conclusion) sayOfRecord(r *Result) {
 	case purpose.ID != "" && missing != nil && missing.Name == StepWitnesses:
 		c.sayIncomplete("what.record")
 	case purpose.ID != "" && missing != nil:
-		c.say(VerdictUnchecked, summary{"id": "incomplete", "step": missing.Name}, "unchecked", "what.unfit")
+		c.decide(VerdictUnchecked, summary{"id": "incomplete", "step": missing.Name}, "unchecked", "what.unfit")
 	case purpose.ID != "":
 		c.sayVerified(summary{"id": "record", "kind": string(r.Record.Kind)}, "what.record")
 	case r.HeldBack() && isShuffle:
@@ -167,7 +167,7 @@ func (c *Conclusion) sayOfRecord(r *Result) {
 		c.sayUnproven(summary{"id": "held-back"}, "what.open-shoe", "what.record")
 		c.note("note.sealed")
 	case r.cost > 0:
-		c.say(VerdictUnchecked, summary{"id": "cost", "steps": c.of["steps"]}, "unchecked", "what.cost")
+		c.decide(VerdictUnchecked, summary{"id": "cost", "steps": c.of["steps"]}, "unchecked", "what.cost")
 	case missing != nil:
 		c.sayIncomplete("what.follows")
 	case r.match != nil && r.match.Parts == nil:
@@ -226,7 +226,7 @@ func (c *Conclusion) sayOfHand(r *Result) {
 			c.note("note.hidden")
 		}
 	case r.Others > 0:
-		c.say(VerdictUnchecked, summary{"id": "incomplete", "step": missing.Name}, "unchecked", "what.partly")
+		c.decide(VerdictUnchecked, summary{"id": "incomplete", "step": missing.Name}, "unchecked", "what.partly")
 		if len(r.Missing) > 0 {
 			c.note("note.give")
 		}

@@ -90,7 +90,7 @@ func Refused(err error) *Findings {
 	r := &refusal{why: "unreadable", names: []string{}}
 	errors.As(err, &r)
 	f := &Findings{Conclusion{Steps: Steps{}, of: message.Values{"reason": message.Of(err)}}, []FileRole{}, []Group{}}
-	f.say(VerdictUnchecked, summary{"id": "refused", "why": r.why, "files": r.names}, "refused", "")
+	f.decide(VerdictUnchecked, summary{"id": "refused", "why": r.why, "files": r.names}, "refused", "")
 	f.write()
 	return f
 }
@@ -213,7 +213,7 @@ func (s *sorting) findings() *Findings {
 		verdict = VerdictUnchecked
 	}
 	f.of = message.Values{"proofs": len(s.groups), "verified": verified, "false": wrong, "unchecked": open}
-	f.say(verdict, summary{"id": "several", "verified": verified, "false": wrong, "unchecked": open}, "several", "")
+	f.decide(verdict, summary{"id": "several", "verified": verified, "false": wrong, "unchecked": open}, "several", "")
 	if main := slices.DeleteFunc(slices.Clone(s.groups), s.isBeside); len(main) == 1 {
 		f.Messages, f.Summary = slices.Clone(main[0].Messages), main[0].Summary
 	}
