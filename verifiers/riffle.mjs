@@ -210,26 +210,54 @@ const string = (node) => typeof node?.value === 'string' ? node.value : undefine
 // ---- Record
 
 const DIGEST = /^[0-9a-f]{64}$/, UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const INPUT = /^(range|items sha256:[0-9a-f]{64}|deck [a-z0-9-]+ x[1-9][0-9]* sha256:[0-9a-f]{64})$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/, REFERENCE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,128}$/u;
-const PILE = 'pile [A-Za-z0-9_-]{1,255}';
 const STATEMENT = ['algorithm', 'size', 'draw', 'repeat', 'hands', 'input', 'reference'];
-const ALL = 'id time kind spec commitment', DRAWN = 'algorithm size draw repeat input reference?'; // ?: optional
-const MADE = `${ALL} ${DRAWN} items_digest? parameters?`, CHANGE = `${ALL} audit_id version expires?`;
-const MOVE = `${CHANGE} from taken cards to put?`;
-const MEMBERS = {__proto__: null, reveal: `${ALL} audit_id`, void: `${ALL} commitment_id count?`,
-  commitment: `${MADE} hands? deadline beacon? players? opens_at? count?`, shuffle: `${MADE} hands? client_seed? reveal? commitment_id? joined? count?`,
-  shoe: `${MADE} audit_id? client_seed? commitment_id? joined? cut? cut_range? expires? root?`, draw: MOVE,
-  add: MOVE.replace(' cards', ' cards?'), return: MOVE,
-  reshuffle: `${CHANGE} ${DRAWN} from client_seed? cut? cut_range? root`, close: CHANGE, expire: CHANGE,
-  'log-end': 'id time kind spec successor?', 'log-begin': 'id time kind spec predecessor checkpoint'};
-const LOG_NAME = String.raw`[^\x00-\x20+]+`;
-const NEIGHBOUR = new RegExp(String.raw`^${LOG_NAME}\+[0-9a-f]{8}\+A[Q-Za-f][A-Za-z0-9+/]{42}$`, 'u');
-const CHECKPOINT = new RegExp(String.raw`^${LOG_NAME}\n(0|[1-9]\d{0,15})\n[A-Za-z0-9+/]{43}=\n\n(— ${LOG_NAME} [A-Za-z0-9+/]{4,}={0,2}\n)+$`, 'u');
+// The members of records, made from internal/audit/members.json by web/tables.mjs: do not edit.
+const MEMBERS = {
+  "id": {"*":"uuid7"},
+  "time": {"*":"time"},
+  "kind": {"*":"/[a-z0-9_-]+/"},
+  "spec": {"*":"/riffle/1/"},
+  "audit_id": {"reveal shoe? draw add return reshuffle close expire":"uuid7"},
+  "version": {"draw add return reshuffle close expire":"2.."},
+  "from": {"draw":"/shoe|pile [A-Za-z0-9_-]{1,255}/","add":"/dealt|out/","return":"/dealt|out|pile [A-Za-z0-9_-]{1,255}/","reshuffle":"/shoe|all|pile [A-Za-z0-9_-]{1,255}/"},
+  "taken": {"draw":"/top|bottom|random|cards/","add return":"/cards/"},
+  "cards": {"draw add? return":"cards"},
+  "to": {"draw":"/dealt|pile [A-Za-z0-9_-]{1,255}/","add":"/pile [A-Za-z0-9_-]{1,255}/","return":"/shoe/"},
+  "put": {"draw:to=pile add return":"/top|bottom/"},
+  "algorithm": {"shuffle commitment shoe draw:taken=random reshuffle":"/fisher-yates|durstenfeld|inside-out|strike-out|sattolo/"},
+  "size": {"shuffle commitment":"0..","shoe":"1..4096","draw:taken=random reshuffle":"0..4096"},
+  "draw": {"shuffle commitment shoe draw:taken=random reshuffle":"0.."},
+  "repeat": {"shuffle commitment":"1..","shoe draw:taken=random reshuffle":"1..1"},
+  "hands": {"shuffle? commitment?":"hands"},
+  "input": {"shuffle commitment shoe":"/range|items sha256:[0-9a-f]{64}|deck [a-z0-9-]+ x[1-9][0-9]* sha256:[0-9a-f]{64}/","draw:taken=random reshuffle":"/range/"},
+  "items_digest": {"shuffle? commitment? shoe?":"/[a-z0-9-]+/[1-9][0-9]*/"},
+  "parameters": {"shuffle? commitment? shoe?":"parameters"},
+  "reference": {"shuffle? commitment? shoe? draw?:taken=random reshuffle?":"reference"},
+  "client_seed": {"shuffle? shoe? reshuffle?":"text"},
+  "reveal": {"shuffle?":"/now/"},
+  "deadline": {"commitment":"time"},
+  "beacon": {"commitment?":"/[a-z0-9-]+ [1-9][0-9]{0,15}/"},
+  "players": {"commitment?":"players"},
+  "opens_at": {"commitment?":"/[a-z0-9-]+ [1-9][0-9]{0,15}/"},
+  "sealed_seed": {"commitment:opens_at":"base64"},
+  "commitment_id": {"void shuffle?:client_seed shoe?:client_seed":"uuid7"},
+  "joined": {"shuffle?:commitment_id shoe?:commitment_id":"text"},
+  "count": {"shuffle?:commitment_id commitment? void?":"2.."},
+  "round": {"shuffle:count void:count":"1.."},
+  "path": {"shuffle:count":"digests"},
+  "cut": {"shoe? reshuffle?":"1.."},
+  "cut_range": {"shoe?:cut reshuffle?:cut":"range"},
+  "expires": {"shoe? draw? add? return? reshuffle? close? expire?":"time"},
+  "root": {"shoe? reshuffle":"digest"},
+  "successor": {"log-end?":"/[^\\x00-\\x20+]+\\+[0-9a-f]{8}\\+A[Q-Za-f][A-Za-z0-9+/]{42}/"},
+  "predecessor": {"log-begin":"/[^\\x00-\\x20+]+\\+[0-9a-f]{8}\\+A[Q-Za-f][A-Za-z0-9+/]{42}/"},
+  "checkpoint": {"log-begin":"/[^\\x00-\\x20+]+\\n(0|[1-9][0-9]{0,15})\\n[A-Za-z0-9+/]{43}=\\n\\n(— [^\\x00-\\x20+]+ [A-Za-z0-9+/]{4,}={0,2}\\n)+/"},
+  "commitment": {"shuffle commitment void reveal shoe draw add return reshuffle close expire":"digest"},
+};
 const LAST = /^([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)$/;
 // A repeated group in one expression would run out of stack after some megabytes.
 const isBase64 = (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*=*$/.test(text) && LAST.test(text.slice(-4));
-const BEACON = /^[a-z0-9-]+ [1-9]\d{0,15}$/;
 export const QUICKNET = { // a chain of drand
   chain: '52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971',
   hash: 'BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_',
@@ -252,67 +280,64 @@ const deals = ({kind, taken}) => ['shuffle', 'shoe', 'reshuffle'].includes(kind)
 const usesCommitment = (record) => ['shuffle', 'shoe'].includes(record?.kind) && 'commitment_id' in record;
 const shoeOf = (record) => record?.kind === 'shoe' ? record.id : record && changesShoe(record) ? record.audit_id : undefined;
 
+const like = (form) => (value) => typeof value === 'string' && form.test(value);
+const between = (low, high = Infinity) => (n) => Number.isSafeInteger(n) && n >= low && n <= high;
+const isTime = (text) => like(TIME)(text) && text >= '1970' && new Date(text).toJSON()?.slice(0, 19) === text.slice(0, 19); // 30 February
+const isObject = (map) => !Array.isArray(map) && Object.keys(map).length > 0;
+const TYPES = { // the forms that have a name
+  uuid7: like(UUID7), digest: like(DIGEST), time: isTime, reference: like(REFERENCE), text: like(/^[^\0]+$/), base64: isBase64,
+  cards: (text) => readCards(text).length > 0, hands: (all) => all.every(between(1)), digests: (all) => all.length > 0 && all.every(like(DIGEST)),
+  parameters: (map) => isObject(map) && Object.values(map).every(between(0)),
+  players: (map) => isObject(map) && Object.keys(map).length <= 100 && Object.entries(map).every(([name, hash]) => PLAYER.test(name) && like(DIGEST)(hash)),
+  range: ([low, high, ...more]) => between(1)(low) && between(low + 1)(high) && more.length === 0};
+
+const fitsForm = (form) => { // a regular expression, a range of numbers or a type
+  const [low, high] = form.split('..');
+  return form[0] === '/' ? like(new RegExp(`^(${form.slice(1, -1)})$`, 'u')) : high === undefined ? TYPES[form] : between(Number(low), Number(high || Infinity));
+};
+// The members of each kind of record, '*' for all kinds: a kind is followed by ? if the member is optional, and by a
+// colon if it needs another member, by = and how that has to begin.
+const USES = new Map();
+for (const [name, forms] of Object.entries(MEMBERS)) {
+  for (const [kinds, form] of Object.entries(forms)) {
+    const fits = fitsForm(form);
+    for (const [, kind, optional, other, start] of kinds.matchAll(/(\*|[a-z-]+)(\??)(?::(\w+))?=?(\w*)/g)) {
+      if (!USES.has(kind)) USES.set(kind, new Map(USES.get('*')));
+      USES.get(kind).set(name, {isRequired: !optional, fits, allows: (record) => !other || (other in record && String(record[other]).startsWith(start))});
+    }
+  }
+}
+
+// What a member has to be beyond its form. Those before it in MEMBERS have their forms.
+const RULES = {
+  draw: ({kind, size, draw, cards, root}) => draw <= size &&
+    (kind === 'draw' ? draw === readCards(cards).length : kind === 'shoe' && !root ? draw === 0 : !isSealing({kind}) || draw === size),
+  size: ({size, algorithm}) => size !== 1 || algorithm !== 'sattolo',
+  hands: ({hands, draw}) => hands.reduce((sum, hand) => sum + hand) <= draw, // fails if it is empty
+  items_digest: ({input}) => input.startsWith('items '),
+  client_seed: ({client_seed: seed}) => utf8(seed).length <= 256,
+  deadline: ({deadline, time}) => deadline > time, expires: ({expires, time}) => expires > time,
+  beacon: ({beacon, time, deadline}) => isRound(beacon, (published) => published > time && published < deadline),
+  opens_at: ({opens_at: beacon, deadline}) => isRound(beacon, (published) => published > deadline),
+  players: (record) => !('beacon' in record), count: (record) => !('players' in record),
+  round: ({round, count}) => round <= count,
+  joined: async ({joined, client_seed: seed}) => utf8(joined).length > 256 && seed === `sha256:${hex(await sha256(joined))}`,
+  cut: ({cut, size, root, from = 'all'}) => cut < size && root && /^(shoe|all)$/.test(from),
+  cut_range: ({cut, size, cut_range: [low, high]}) => low <= cut && cut <= high && high < size,
+  checkpoint: ({checkpoint, predecessor}) => checkpoint.startsWith(`${logName(predecessor)}\n`)};
+const isRound = (beacon, fits) => roundOf(beacon) === undefined || fits(timeOf(roundOf(beacon))); // of another beacon that is not known
+
 async function readRecord(text) {
   let node;
   try { node = text.startsWith('\ufeff') ? undefined : parse(text); } catch { /* and so no record */ }
   demand(node?.value instanceof Map, 'why.record');
-  const record = plain(node);
-  const like = (form) => (value) => typeof value === 'string' && form.test(value);
-  const between = (low, high = Infinity) => (n) => Number.isSafeInteger(n) && n >= low && n <= high;
-  const isTime = (end) => like(TIME)(end) && end >= '1970' && new Date(end).toJSON()?.slice(0, 19) === end.slice(0, 19); // 30 February
-  const isLater = (end) => isTime(end) && end > record.time;
-  const kind = string(node.value.get('kind')), ofShoe = kind === 'shoe' || changesShoe(record);
-  const places = {__proto__: null, // from where to where: a place or a pile
-    draw: [`shoe|${PILE}`, `dealt|${PILE}`], add: ['dealt|out', PILE], return: [`dealt|out|${PILE}`, 'shoe'],
-    reshuffle: [`shoe|all|${PILE}`, '']}[kind] ?? ['', ''];
-  const [isFrom, isTo] = places.map((form) => like(new RegExp(`^(${form})$`)));
-  const isSize = (n) => between(0, ofShoe ? MAX_CARDS : Infinity)(n) && (n !== 1 || record.algorithm !== 'sattolo') &&
-    (kind !== 'shoe' || n > 0);
-  const isDraw = (m) => between(0, record.size)(m) && (!ofShoe || m === (kind === 'draw' ? readCards(record.cards).length :
-    kind === 'shoe' && !('root' in record) ? 0 : record.size));
-  const isCut = (at) => between(1, record.size - 1)(at) && 'root' in record && /^(shoe|all)$/.test(record.from ?? 'all');
-  const isCutRange = ([low, high, ...more]) => isCut(low) && isCut(high) && low < high && more.length === 0 &&
-    between(low, high)(record.cut);
-  const isRound = (fits) => (text) => { // published at a time that fits; of another beacon that is not known
-    const round = like(BEACON)(text) && roundOf(text);
-    return round === undefined || (round && fits(timeOf(round)));
-  };
-  const arePlayers = (map) => !Array.isArray(map) && between(1, 100)(Object.keys(map).length) && !('beacon' in record || 'count' in record) &&
-    Object.entries(map).every(([name, hash]) => PLAYER.test(name) && like(DIGEST)(hash));
-  const rules = {
-    id: like(UUID7), time: isTime, kind: like(/^[a-z0-9_-]+$/), spec: like(/^riffle\/1$/), audit_id: like(UUID7),
-    version: between(2), from: isFrom, taken: like(kind === 'draw' ? /^(top|bottom|random|cards)$/ : /^cards$/),
-    cards: (text) => readCards(text).length > 0, to: isTo, put: (end) => record.to !== 'dealt' && like(/^(top|bottom)$/)(end),
-    algorithm: (name) => Object.keys(ALGORITHMS).includes(name), size: isSize, draw: isDraw,
-    repeat: between(1, ofShoe ? 1 : Infinity), input: (text) => like(INPUT)(text) && (!changesShoe(record) || text === 'range'),
-    items_digest: (rule) => like(/^[a-z0-9-]+\/[1-9]\d*$/)(rule) && record.input.startsWith('items '),
-    hands: (all) => all.every(between(1)) && all.reduce((sum, hand) => sum + hand) <= record.draw, // fails if it is empty
-    parameters: (map) => !Array.isArray(map) && Object.keys(map).length > 0 && Object.values(map).every(between(0)),
-    cut: isCut, cut_range: isCutRange,
-    client_seed: (seed) => like(/^[^\0]+$/)(seed) && utf8(seed).length <= 256, reveal: like(/^now$/),
-    deadline: isLater, beacon: isRound((time) => time > record.time && time < record.deadline), players: arePlayers,
-    opens_at: isRound((time) => time > record.deadline), sealed_seed: isBase64, expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
-    commitment_id: (id) => like(UUID7)(id) && (kind === 'void' || 'client_seed' in record),
-    joined: (text) => like(/^/)(text) && utf8(text).length > 256 && 'commitment_id' in record,
-    count: (n) => between(2)(n) && (kind !== 'shuffle' || 'commitment_id' in record), round: (n) => between(1, record.count)(n),
-    path: (hashes) => hashes.length > 0 && hashes.every(like(DIGEST)),
-    successor: like(NEIGHBOUR), predecessor: like(NEIGHBOUR),
-    checkpoint: (text) => like(CHECKPOINT)(text) && like(NEIGHBOUR)(record.predecessor) && text.startsWith(`${logName(record.predecessor)}\n`)};
-  let members = (MEMBERS[kind] ?? 'id time kind spec').split(' ');
-  if (kind === 'draw' && record.taken === 'random') members.push(...DRAWN.split(' '));
-  if (members.includes('count?') && 'count' in record && kind !== 'commitment') members.push('round', ...(kind === 'shuffle' ? ['path'] : []));
-  if (members.includes('opens_at?') && 'opens_at' in record) members.push('sealed_seed');
-  if (record.to !== 'dealt') members = members.map((name) => name === 'put?' ? 'put' : name);
-  for (const [name, rule] of Object.entries(rules)) {
-    if (!MEMBERS[kind] && !members.includes(name)) continue; // of an unknown kind
-    const value = node.value.get(name), isRequired = members.includes(name), isAllowed = isRequired || members.includes(`${name}?`);
-    demand(value || !isRequired, 'why.record.missing', {name});
+  const record = plain(node), uses = USES.get(string(node.value.get('kind'))) ?? USES.get('*');
+  for (const name of uses === USES.get('*') ? uses.keys() : Object.keys(MEMBERS)) { // of an unknown kind only what all have
+    const use = uses.get(name), value = node.value.get(name), isAllowed = Boolean(use?.allows(record));
+    demand(value || !isAllowed || !use.isRequired, 'why.record.missing', {name});
     let fits = !value;
-    try { fits ||= isAllowed && rule(record[name]); } catch { /* of another type, such as hands that are no array */ }
+    try { fits ||= isAllowed && use.fits(record[name]) && (!RULES[name] || await RULES[name](record)); } catch { /* of another type, such as hands that are no array */ }
     demand(fits, 'why.record.member', {name, text: value && short(value.text)});
-  }
-  if (MEMBERS[kind] && record.joined) {
-    demand(record.client_seed === `sha256:${hex(await sha256(record.joined))}`, 'why.record.member', {name: 'client_seed'});
   }
   return record;
 }
@@ -494,7 +519,7 @@ async function checkFile(node, given, heldBack) {
   }
   try {
     const {file} = entry, record = await readRecord(file.record);
-    if (!MEMBERS[record.kind]) steps.add('record', 'unchecked', message('why.record.kind', record));
+    if (!USES.has(record.kind)) steps.add('record', 'unchecked', message('why.record.kind', record));
     else {
       demand(file.client_seed === (record.client_seed ?? ''), 'why.record.client-seed');
       demand(deals(record) || file.seed === null, 'why.record.seed', record);
@@ -1980,7 +2005,7 @@ export async function filesOf(text) { // the proof files of a text, each with it
 async function proofOf(node, from) { // its record is unchecked; undefined if it cannot be parsed
   try {
     const file = await readFile(node), proof = {node, from, hasSeed: file.seed !== null}, record = await readRecord(file.record);
-    return MEMBERS[record.kind] ? {...proof, record} : proof;
+    return USES.has(record.kind) ? {...proof, record} : proof;
   } catch { return {node, from}; }
 }
 function readSalt(salt) {

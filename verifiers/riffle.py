@@ -255,23 +255,51 @@ def whole(node):
 # ---- Record
 
 DIGEST, UUID7 = "[0-9a-f]{64}", "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
-INPUT = f"range|items sha256:{DIGEST}|deck [a-z0-9-]+ x[1-9][0-9]* sha256:{DIGEST}"
-PILE = "pile [A-Za-z0-9_-]{1,255}"
 STATEMENT = ("algorithm", "size", "draw", "repeat", "hands", "input", "reference")
-ALL, DRAWN = "id time kind spec commitment", "algorithm size draw repeat input reference?"  # ?: optional
-MADE, CHANGE = f"{ALL} {DRAWN} items_digest? parameters?", f"{ALL} audit_id version expires?"
-MOVE = f"{CHANGE} from taken cards to put?"
-MEMBERS = {"reveal": f"{ALL} audit_id", "void": f"{ALL} commitment_id count?",
-           "commitment": f"{MADE} hands? deadline beacon? players? opens_at? count?",
-           "shuffle": f"{MADE} hands? client_seed? reveal? commitment_id? joined? count?",
-           "shoe": f"{MADE} audit_id? client_seed? commitment_id? joined? cut? cut_range? expires? root?", "draw": MOVE,
-           "add": MOVE.replace(" cards", " cards?"), "return": MOVE,
-           "reshuffle": f"{CHANGE} {DRAWN} from client_seed? cut? cut_range? root", "close": CHANGE, "expire": CHANGE,
-           "log-end": "id time kind spec successor?", "log-begin": "id time kind spec predecessor checkpoint"}
+# The members of records, made from internal/audit/members.json by web/tables.mjs: do not edit.
+MEMBERS = {
+    "id": {"*":"uuid7"},
+    "time": {"*":"time"},
+    "kind": {"*":"/[a-z0-9_-]+/"},
+    "spec": {"*":"/riffle/1/"},
+    "audit_id": {"reveal shoe? draw add return reshuffle close expire":"uuid7"},
+    "version": {"draw add return reshuffle close expire":"2.."},
+    "from": {"draw":"/shoe|pile [A-Za-z0-9_-]{1,255}/","add":"/dealt|out/","return":"/dealt|out|pile [A-Za-z0-9_-]{1,255}/","reshuffle":"/shoe|all|pile [A-Za-z0-9_-]{1,255}/"},
+    "taken": {"draw":"/top|bottom|random|cards/","add return":"/cards/"},
+    "cards": {"draw add? return":"cards"},
+    "to": {"draw":"/dealt|pile [A-Za-z0-9_-]{1,255}/","add":"/pile [A-Za-z0-9_-]{1,255}/","return":"/shoe/"},
+    "put": {"draw:to=pile add return":"/top|bottom/"},
+    "algorithm": {"shuffle commitment shoe draw:taken=random reshuffle":"/fisher-yates|durstenfeld|inside-out|strike-out|sattolo/"},
+    "size": {"shuffle commitment":"0..","shoe":"1..4096","draw:taken=random reshuffle":"0..4096"},
+    "draw": {"shuffle commitment shoe draw:taken=random reshuffle":"0.."},
+    "repeat": {"shuffle commitment":"1..","shoe draw:taken=random reshuffle":"1..1"},
+    "hands": {"shuffle? commitment?":"hands"},
+    "input": {"shuffle commitment shoe":"/range|items sha256:[0-9a-f]{64}|deck [a-z0-9-]+ x[1-9][0-9]* sha256:[0-9a-f]{64}/","draw:taken=random reshuffle":"/range/"},
+    "items_digest": {"shuffle? commitment? shoe?":"/[a-z0-9-]+/[1-9][0-9]*/"},
+    "parameters": {"shuffle? commitment? shoe?":"parameters"},
+    "reference": {"shuffle? commitment? shoe? draw?:taken=random reshuffle?":"reference"},
+    "client_seed": {"shuffle? shoe? reshuffle?":"text"},
+    "reveal": {"shuffle?":"/now/"},
+    "deadline": {"commitment":"time"},
+    "beacon": {"commitment?":"/[a-z0-9-]+ [1-9][0-9]{0,15}/"},
+    "players": {"commitment?":"players"},
+    "opens_at": {"commitment?":"/[a-z0-9-]+ [1-9][0-9]{0,15}/"},
+    "sealed_seed": {"commitment:opens_at":"base64"},
+    "commitment_id": {"void shuffle?:client_seed shoe?:client_seed":"uuid7"},
+    "joined": {"shuffle?:commitment_id shoe?:commitment_id":"text"},
+    "count": {"shuffle?:commitment_id commitment? void?":"2.."},
+    "round": {"shuffle:count void:count":"1.."},
+    "path": {"shuffle:count":"digests"},
+    "cut": {"shoe? reshuffle?":"1.."},
+    "cut_range": {"shoe?:cut reshuffle?:cut":"range"},
+    "expires": {"shoe? draw? add? return? reshuffle? close? expire?":"time"},
+    "root": {"shoe? reshuffle":"digest"},
+    "successor": {"log-end?":"/[^\\x00-\\x20+]+\\+[0-9a-f]{8}\\+A[Q-Za-f][A-Za-z0-9+/]{42}/"},
+    "predecessor": {"log-begin":"/[^\\x00-\\x20+]+\\+[0-9a-f]{8}\\+A[Q-Za-f][A-Za-z0-9+/]{42}/"},
+    "checkpoint": {"log-begin":"/[^\\x00-\\x20+]+\\n(0|[1-9][0-9]{0,15})\\n[A-Za-z0-9+/]{43}=\\n\\n(— [^\\x00-\\x20+]+ [A-Za-z0-9+/]{4,}={0,2}\\n)+/"},
+    "commitment": {"shuffle commitment void reveal shoe draw add return reshuffle close expire":"digest"},
+}
 BASE64 = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)"
-LOG_NAME = "[^\x00-\x20+]+"
-NEIGHBOUR = f"{LOG_NAME}\\+[0-9a-f]{{8}}\\+A[Q-Za-f][A-Za-z0-9+/]{{42}}"
-CHECKPOINT = f"{LOG_NAME}\n(0|[1-9][0-9]{{0,15}})\n[A-Za-z0-9+/]{{43}}=\n\n(— {LOG_NAME} [A-Za-z0-9+/]{{4,}}={{0,2}}\n)+"
 PLAYER, PLAYER_SEED = "(?!sha256$)[A-Za-z0-9_-]{1,32}", "[A-Za-z0-9_-]{1,64}"
 ALGORITHMS = {  # for n items: the first bound, the step to the next, and what the i-th integer swaps
     "fisher-yates": lambda n: (n, -1, lambda i, u: (i, i + u)), "inside-out": lambda n: (2, 1, lambda i, u: (i + 1, u)),
@@ -304,106 +332,99 @@ def shoe_of(record):
     return record["id"] if record["kind"] == "shoe" else record["audit_id"]
 
 
+def like(form):
+    return lambda value: type(value) is str and re.fullmatch(form, value)
+
+
+def between(low, high=2**53 - 1):
+    return lambda value: type(value) is int and low <= value <= high
+
+
+def is_time(text):
+    return like(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{15}Z")(text) and text >= "1970" and (
+        datetime.datetime.fromisoformat(text[:26]).isoformat(timespec="microseconds") + "Z" == text)
+
+
+def is_reference(text):
+    return type(text) is str and 1 <= len(text) <= 128 and all(
+        character == " " or unicodedata.category(character)[0] in "LMNPS" for character in text)
+
+
+def every(kind, fits):
+    """Of a list, or of the values of an object, that has at least one."""
+    return lambda value: type(value) is kind and value and all(map(fits, value.values() if kind is dict else value))
+
+
+TYPES = {  # the forms that have a name
+    "uuid7": like(UUID7), "digest": like(DIGEST), "time": is_time, "reference": is_reference, "text": like("[^\0]+"), "base64": like(BASE64),
+    "cards": lambda text: read_cards(text), "hands": every(list, between(1)), "digests": every(list, like(DIGEST)),
+    "parameters": every(dict, between(0)), "range": lambda ends: between(1)(ends[0]) and between(ends[0] + 1)(ends[1]) and len(ends) == 2,
+    "players": lambda players: every(dict, like(DIGEST))(players) and len(players) <= 100 and all(map(like(PLAYER), players))}
+
+
+def form_of(form):
+    """Whether a value fits a regular expression, a range of numbers or a type."""
+    low, dots, high = form.partition("..")
+    if form.startswith("/"):
+        return like(form[1:-1])
+    return between(int(low), int(high or 2**53 - 1)) if dots else TYPES[form]
+
+
+# The members of each kind of record, "*" for all kinds: a kind is followed by ? if the member is optional, and by a
+# colon if it needs another member, by = and how that has to begin.
+USES = {}
+for _name, _forms in MEMBERS.items():
+    for _kinds, _form in _forms.items():
+        for _use in re.findall(r"(\*|[a-z-]+)(\??)(?::(\w+))?=?(\w*)", _kinds):
+            USES.setdefault(_use[0], dict(USES.get("*", {})))[_name] = (*_use[1:], form_of(_form))
+
+
+def is_round(beacon, fits):
+    return not beacon.startswith("quicknet ") or fits(time_of(beacon))  # of another beacon that is not known
+
+
+def is_draw(record):
+    exact = record["size"]
+    if record["kind"] == "draw":
+        exact = len(read_cards(record["cards"]))
+    elif record["kind"] == "shoe" and "root" not in record:
+        exact = 0
+    return record["draw"] <= record["size"] and (record["kind"] in ("shuffle", "commitment") or record["draw"] == exact)
+
+
+RULES = {  # what a member has to be beyond its form; those before it in MEMBERS have theirs
+    "size": lambda r: (r["size"], r["algorithm"]) != (1, "sattolo"), "draw": is_draw,
+    "hands": lambda r: sum(r["hands"]) <= r["draw"], "items_digest": lambda r: r["input"].startswith("items "),
+    "client_seed": lambda r: len(r["client_seed"].encode()) <= 256,
+    "deadline": lambda r: r["deadline"] > r["time"], "expires": lambda r: r["expires"] > r["time"],
+    "beacon": lambda r: is_round(r["beacon"], lambda time: r["time"] < time < r["deadline"]),
+    "opens_at": lambda r: is_round(r["opens_at"], lambda time: time > r["deadline"]),
+    "players": lambda r: "beacon" not in r, "count": lambda r: "players" not in r, "round": lambda r: r["round"] <= r["count"],
+    "joined": lambda r: len(r["joined"].encode()) > 256 and r["client_seed"] == f"sha256:{sha256(r['joined'].encode()).hex()}",
+    "cut": lambda r: r["cut"] < r["size"] and "root" in r and r.get("from", "all") in ("shoe", "all"),
+    "cut_range": lambda r: r["cut_range"][0] <= r["cut"] <= r["cut_range"][1] < r["size"],
+    "checkpoint": lambda r: r["checkpoint"].split("\n")[0] == r["predecessor"].split("+")[0]}
+
+
 def read_record(text):
     try:
         node = parse(text)
     except Fault:
         node = NO_JSON
     demand(is_at(dict, node) and not text.startswith("\ufeff"), "why.record")
-    record = plain(node)
-    kind = record.get("kind") if type(record.get("kind")) is str else ""
-    of_shoe = kind == "shoe" or changes_shoe({"kind": kind})
-
-    def between(low, high=2**53 - 1):
-        return lambda value: type(value) is int and low <= value <= high
-
-    def is_time(time):
-        return re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{15}Z", time) and time >= "1970" and (
-            datetime.datetime.fromisoformat(time[:26]).isoformat(timespec="microseconds") + "Z" == time)
-
-    def is_later(time):
-        return is_time(time) and time > record["time"]
-
-    def is_size(n):
-        return between(0, MAX_CARDS if of_shoe else 2**53 - 1)(n) and (n, record["algorithm"]) != (1, "sattolo") and (
-            kind != "shoe" or n > 0)
-
-    def is_draw(m):
-        if not of_shoe:
-            return between(0, record["size"])(m)
-        exact = len(read_cards(record["cards"])) if kind == "draw" else record["size"]
-        return between(0, record["size"])(m) and m == (0 if kind == "shoe" and "root" not in record else exact)
-
-    def is_client_seed(seed):
-        return type(seed) is str and seed and "\0" not in seed and len(seed.encode()) <= 256
-
-    def is_reference(text):
-        return type(text) is str and 1 <= len(text) <= 128 and all(
-            character == " " or unicodedata.category(character)[0] in "LMNPS" for character in text)
-
-    def is_cut(at):
-        return between(1, record["size"] - 1)(at) and "root" in record and record.get("from", "all") in ("shoe", "all")
-
-    def is_cut_range(ends):
-        low, high = ends
-        return is_cut(low) and is_cut(high) and low < high and between(low, high)(record["cut"])
-
-    def are_players(players):
-        return type(players) is dict and 1 <= len(players) <= 100 and all(
-            re.fullmatch(PLAYER, name) and re.fullmatch(DIGEST, hash) for name, hash in players.items()) and (
-            "beacon" not in record and "count" not in record)
-
-    def is_joined(text):
-        data = text.encode()
-        return len(data) > 256 and record["client_seed"] == f"sha256:{sha256(data).hex()}" and "commitment_id" in record
-
-    from_places, to_places = {  # from where to where: a place or a pile
-        "draw": (f"shoe|{PILE}", f"dealt|{PILE}"), "add": ("dealt|out", PILE), "return": (f"dealt|out|{PILE}", "shoe"),
-        "reshuffle": (f"shoe|all|{PILE}", "")}.get(kind, ("", ""))
-    rules = {  # each is a regular expression or a function
-        "id": UUID7, "time": is_time, "kind": "[a-z0-9_-]+", "spec": "riffle/1", "audit_id": UUID7, "version": between(2),
-        "from": from_places, "taken": "top|bottom|random|cards" if kind == "draw" else "cards", "cards": read_cards,
-        "to": to_places, "put": lambda end: record["to"] != "dealt" and end in ("top", "bottom"),
-        "algorithm": "|".join(ALGORITHMS), "size": is_size, "draw": is_draw, "repeat": between(1, 1 if of_shoe else 2**53 - 1),
-        "input": "range" if changes_shoe({"kind": kind}) else INPUT,
-        "items_digest": lambda rule: re.fullmatch("[a-z0-9-]+/[1-9][0-9]*", rule) and record["input"].startswith("items "),
-        "hands": lambda hands: type(hands) is list and all(map(between(1), hands)) and 1 <= sum(hands) <= record["draw"],
-        "parameters": lambda values: type(values) is dict and values and all(map(between(0), values.values())),
-        "cut": is_cut, "cut_range": is_cut_range,
-        "client_seed": is_client_seed, "reveal": "now", "deadline": is_later, "expires": is_later, "reference": is_reference,
-        "commitment": DIGEST, "root": DIGEST,
-        "commitment_id": lambda id: re.fullmatch(UUID7, id) and (kind == "void" or "client_seed" in record)}
-    rules |= {"count": lambda n: between(2)(n) and (kind != "shuffle" or "commitment_id" in record),
-              "round": lambda n: between(1, record["count"])(n),
-              "path": lambda path: type(path) is list and path and all(re.fullmatch(DIGEST, hash) for hash in path)}
-    def is_round(text, fits):  # published at a time that fits; of another beacon that is not known
-        return re.fullmatch("[a-z0-9-]+ [1-9][0-9]{0,15}", text) and (not text.startswith("quicknet ") or fits(time_of(text)))
-
-    rules |= {"beacon": lambda text: is_round(text, lambda time: record["time"] < time < record["deadline"]),
-              "opens_at": lambda text: is_round(text, lambda time: time > record["deadline"]), "sealed_seed": BASE64}
-    rules |= {"players": are_players, "joined": is_joined}
-    rules |= {"successor": NEIGHBOUR, "predecessor": NEIGHBOUR, "checkpoint": lambda text: re.fullmatch(CHECKPOINT, text) and (
-        text.split("\n")[0] == record["predecessor"].split("+")[0])}
-    members = MEMBERS.get(kind, "id time kind spec").split()
-    if kind == "draw" and record.get("taken") == "random":
-        members += DRAWN.split()
-    if "count?" in members and "count" in record and kind != "commitment":
-        members += ["round", "path"] if kind == "shuffle" else ["round"]
-    if "opens_at?" in members and "opens_at" in record:
-        members += ["sealed_seed"]
-    if record.get("to") != "dealt":
-        members = ["put" if name == "put?" else name for name in members]
-    for name in rules if kind in MEMBERS else members:
+    record, kind = plain(node), node.value.get("kind")
+    uses = USES.get(kind.value if is_at(str, kind) else "*", USES["*"])
+    for name in USES["*"] if uses is USES["*"] else MEMBERS:  # of an unknown kind only what all have
+        optional, other, start, fits = uses.get(name, ("?", "", "", None))
+        is_allowed = fits and (not other or str(record.get(other, "")).startswith(start) and other in record)
         if name not in record:
-            demand(name not in members, "why.record.missing", name=name)
+            demand(optional or not is_allowed, "why.record.missing", name=name)
             continue
-        rule, is_allowed = rules[name], name in members or name + "?" in members
-        test = rule if callable(rule) else lambda value: type(value) is str and re.fullmatch(rule, value)
         try:
-            fits = is_allowed and test(record[name])
-        except (ValueError, TypeError, KeyError, AttributeError):
-            fits = False  # what it depends on is not valid
-        demand(fits, "why.record.member", name=name, text=short(node.value[name].text))
+            is_valid = is_allowed and fits(record[name]) and (name not in RULES or RULES[name](record))
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError):
+            is_valid = False  # of another type
+        demand(is_valid, "why.record.member", name=name, text=short(node.value[name].text))
     return record
 
 
@@ -663,7 +684,7 @@ class Entry:
         file = self.file
         try:
             record = read_record(file.record)
-            if record["kind"] not in MEMBERS:
+            if record["kind"] not in USES:
                 self.steps.add("record", "unchecked", message("why.record.kind", kind=record["kind"]))
                 return
             demand(file.client_seed == record.get("client_seed", ""), "why.record.client-seed")
@@ -2366,7 +2387,7 @@ class Proof:
         try:
             file = File(node)
             record = read_record(file.record)
-            self.has_seed, self.record = file.seed is not None, record if record["kind"] in MEMBERS else None
+            self.has_seed, self.record = file.seed is not None, record if record["kind"] in USES else None
         except ValueError:
             pass
 

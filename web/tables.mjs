@@ -1,11 +1,13 @@
 // Writes what the verifiers know by heart into those that are single files: the texts of their messages in English,
-// internal/audit/message/messages.json, and the codes of the decks that have no parameters, internal/deck/data.
+// internal/audit/message/messages.json, the members of records, internal/audit/members.json, and the codes of the
+// decks that have no parameters, internal/deck/data.
 import {readFileSync, writeFileSync} from 'node:fs';
 
 const file = (name) => new URL(`../${name}`, import.meta.url);
 const read = (name) => readFileSync(file(name), 'utf8');
 
 const messages = 'internal/audit/message/messages.json';
+const members = 'internal/audit/members.json';
 const decks = 'internal/deck/data';
 
 // deckTypes returns the files of the deck types in the order of the catalogue.
@@ -17,12 +19,13 @@ const deckTypes = () =>
 
 const codes = ({cards}) => cards.map(({code, count = 1}) => (count > 1 ? `${code}*${count}` : code)).join(' ');
 
-/** writeTables makes the blocks MESSAGES and DECKS of each verifier anew: head line, an entry a line, end line. */
+/** writeTables makes the blocks MESSAGES, MEMBERS and DECKS of each verifier anew: head, an entry a line, end. */
 export function writeTables() {
   const texts = Object.entries(JSON.parse(read(messages))).map(([id, {en}]) => [id, en]);
   const fixed = deckTypes().filter(({parameters}) => !parameters);
   for (const [table, entries, about] of [
     ['MESSAGES', texts, `The texts of messages, made from ${messages}`],
+    ['MEMBERS', Object.entries(JSON.parse(read(members))), `The members of records, made from ${members}`],
     [
       'DECKS',
       fixed.map((type) => [type.type, codes(type)]),

@@ -121,7 +121,7 @@ func (k *shuffleCmd) record(lines []string) (*audit.Record, error) {
 	if s.Algorithm == shuffle.AlgorithmSattolo && size == 1 {
 		return nil, errors.New("sattolo moves every line, which takes at least two; there is 1 line: use another algorithm")
 	}
-	err := errors.Join(s.Check(), audit.CheckClientSeed(k.ClientSeed))
+	err := errors.Join(audit.CheckReference(k.Reference), audit.CheckClientSeed(k.ClientSeed))
 	if err == nil {
 		s.Seed, err = rng.NewSeed(rand.Reader, rng.Blocks(s.Size, s.Draw))
 	}

@@ -16,7 +16,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -126,9 +125,6 @@ func DeckInput(name string, copies uint64, codes []string) string {
 	return fmt.Sprintf("deck %s x%d sha256:%x", name, copies, h.Sum(nil))
 }
 
-// inputForm matches what [RangeInput], [ItemsInput] and [DeckInput] may be.
-var inputForm = regexp.MustCompile(`^(?:range|items sha256:[0-9a-f]{64}|deck [a-z0-9-]+ x[1-9][0-9]* sha256:[0-9a-f]{64})$`)
-
 // DeckOf returns the deck type and the number of copies that the input of a record names. ok is
 // false if it names no deck.
 func DeckOf(input string) (name string, copies uint64, ok bool) {
@@ -188,38 +184,6 @@ func appendUints(b []byte, list []uint64) []byte {
 
 // Commitment returns the SHA-256 of the statement's text.
 func (s *Statement) Commitment() Commitment { return sha256.Sum256(s.Append(make([]byte, 0, 1024))) }
-
-// Check checks that the statement is valid in riffle/1, without its seed. Two different valid
-// statements never have the same text.
-func (s *Statement) Check() error {
-	_, err := s.check()
-	return err
-}
-
-// check is [Statement.Check]. It returns the name of the member that is not valid, too.
-func (s *Statement) check() (member string, err error) {
-	demand := func(name string, holds bool, broken string, args ...any) {
-		if err == nil && !holds {
-			member, err = name, fmt.Errorf(broken, args...)
-		}
-	}
-	demand("algorithm", s.Algorithm.Known(), "riffle/1 has no algorithm %q", s.Algorithm)
-	demand("size", s.Size <= MaxSize, "size %d is above %d", s.Size, uint64(MaxSize))
-	demand("size", s.Algorithm.Orders(s.Size), "%s of one item: it can only keep its place", s.Algorithm)
-	demand("draw", s.Draw <= s.Size, "draw %d is above the size, %d", s.Draw, s.Size)
-	demand("repeat", s.Repeat > 0, "repeat is 0")
-	demand("repeat", s.Repeat <= MaxSize, "repeat %d is above %d", s.Repeat, uint64(MaxSize))
-	left := s.Draw
-	for _, n := range s.Hands {
-		demand("hands", n > 0, "a hand holds nothing")
-		demand("hands", n <= left, "the hands hold more than the %d items drawn", s.Draw)
-		left -= n
-	}
-	demand("input", inputForm.MatchString(s.Input), "input %q is neither a range, items nor a deck", s.Input)
-	reference := CheckReference(s.Reference)
-	demand("reference", reference == nil, "%w", reference)
-	return member, err
-}
 
 // CheckReference checks that a reference has at most [MaxReference] characters, all printable.
 func CheckReference(reference string) error {

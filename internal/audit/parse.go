@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,39 +42,25 @@ func ParseRecord(data []byte) (*Record, error) {
 	if given["root"] != nil {
 		r.Root = &tlog.Hash{}
 	}
-	for i, m := range members {
-		if i == head && !slices.Contains(kinds, r.Kind) {
-			return nil, message.New("why.record.kind", message.Values{"kind": string(r.Kind)}).Because(ErrUnknownKind)
+	of := uses[""]
+	for i := range members {
+		m, text := &members[i], given[members[i].name]
+		if i == head {
+			if of = uses[r.Kind]; of == nil {
+				return nil, message.New("why.record.kind", message.Values{"kind": string(r.Kind)}).Because(ErrUnknownKind)
+			}
 		}
-		switch text := given[m.name]; {
-		case m.isValid(r, text):
+		u := of[i]
+		isAllowed := u.allows(r)
+		switch {
+		case text == nil && (!isAllowed || u.isOptional):
 		case text == nil:
 			return nil, message.New("why.record.missing", message.Values{"name": m.name})
-		default:
+		case !isAllowed || !u.parse(r, text):
 			return nil, message.New("why.record.member", message.Values{"name": m.name, "text": message.Short(text)})
 		}
 	}
-	if name, err := r.Statement.check(); err != nil && r.States() {
-		return nil, message.New("why.record.member", message.Values{"name": name, "text": message.Short(given[name])})
-	}
 	return r, nil
-}
-
-// isValid sets a member of a record to the text, which is nil if it is not given. It reports
-// whether the record has the member by its kind and those before, and it is valid.
-func (m *member) isValid(r *Record, text jsontext.Value) bool {
-	if text == nil {
-		return !m.has(r)
-	}
-	err := json.Unmarshal(text, m.value(r), decoders)
-	return err == nil && m.has(r) && (m.rule == nil || m.rule(r))
-}
-
-// kinds are the kinds of record that can be parsed.
-var kinds = []Kind{
-	KindShuffle, KindCommitment, KindVoid, KindReveal,
-	KindShoe, KindDraw, KindAdd, KindReturn, KindReshuffle, KindClose, KindExpire,
-	KindLogEnd, KindLogBegin,
 }
 
 // decoders read the members that have a single form.
@@ -92,7 +77,7 @@ var decoders = json.WithUnmarshalers(json.JoinUnmarshalers(
 	decoder(parseTime),
 	decoder(ParseHash),
 	decoder(func(text string) (tlog.Hash, error) { return ParseHash(text) }),
-	decoder(func(text string) (s specName, err error) { return s, Rule(text == Spec, "not %s", Spec) }),
+	decoder(func(text string) (specName, error) { return true, Rule(text == Spec, "not %s", Spec) }),
 	decoder(func(text string) (now bool, err error) { return true, Rule(text == "now", "not now") }),
 ))
 
@@ -144,48 +129,12 @@ func Rule(holds bool, broken string, args ...any) error {
 	return fmt.Errorf(broken, args...)
 }
 
-// places are where records of a kind take or shuffle cards, and where they put them.
-var places = map[Kind][2][]shoe.Place{
-	KindDraw:      {{shoe.Deck, aPile}, {shoe.Dealt, aPile}},
-	KindAdd:       {{shoe.Dealt, shoe.Out}, {aPile}},
-	KindReturn:    {{shoe.Dealt, shoe.Out, aPile}, {shoe.Deck}},
-	KindReshuffle: {{shoe.Deck, shoe.All, aPile}},
-}
-
-// aPile is one for all piles.
-var aPile = shoe.OnPile("any")
-
-// isOneOf reports whether a place is one of the places.
-func isOneOf(place shoe.Place, places ...shoe.Place) bool {
-	if _, isPile := place.Pile(); isPile {
-		place = aPile
-	}
-	return slices.Contains(places, place)
-}
-
-// isDraw reports whether a shoe or a reshuffle is of all cards, or a shoe not shuffled, and a
-// random draw of as many cards as it moves.
-func (r *Record) isDraw() bool {
-	s := &r.Statement
-	if r.Kind == KindDraw {
-		return s.Draw == r.Cards.Len()
-	}
-	return !r.Seals() || s.Draw == s.Size || r.Kind == KindShoe && s.Draw == 0
-}
-
-func isEnd(e shoe.End) bool { return e == shoe.Top || e == shoe.Bottom }
-
-// The forms of texts in records: docs/spec.md, "Record". Verifier keys and checkpoints are not
-// verified with them.
+// The forms of texts that verifiers know by name: docs/spec.md, "Record" and "Client seeds of several
+// players".
 var (
-	isKindName   = regexp.MustCompile(`^[a-z0-9_-]+$`).MatchString
-	isRule       = regexp.MustCompile(`^[a-z0-9-]+/[1-9][0-9]*$`).MatchString
-	isBeacon     = regexp.MustCompile(`^[a-z0-9-]+ [1-9][0-9]{0,15}$`).MatchString
 	isBase64     = regexp.MustCompile(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)$`).MatchString
 	isPlayer     = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`).MatchString
 	isPlayerSeed = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`).MatchString
-	isLogKey     = regexp.MustCompile(`^[^\x00-\x20+]+\+[0-9a-f]{8}\+A[Q-Za-f][A-Za-z0-9+/]{42}$`).MatchString
-	isCheckpoint = regexp.MustCompile(`^[^\x00-\x20+]+\n(0|[1-9][0-9]{0,15})\n[A-Za-z0-9+/]{43}=\n\n(— [^\x00-\x20+]+ [A-Za-z0-9+/]{4,}={0,2}\n)+$`).MatchString
 )
 
 // LogName returns the name in a verifier key, which is the log's origin.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,12 +42,9 @@ const (
 	KindLogBegin Kind = "log-begin" // the first record of a log that follows another one
 )
 
-// moves reports whether a record of the kind moves cards.
-func (k Kind) moves() bool { return k == KindDraw || k == KindAdd || k == KindReturn }
-
 // ChangesShoe reports whether a record of the kind changes a shoe.
 func (k Kind) ChangesShoe() bool {
-	return k.moves() || k == KindReshuffle || k == KindClose || k == KindExpire
+	return slices.Contains([]Kind{KindDraw, KindAdd, KindReturn, KindReshuffle, KindClose, KindExpire}, k)
 }
 
 // TimeFormat is how a record writes its time: RFC 3339 in UTC with microseconds.
@@ -132,12 +130,6 @@ func (r *Record) Deals() bool {
 // Seals reports whether the record may seal the cards of a shoe in an order.
 func (r *Record) Seals() bool { return r.Kind == KindShoe || r.Kind == KindReshuffle }
 
-// takesItems reports whether a record of the kind may be of a caller's items.
-func (r *Record) takesItems() bool { return r.States() && !r.Kind.ChangesShoe() }
-
-// isOfAnyShoe reports whether the record is the first of a shoe or a change of one.
-func (r *Record) isOfAnyShoe() bool { return r.Kind == KindShoe || r.Kind.ChangesShoe() }
-
 // IsOfShoe reports whether the record is the first of a shoe, by its id, or a change of that shoe.
 func (r *Record) IsOfShoe(first uuid.UUID) bool {
 	return r.Kind == KindShoe && r.ID == first || r.Kind.ChangesShoe() && r.AuditID == first
@@ -158,138 +150,19 @@ func (r *Record) EndsCommitment() bool {
 	return r.Kind == KindVoid || r.UsesCommitment() && r.Round == r.Count
 }
 
-// isOfBook reports whether the record is of a book of commitments.
-func (r *Record) isOfBook() bool {
-	return r.Count > 0 && (r.Kind == KindCommitment || r.Kind == KindVoid || r.Kind == KindShuffle && r.UsesCommitment())
-}
-
-// hasRound reports whether the record names a round of a book.
-func (r *Record) hasRound() bool { return r.isOfBook() && r.Kind != KindCommitment }
-
 // PredecessorSize returns the number of records of the log that a log-begin follows.
 func (r *Record) PredecessorSize() uint64 {
 	size, _ := strconv.ParseUint(strings.Split(r.Checkpoint, "\n")[1], 10, 64) // its form was checked
 	return size
 }
 
-// A member is one of the JSON of a record.
-type member struct {
-	name  string
-	has   func(r *Record) bool
-	value func(r *Record) any  // a pointer
-	rule  func(r *Record) bool // of a record that has it; nil if every value of its type is valid
-}
-
-// members are all members, in their order, in which they are read too: whether a record has one,
-// and its rule, may depend on those before it. Cut and Root, which are pointers, are set beforehand
-// if their member is there. Only the first ones, head of them, are known of every kind.
-var members = []member{
-	{"id", always, func(r *Record) any { return &r.ID }, nil},
-	{"time", always, func(r *Record) any { return &r.Time }, nil},
-	{"kind", always, func(r *Record) any { return (*string)(&r.Kind) }, func(r *Record) bool { return isKindName(string(r.Kind)) }},
-	{"spec", always, func(*Record) any { return &specName{} }, nil},
-	{"audit_id", (*Record).namesAnother, func(r *Record) any { return &r.AuditID }, nil},
-	{"version", func(r *Record) bool { return r.Kind.ChangesShoe() }, func(r *Record) any { return &r.Version }, func(r *Record) bool { return r.Version >= 2 }},
-	{"from", func(r *Record) bool { return r.Kind.moves() || r.Kind == KindReshuffle }, func(r *Record) any { return (*string)(&r.From) }, func(r *Record) bool {
-		return isOneOf(r.From, places[r.Kind][0]...)
-	}},
-	{"taken", func(r *Record) bool { return r.Kind.moves() }, func(r *Record) any { return (*string)(&r.Taken) }, func(r *Record) bool {
-		return r.Taken == shoe.Named || r.Kind == KindDraw && (isEnd(r.Taken) || r.Taken == shoe.Random)
-	}},
-	{"cards", func(r *Record) bool { return r.Kind.moves() && (r.Kind != KindAdd || r.Cards.Len() > 0) }, func(r *Record) any { return &r.Cards }, func(r *Record) bool {
-		return r.Cards.Len() > 0
-	}},
-	{"to", func(r *Record) bool { return r.Kind.moves() }, func(r *Record) any { return (*string)(&r.To) }, func(r *Record) bool { return isOneOf(r.To, places[r.Kind][1]...) }},
-	{"put", func(r *Record) bool { return r.Kind.moves() && r.To != shoe.Dealt }, func(r *Record) any { return (*string)(&r.Put) }, func(r *Record) bool { return isEnd(r.Put) }},
-	{"algorithm", (*Record).States, func(r *Record) any { return (*string)(&r.Statement.Algorithm) }, nil},
-	{"size", (*Record).States, func(r *Record) any { return &r.Statement.Size }, func(r *Record) bool {
-		return !r.isOfAnyShoe() || r.Statement.Size <= shoe.MaxCards && (r.Statement.Size > 0 || r.Kind != KindShoe)
-	}},
-	{"draw", (*Record).States, func(r *Record) any { return &r.Statement.Draw }, (*Record).isDraw},
-	{"repeat", (*Record).States, func(r *Record) any { return &r.Statement.Repeat }, func(r *Record) bool { return !r.isOfAnyShoe() || r.Statement.Repeat == 1 }},
-	{"hands", func(r *Record) bool { return r.takesItems() && r.Kind != KindShoe && len(r.Statement.Hands) > 0 }, func(r *Record) any { return &r.Statement.Hands }, nil},
-	{"input", (*Record).States, func(r *Record) any { return &r.Statement.Input }, func(r *Record) bool { return !r.Kind.ChangesShoe() || r.Statement.Input == RangeInput }},
-	{"items_digest", func(r *Record) bool { return r.takesItems() && r.ItemsDigest != "" }, func(r *Record) any { return &r.ItemsDigest }, func(r *Record) bool {
-		return strings.HasPrefix(r.Statement.Input, "items ") && isRule(r.ItemsDigest)
-	}},
-	{"parameters", func(r *Record) bool { return r.takesItems() && len(r.Parameters) > 0 }, func(r *Record) any { return &r.Parameters }, nil},
-	{"reference", func(r *Record) bool { return r.States() && r.Statement.Reference != "" }, func(r *Record) any { return &r.Statement.Reference }, nil},
-	{"client_seed", func(r *Record) bool { return (r.Kind == KindShuffle || r.Seals()) && r.ClientSeed != "" }, func(r *Record) any { return &r.ClientSeed }, func(r *Record) bool {
-		return CheckClientSeed(r.ClientSeed) == nil
-	}},
-	{"reveal", func(r *Record) bool { return r.Kind == KindShuffle && r.RevealNow }, func(r *Record) any { return &r.RevealNow }, nil},
-	{"deadline", func(r *Record) bool { return r.Kind == KindCommitment }, func(r *Record) any { return &r.Deadline }, func(r *Record) bool { return r.Deadline.After(r.Time) }},
-	{"beacon", func(r *Record) bool { return r.Kind == KindCommitment && r.Beacon != "" }, func(r *Record) any { return &r.Beacon }, func(r *Record) bool {
-		return isRound(r.Beacon, func(at time.Time) bool { return at.After(r.Time) && at.Before(r.Deadline) })
-	}},
-	{"players", func(r *Record) bool { return r.Kind == KindCommitment && r.Players != nil }, func(r *Record) any { return &r.Players }, func(r *Record) bool { return r.Beacon == "" && r.Players.Check() == nil }},
-	{"opens_at", func(r *Record) bool { return r.Kind == KindCommitment && r.OpensAt != "" }, func(r *Record) any { return &r.OpensAt }, func(r *Record) bool {
-		return isRound(r.OpensAt, func(at time.Time) bool { return at.After(r.Deadline) })
-	}},
-	{"sealed_seed", func(r *Record) bool { return r.OpensAt != "" }, func(r *Record) any { return &r.SealedSeed }, func(r *Record) bool { return isBase64(r.SealedSeed) }},
-	{"commitment_id", func(r *Record) bool { return r.Kind == KindVoid || r.UsesCommitment() }, func(r *Record) any { return &r.CommitmentID }, func(r *Record) bool {
-		return r.Kind == KindVoid || r.ClientSeed != ""
-	}},
-	{"joined", func(r *Record) bool { return r.UsesCommitment() && r.Joined != "" }, func(r *Record) any { return &r.Joined }, func(r *Record) bool { return len(r.Joined) > MaxClientSeed && r.ClientSeed == digestOf(r.Joined) }},
-	{"count", (*Record).isOfBook, func(r *Record) any { return &r.Count }, func(r *Record) bool { return r.Count >= 2 && r.Players == nil }},
-	{"round", (*Record).hasRound, func(r *Record) any { return &r.Round }, func(r *Record) bool { return 1 <= r.Round && r.Round <= r.Count }},
-	{"path", func(r *Record) bool { return r.hasRound() && r.Kind == KindShuffle }, func(r *Record) any { return &r.Path }, func(r *Record) bool {
-		return len(r.Path) > 0
-	}},
-	{"cut", func(r *Record) bool { return r.Seals() && r.Cut != nil }, func(r *Record) any { return &r.Cut.At }, func(r *Record) bool {
-		return isOneOf(r.From, "", shoe.Deck, shoe.All) && 1 <= r.Cut.At && r.Cut.At < r.Statement.Size
-	}},
-	{"cut_range", func(r *Record) bool { return r.Seals() && r.Cut != nil && r.Cut.IsDrawn() }, func(r *Record) any { return (*cutRange)(r.Cut) }, func(r *Record) bool {
-		return r.Cut.Fits(r.Statement.Size) && r.Cut.From <= r.Cut.At && r.Cut.At <= r.Cut.To
-	}},
-	{"expires", func(r *Record) bool { return r.isOfAnyShoe() && !r.Expires.IsZero() }, func(r *Record) any { return &r.Expires }, func(r *Record) bool {
-		return r.Expires.After(r.Time)
-	}},
-	{"root", (*Record).hasRoot, func(r *Record) any { return (*[sha256.Size]byte)(r.Root) }, func(r *Record) bool { return r.Statement.Draw == r.Statement.Size }},
-	{"successor", func(r *Record) bool { return r.Kind == KindLogEnd && r.Successor != "" }, func(r *Record) any { return &r.Successor }, func(r *Record) bool {
-		return isLogKey(r.Successor)
-	}},
-	{"predecessor", func(r *Record) bool { return r.Kind == KindLogBegin }, func(r *Record) any { return &r.Predecessor }, func(r *Record) bool { return isLogKey(r.Predecessor) }},
-	{"checkpoint", func(r *Record) bool { return r.Kind == KindLogBegin }, func(r *Record) any { return &r.Checkpoint }, func(r *Record) bool {
-		return isCheckpoint(r.Checkpoint) && strings.HasPrefix(r.Checkpoint, LogName(r.Predecessor)+"\n")
-	}},
-	{"commitment", func(r *Record) bool { return r.Kind != KindLogBegin && r.Kind != KindLogEnd }, func(r *Record) any { return (*[sha256.Size]byte)(&r.Commitment) }, nil},
-}
-
-const head = 4
-
-// specName is the value of spec, which is always [Spec].
-type specName struct{}
-
-// A cutRange is the range that a cut was drawn from.
-type cutRange shoe.Cut
-
-func always(*Record) bool { return true }
-
-// isRound reports whether a text is the round of a beacon and, if that is known, fits the time when
-// it is published.
-func isRound(text string, fits func(at time.Time) bool) bool {
-	round, isKnown := beacon.Parse(text)
-	return isBeacon(text) && (!isKnown || fits(round.Time()))
-}
-
-// hasRoot reports whether the record has a root: of a reshuffle, or of a shoe that was shuffled.
-func (r *Record) hasRoot() bool {
-	return r.Kind == KindReshuffle || r.Kind == KindShoe && (r.Root != nil || r.Statement.Draw > 0 || r.Cut != nil)
-}
-
-// namesAnother reports whether AuditID is of another record than the first of a log or a shoe.
-func (r *Record) namesAnother() bool {
-	return r.Kind == KindReveal || r.Kind.ChangesShoe() || r.Kind == KindShoe && r.AuditID != uuid.Nil
-}
-
 // Append appends the record as a JSON object without white space. Empty members are omitted.
 func (r *Record) Append(b []byte) []byte {
 	separator := byte('{')
-	for i := range members {
-		if m := &members[i]; m.has(r) {
-			b = append(append(append(b, separator, '"'), m.name...), `":`...)
-			b = appendValue(b, m.value(r))
+	for _, u := range uses[r.Kind] {
+		if u.allows(r) && (!u.isOptional || !isEmpty(u.value(r))) {
+			b = append(append(append(b, separator, '"'), u.name...), `":`...)
+			b = appendValue(b, u.value(r))
 			separator = ','
 		}
 	}

@@ -153,7 +153,7 @@ func TestCutsOfRecordsOfShoes(t *testing.T) {
 		t.Errorf("a cut that was not drawn: %v", err)
 	}
 	unshuffled := strings.NewReplacer(`"draw":9`, `"draw":0`, shoeRoot, "").Replace(first)
-	if _, err := audit.ParseRecord([]byte(unshuffled)); err == nil || !strings.Contains(err.Error(), "root is missing") {
+	if _, err := audit.ParseRecord([]byte(unshuffled)); err == nil || !strings.Contains(err.Error(), "cut") {
 		t.Errorf("a cut card in a deck that was not shuffled: %v", err)
 	}
 	unshuffled = strings.Replace(unshuffled, `"cut":5,"cut_range":[3,8],`, "", 1)

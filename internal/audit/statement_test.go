@@ -11,7 +11,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -128,12 +131,22 @@ func randomStatement(random *rand.Rand) audit.Statement {
 	return s
 }
 
+// isValid reports whether a record may have the statement.
+func isValid(s audit.Statement) bool {
+	if !utf8.ValidString(s.Reference) {
+		return false // no record can be written
+	}
+	r := audit.Record{ID: uuid.MustParse("019b7ca9-8c88-7e34-8a29-e0ab088154ee"), Kind: audit.KindShuffle, Time: time.Unix(0, 0), Statement: s}
+	_, err := audit.ParseRecord(r.Append(nil))
+	return err == nil
+}
+
 func TestStatementTextsAreUnique(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	texts := map[string]audit.Statement{}
-	for range 400_000 {
+	for range 200_000 {
 		s := randomStatement(random)
-		if s.Check() != nil {
+		if !isValid(s) {
 			continue
 		}
 		name, copies, isDeck := audit.DeckOf(s.Input)
@@ -188,10 +201,10 @@ func TestDeckInputIsTheDigestOfTheCodes(t *testing.T) {
 	}
 }
 
-func TestInputsPassCheck(t *testing.T) {
+func TestInputsAreValid(t *testing.T) {
 	for _, input := range []string{audit.RangeInput, audit.ItemsInput(sha256.Sum256(nil)), audit.DeckInput("standard52", 8, []string{"AS"})} {
 		s := audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Repeat: 1, Input: input}
-		assert.NoError(t, s.Check(), input)
+		assert.True(t, isValid(s), input)
 	}
 }
 
