@@ -308,10 +308,13 @@ for (const [name, forms] of Object.entries(MEMBERS)) {
   }
 }
 
-// What a member has to be beyond its form. Those before it in MEMBERS have their forms.
-const RULES = {
-  draw: ({kind, size, draw, cards, root}) => draw <= size &&
-    (kind === 'draw' ? draw === readCards(cards).length : kind === 'shoe' && !root ? draw === 0 : !isSealing({kind}) || draw === size),
+function exactDraw(record) { // of a shoe: as many as are moved, or none if it was not shuffled, or all cards
+  if (record.kind === 'draw') return readCards(record.cards).length;
+  return record.kind === 'shoe' && !('root' in record) ? 0 : record.size;
+}
+const isRound = (beacon, fits) => roundOf(beacon) === undefined || fits(timeOf(roundOf(beacon))); // of another beacon that is not known
+const RULES = { // what a member has to be beyond its form; those before it in MEMBERS have theirs
+  draw: (record) => record.draw <= record.size && (shoeOf(record) === undefined || record.draw === exactDraw(record)),
   size: ({size, algorithm}) => size !== 1 || algorithm !== 'sattolo',
   hands: ({hands, draw}) => hands.reduce((sum, hand) => sum + hand) <= draw, // fails if it is empty
   items_digest: ({input}) => input.startsWith('items '),
@@ -322,10 +325,9 @@ const RULES = {
   players: (record) => !('beacon' in record), count: (record) => !('players' in record),
   round: ({round, count}) => round <= count,
   joined: async ({joined, client_seed: seed}) => utf8(joined).length > 256 && seed === `sha256:${hex(await sha256(joined))}`,
-  cut: ({cut, size, root, from = 'all'}) => cut < size && root && /^(shoe|all)$/.test(from),
+  cut: (record) => record.cut < record.size && 'root' in record && /^(shoe|all)$/.test(record.from ?? 'all'),
   cut_range: ({cut, size, cut_range: [low, high]}) => low <= cut && cut <= high && high < size,
   checkpoint: ({checkpoint, predecessor}) => checkpoint.startsWith(`${logName(predecessor)}\n`)};
-const isRound = (beacon, fits) => roundOf(beacon) === undefined || fits(timeOf(roundOf(beacon))); // of another beacon that is not known
 
 async function readRecord(text) {
   let node;
