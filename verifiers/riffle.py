@@ -299,7 +299,6 @@ MEMBERS = {
     "checkpoint": {"log-begin":"/[^\\x00-\\x20+]+\\n(0|[1-9][0-9]{0,15})\\n[A-Za-z0-9+/]{43}=\\n\\n(— [^\\x00-\\x20+]+ [A-Za-z0-9+/]{4,}={0,2}\\n)+/"},
     "commitment": {"shuffle commitment void reveal shoe draw add return reshuffle close expire":"digest"},
 }
-BASE64 = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)"
 PLAYER, PLAYER_SEED = "(?!sha256$)[A-Za-z0-9_-]{1,32}", "[A-Za-z0-9_-]{1,64}"
 ALGORITHMS = {  # for n items: the first bound, the step to the next, and what the i-th integer swaps
     "fisher-yates": lambda n: (n, -1, lambda i, u: (i, i + u)), "inside-out": lambda n: (2, 1, lambda i, u: (i + 1, u)),
@@ -340,6 +339,14 @@ def between(low, high=2**53 - 1):
     return lambda value: type(value) is int and low <= value <= high
 
 
+def is_base64(text):  # a repeated group would take many times the bytes of a long text
+    return like("[A-Za-z0-9+/]+={0,2}")(text) and len(text) % 4 == 0 and base64.b64encode(base64.b64decode(text[-4:])).decode() == text[-4:]
+
+
+def is_hex(text):
+    return like("[0-9a-f]+")(text) and len(text) % 2 == 0
+
+
 def is_time(text):
     return like(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{15}Z")(text) and text >= "1970" and (
         datetime.datetime.fromisoformat(text[:26]).isoformat(timespec="microseconds") + "Z" == text)
@@ -356,7 +363,7 @@ def every(kind, fits):
 
 
 TYPES = {  # the forms that have a name
-    "uuid7": like(UUID7), "digest": like(DIGEST), "time": is_time, "reference": is_reference, "text": like("[^\0]+"), "base64": like(BASE64),
+    "uuid7": like(UUID7), "digest": like(DIGEST), "time": is_time, "reference": is_reference, "text": like("[^\0]+"), "base64": is_base64,
     "cards": lambda text: read_cards(text), "hands": every(list, between(1)), "digests": every(list, like(DIGEST)),
     "parameters": every(dict, between(0)), "range": lambda ends: between(1)(ends[0]) and between(ends[0] + 1)(ends[1]) and len(ends) == 2,
     "players": lambda players: every(dict, like(DIGEST))(players) and len(players) <= 100 and all(map(like(PLAYER), players))}
@@ -517,10 +524,9 @@ NO_FILE = ("why.file.json", "why.file.record")  # it shows nothing, and so is no
 B, END, NAME = "[A-Za-z0-9+/]", "[AEIMQUYcgkosw048]=", r"[^\s+\x00-\x1f]+"  # canonical base64
 KEY_NAME = r"[^\s+\x00-\x1f\x7f-\x9f]+"  # signatures by other keys are ignored, whatever their names
 HASH, LOG_KEY = f"{B}{{42}}{END}", f"({KEY_NAME})\\+([0-9a-f]{{8}})\\+({B}{{44}})"
-SIGNATURE = f"(?:{B}{{4}})+(?:{B}{{4}}|{B}{{2}}{END}|{B}{{5}}[AQgw]==)"
-WITNESS_KEY = f"({KEY_NAME})\\+([0-9a-f]{{8}})\\+((?:{B}{{4}})*(?:{B}{{4}}|{B}{{2}}{END}|{B}[AQgw]==))"
+WITNESS_KEY = f"({KEY_NAME})\\+([0-9a-f]{{8}})\\+({B}{{44}}|{B}{{1750}}{END})"
 TLOG_PROOF = (f"c2sp\\.org/tlog-proof@v1\nindex (0|[1-9][0-9]{{0,18}})\n((?:{HASH}\n){{0,63}})\n(([^\\x00-\\x1f]+)\n"
-              f"([1-9][0-9]{{0,18}})\n({HASH})\n)\n((?:— {NAME} {SIGNATURE}\n){{1,100}})")
+              f"([1-9][0-9]{{0,18}})\n({HASH})\n)\n")  # before its signatures, which may be long
 
 
 class Key:
@@ -611,15 +617,21 @@ class File:
                    "why.file.member", name=name)
         spec, self.record, self.seed, self.client_seed, tlog_proof, self.log_key = (node.value[name].value for name in FILE)
         demand(spec == "riffle/1", "why.file.spec", spec=spec)
-        demand(self.seed is None or re.fullmatch("([0-9a-f]{2})+", self.seed), "why.file.seed")
-        tlog = re.fullmatch(TLOG_PROOF, tlog_proof)
-        demand(tlog, "why.file.tlog")
-        index, path, self.note, self.origin, leaves, root, lines = tlog.groups()
+        demand(self.seed is None or is_hex(self.seed), "why.file.seed")
+        end = tlog_proof.rfind("\n\n— ") + 2
+        tlog, lines = re.fullmatch(TLOG_PROOF, tlog_proof[:end]), tlog_proof[end:].split("\n")
+        demand(tlog and lines.pop() == "" and len(lines) <= 100, "why.file.tlog")
+        index, path, self.note, self.origin, leaves, root = tlog.groups()
         self.index, self.leaves, self.root = int(index), int(leaves), base64.b64decode(root)
         demand(self.index < 2**63 and self.leaves <= MAX_TREE, "why.file.tlog")
+        self.signatures = []
+        for line in lines:
+            _, by, data = (*line.split(" "), "", "")[:3]
+            demand(line == f"— {by} {data}" and like(NAME)(by) and is_base64(data), "why.file.tlog")
+            self.signatures.append((by, base64.b64decode(data)))
+        demand(all(len(data) > 4 for _, data in self.signatures), "why.file.tlog")  # 4 bytes of the key's hash, and a signature
         self.key = Key(self.log_key)
         self.path = [base64.b64decode(line) for line in path.split()]
-        self.signatures = [(by, base64.b64decode(data)) for by, data in re.findall("— (.+) (.+)\n", lines)]
 
 
 def root_of(leaf, i, size, path):
@@ -1081,7 +1093,7 @@ class Order:
 
     def seed_for(self, record):  # that the answer to the request of the record has
         id, seed = self.get("audit_id"), string_of(self.get("seed")) or ""
-        return seed if (id is None or string_of(id) == record["id"]) and re.fullmatch("([0-9a-f]{2})+", seed) else None
+        return seed if (id is None or string_of(id) == record["id"]) and is_hex(seed) else None
 
     def other_names(self, entry):
         """Says what is not of the record: its id, its place in the log, its algorithm, its commitment, its round or its seed."""

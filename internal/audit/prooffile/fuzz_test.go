@@ -270,11 +270,14 @@ func TestVerifiersAgreeOnLongTexts(t *testing.T) {
 		`"deadline":"2026-01-02T03:05:05.000000Z","opens_at":"quicknet 100000000","sealed_seed":%q}`, "commitment", hash, strings.Repeat("A", 8<<20))
 	runs := fmt.Appendf(nil, head+`"commitment":%q,"audit_id":%q,"version":2,"from":"shoe","taken":"top","cards":"1:0-4095%s","to":"dealt"}`,
 		"draw", hash, id, strings.Repeat(" 1:0-4095", 30_000))
+	one, oneSeed := recordOf("one shuffle", audit.Statement{Algorithm: "fisher-yates", Size: 2, Draw: 2, Repeat: 1, Input: audit.RangeInput})
+	signed := file(one.Append(nil), oneSeed)
+	signed.Texts[0].Text = strings.Replace(signed.Texts[0].Text, `\n","log_key"`, `\n— other `+strings.Repeat("A", 8<<20)+`\n","log_key"`, 1)
 	unread := vector{Key: key, Texts: []textVector{{"proofs", strings.Repeat("{\"record\":1}\n", 40_000), "proof"}}}
 	verifiers := threeVerifiers(t)
-	answers := sayAll(t, verifiers, []vector{file(many.Append(nil), seed), file(sealed, nil), file(runs, nil), unread})
+	answers := sayAll(t, verifiers, []vector{file(many.Append(nil), seed), file(sealed, nil), file(runs, nil), signed, unread})
 	require.Empty(t, disagreement(verifiers, answers, hangs))
-	for i, want := range []string{verified, verified, isFalse, isFalse} {
+	for i, want := range []string{verified, verified, isFalse, verified} {
 		assert.Equal(t, want, answers[0][i].Verdict, answers[0][i].Headline)
 	}
 }
