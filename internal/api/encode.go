@@ -206,28 +206,15 @@ func oneByOne(appendOne func(b []byte, position uint64) []byte) appender[uint64]
 func elementsOf(q *shuffleRequest, result *dealer.Shuffle) appender[uint64] {
 	switch {
 	case result.Deck != nil && q.details:
-		return encoded(&encodedCards, result.Deck, cardElements)
+		return encodedCards.Of(result.Deck, cardElements)
 	case result.Deck != nil:
-		return encoded(&encodedCodes, result.Deck, func(d *deck.Deck) appender[uint64] { return codeElements(d.Codes()) })
+		return encodedCodes.Of(result.Deck, func(d *deck.Deck) appender[uint64] { return codeElements(d.Codes()) })
 	}
 	return oneByOne(func(b []byte, position uint64) []byte { return strconv.AppendUint(b, position, 10) })
 }
 
-// The appenders of shared decks, by *deck.Deck: of whole cards, and of codes.
-var encodedCards, encodedCodes sync.Map
-
-// encoded returns the appender that encode makes of a deck, or an earlier one.
-func encoded(earlier *sync.Map, d *deck.Deck, encode func(*deck.Deck) appender[uint64]) appender[uint64] {
-	if cards, ok := earlier.Load(d); ok {
-		return cards.(appender[uint64])
-	}
-	cards := encode(d)
-	// A deck with parameters is made for one request. Caching all of them would be unbounded.
-	if shared, err := d.Type().Deck(nil); err == nil && shared == d {
-		earlier.Store(d, cards)
-	}
-	return cards
-}
+// The appenders of whole cards, and of codes.
+var encodedCards, encodedCodes deck.Cache[appender[uint64]]
 
 // codeElements appends the codes of cards, which need no escapes. Positions beyond the deck belong
 // to further copies.

@@ -94,17 +94,3 @@ func TestItemsAreCopied(t *testing.T) {
 	got := itemsOf(body)([]byte("x"), items)
 	assert.Equalf(t, "x"+want, string(got), "%s", got)
 }
-
-// Only decks without parameters are cached: requests can make any number of decks with parameters.
-func TestOnlySharedDecksAreCached(t *testing.T) {
-	catalogue, err := deck.Builtin()
-	require.NoError(t, err)
-	kind, _ := catalogue.Type("undercover")
-	for _, parameters := range []map[string]int{nil, {"players": 9}} {
-		d, err := kind.Deck(parameters)
-		require.NoError(t, err)
-		elementsOf(&shuffleRequest{}, &dealer.Shuffle{Deck: d})
-		_, cached := encodedCodes.Load(d)
-		assert.Equalf(t, (parameters == nil), cached, "undercover with %v: cached", parameters)
-	}
-}

@@ -80,6 +80,7 @@ package deck
 import (
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // Text is a name in the two languages that every type and card is named in.
@@ -199,12 +200,7 @@ func (t *Type) build(parameters map[string]int) (_ *Deck, reason string) {
 		return nil, reason
 	}
 	size := t.size.in(parameters)
-	d := &Deck{
-		kind:       t,
-		parameters: parameters,
-		codes:      make([]string, 0, size),
-		cards:      make([]Card, 0, size),
-	}
+	d := &Deck{kind: t, parameters: parameters, codes: make([]string, 0, size), cards: make([]Card, 0, size)}
 	for i, f := range t.faces {
 		for instance := 1; instance <= counts[i]; instance++ {
 			f.Instance = instance
@@ -280,4 +276,20 @@ func (d *Deck) Find(code string) (Card, bool) {
 		return Card{}, false
 	}
 	return d.cards[i], true
+}
+
+// A Cache has what was made of each deck that requests share. A deck with parameters is made for one
+// request: caching those would be unbounded.
+type Cache[T any] struct{ made sync.Map } // by *Deck
+
+// Of returns what build returns for a deck, or returned earlier.
+func (c *Cache[T]) Of(d *Deck, build func(*Deck) T) T {
+	if d != d.kind.deck {
+		return build(d)
+	}
+	found, ok := c.made.Load(d)
+	if !ok {
+		found, _ = c.made.LoadOrStore(d, build(d))
+	}
+	return found.(T)
 }

@@ -274,3 +274,18 @@ func TestCatalogueOrder(t *testing.T) {
 		}
 	}
 }
+
+// Requests can make any number of decks with parameters.
+func TestOnlySharedDecksAreCached(t *testing.T) {
+	var names Cache[string]
+	for _, parameters := range []map[string]int{nil, {"players": 9}} {
+		d, built := builtinDeck(t, "undercover", parameters), 0
+		for range 2 {
+			got := names.Of(d, func(d *Deck) string { built++; return d.Type().Name })
+			assert.Equal(t, "undercover", got)
+		}
+		assert.Equalf(t, len(parameters)+1, built, "undercover with %v", parameters)
+		_, cached := names.made.Load(d)
+		assert.Equalf(t, parameters == nil, cached, "undercover with %v: cached", parameters)
+	}
+}

@@ -13,7 +13,6 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -123,7 +122,7 @@ type Rules struct {
 	Decks  *deck.Catalogue
 	Limits Limits
 
-	inputs sync.Map // *deck.Deck to its input line; hashing the cards costs more than most of a shuffle
+	inputs deck.Cache[string] // input lines of single decks; hashing the cards costs more than most of a shuffle
 }
 
 // Check returns the plan of a request. If the request uses a commitment, committed is its record:
@@ -371,19 +370,13 @@ func (r *Rules) DeckOf(record *audit.Record) (*deck.Deck, error) {
 	return cards, nil
 }
 
-// inputLine returns a statement's input line for copies of a deck. It caches the lines of single
-// decks without parameters.
+// inputLine returns a statement's input line for copies of a deck.
 func (r *Rules) inputLine(cards *deck.Deck, copies uint64) string {
-	kind := cards.Type()
-	if shared, _ := kind.Deck(nil); copies != 1 || cards != shared {
-		return audit.DeckInput(kind.Name, copies, cards.Codes())
+	line := func(d *deck.Deck) string { return audit.DeckInput(d.Type().Name, copies, d.Codes()) }
+	if copies == 1 {
+		return r.inputs.Of(cards, line)
 	}
-	if line, found := r.inputs.Load(cards); found {
-		return line.(string)
-	}
-	line := audit.DeckInput(kind.Name, copies, cards.Codes())
-	r.inputs.Store(cards, line)
-	return line
+	return line(cards)
 }
 
 // escape returns a name as a token of a JSON pointer (RFC 6901).
