@@ -123,15 +123,10 @@ func (s *Service) Card(ctx context.Context, id, sealedBy uuid.UUID, position uin
 
 // sealedVersion returns the version whose record has the id sealedBy; for Nil, the version of the
 // deck's last sealing.
-func (s *Service) sealedVersion(ctx context.Context, current *state, sealedBy uuid.UUID) (version uint64, err error) {
+func (s *Service) sealedVersion(ctx context.Context, current *state, sealedBy uuid.UUID) (uint64, error) {
 	switch sealedBy {
 	case uuid.Nil:
-		for i := range current.Layout.Seals {
-			if !current.Layout.Seals[i].OfPile {
-				version = current.Layout.Seals[i].Version
-			}
-		}
-		return version, nil
+		return current.Layout.LastOfDeck().Version, nil
 	case current.base.first.ID:
 		return 1, nil
 	}

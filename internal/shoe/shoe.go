@@ -363,12 +363,18 @@ func (l *Layout) WithCut(c *Cut) *Layout {
 // Cut returns the cut card of the last order of the deck, or nil. It is reached once all cards
 // before it have left the deck, or all behind it, and stays so whatever is returned.
 func (l *Layout) Cut() (c *Cut, reached bool) {
+	s := l.LastOfDeck()
+	return s.Cut, s.Cut != nil && (s.Seen.covers(0, s.Cut.At) || s.Seen.covers(s.Cut.At, s.Size))
+}
+
+// LastOfDeck returns the seal of the last order of the deck.
+func (l *Layout) LastOfDeck() Seal {
 	for _, s := range slices.Backward(l.Seals) {
 		if !s.OfPile {
-			return s.Cut, s.Cut != nil && (s.Seen.covers(0, s.Cut.At) || s.Seen.covers(s.Cut.At, s.Size))
+			return s
 		}
 	}
-	return nil, false
+	return Seal{}
 }
 
 // covers reports whether cards of one seal, sorted by position, have the positions from to to-1.
