@@ -115,10 +115,7 @@ func makeupOf(s *liveshoes.Shoe) makeup {
 	}
 	for _, withJokers := range []bool{false, true} {
 		codes := codesOf(withJokers)
-		copies, rest := s.Size()/uint64(len(codes)), s.Size()%uint64(len(codes))
-		if rest > 0 {
-			continue
-		}
+		copies := s.Size() / uint64(len(codes))
 		var all liveshoes.NewShoe
 		setItems(&all, codes, copies)
 		if audit.ItemsInput(all.Request.Items.Digest) == s.First.Statement.Input {

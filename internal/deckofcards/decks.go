@@ -1,6 +1,7 @@
 package deckofcards
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -143,10 +144,8 @@ func (q *request) reset() (*liveshoes.Result, error) {
 		switch {
 		case q.named:
 			var err error
-			if replacement, err = partial(q.cards, withJokers, copies, true); err != nil {
-				return nil, err
-			}
-			return nil, errReplace
+			replacement, err = partial(q.cards, withJokers, copies, true)
+			return nil, cmp.Or(err, errReplace)
 		case was.whole && withJokers != was.jokers:
 			replacement = whole(makeup{true, withJokers, copies}, true)
 			return nil, errReplace
