@@ -99,6 +99,17 @@ func (p *problem) in(parameter string) *problem {
 	return p
 }
 
+// about points the problem at a field as the request named it: a member of the body or, of a GET, a
+// parameter of the query.
+func (p *problem) about(r *http.Request, pointer string) *problem {
+	if r.Method != http.MethodGet {
+		return p.at(pointer)
+	}
+	name := strings.TrimPrefix(shortPointer(pointer), "/parameters/")
+	name, _, _ = strings.Cut(strings.TrimPrefix(name, "/"), "/")
+	return p.in(name)
+}
+
 // because names the conflicting record; Nil for none.
 func (p *problem) because(id uuid.UUID) *problem {
 	p.AuditID = id
@@ -205,18 +216,6 @@ var problems = []struct {
 	{access.ErrLog, http.StatusForbidden, "", "", "The key of this token is not for this log. Ask the operator for one that is."},
 }
 
-// misread answers what is wrong in a body or, of a GET, in a parameter of the query.
-func misread(r *http.Request, wrong *httpjson.Error) *problem {
-	p := newProblem(wrong.Status, "%s", wrong.Detail)
-	switch {
-	case wrong.Pointer == "":
-		return p
-	case r.Method == http.MethodPost:
-		return p.at(wrong.Pointer)
-	}
-	return p.in(strings.TrimPrefix(wrong.Pointer, "/"))
-}
-
 // detailed answers the errors that have values. It returns nil for any other error.
 func detailed(r *http.Request, err error) *problem {
 	var (
@@ -236,7 +235,11 @@ func detailed(r *http.Request, err error) *problem {
 	case errors.As(err, &answered):
 		return answered
 	case errors.As(err, &body):
-		return misread(r, body)
+		p := newProblem(body.Status, "%s", body.Detail)
+		if body.Pointer == "" {
+			return p
+		}
+		return p.about(r, body.Pointer)
 	case errors.As(err, &closed) && closed.Status == shoe.Closed:
 		return conflict("The shoe was closed by record %s, and deals no more cards.", closed.AuditID).because(closed.AuditID)
 	case errors.As(err, &closed):
@@ -260,7 +263,7 @@ func detailed(r *http.Request, err error) *problem {
 	case errors.As(err, &limit):
 		return newProblem(http.StatusTooManyRequests, "The caller's limit is reached. Nothing was done; retry after the seconds in Retry-After.").retry(max(1, seconds(limit.Wait)))
 	case errors.As(err, &invalid):
-		return problemOfField(r, invalid)
+		return unprocessable("%s", sentence(invalid.Pointer, invalid.Detail)).about(r, invalid.Pointer)
 	case errors.As(err, &used) && used.Count > 0:
 		return conflict("The book is over after %d of %d rounds: they are used up, its deadline has passed, or its log has ended. Make another one.", used.Used, used.Count).at("/commitment_id").because(used.ClosedBy)
 	case errors.As(err, &used) && used.Status == dealer.StatusUsed:
@@ -273,18 +276,6 @@ func detailed(r *http.Request, err error) *problem {
 		return conflict("The cards of deck type %s have changed since the first answer. Its record is %s.", changed.Type, changed.AuditID).because(changed.AuditID)
 	}
 	return nil
-}
-
-// problemOfField is for a request that the rules reject. It points at the field as the request
-// named it: a member of the body or a parameter of the query.
-func problemOfField(r *http.Request, e *plan.Invalid) *problem {
-	p := unprocessable("%s", sentence(e.Pointer, e.Detail))
-	if r.Method != http.MethodGet {
-		return p.at(e.Pointer)
-	}
-	name := strings.TrimPrefix(shortPointer(e.Pointer), "/parameters")
-	name, _, _ = strings.Cut(strings.TrimPrefix(name, "/"), "/")
-	return p.in(name)
 }
 
 // sentence completes the text of an error to a sentence. It does not capitalize the name of the member at
