@@ -158,7 +158,7 @@ func (q *shuffleRequest) dealParameter(name, value string) (err error) {
 		err = q.handsParameter(value)
 	case "algorithm":
 		if q.Algorithm = value; value == "" {
-			err = problemNoAlgorithm().in(name)
+			err = unprocessable(noAlgorithm).in(name)
 		}
 	case "client_seed":
 		q.ClientSeed, err = value, checkText(name, value, audit.CheckClientSeed)

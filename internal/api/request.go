@@ -95,27 +95,26 @@ func oneOf[T ~string](words ...T) func(d *httpjson.Reader) (T, error) {
 // readNow reads when a seed is revealed.
 var readNow = oneOf("now")
 
-// readAlgorithm reads the name of an algorithm.
-func readAlgorithm(d *httpjson.Reader) (string, error) {
-	name, err := d.String()
-	if err == nil && name == "" {
-		err = problemNoAlgorithm().at("/algorithm")
+// readFilled reads a string. If it is empty, the error has the text.
+func readFilled(d *httpjson.Reader, ifEmpty string) (string, error) {
+	text, err := d.String()
+	if err == nil && text == "" {
+		err = unprocessable("%s", ifEmpty).at(d.Pointer())
 	}
-	return name, err
+	return text, err
 }
 
-func problemNoAlgorithm() *problem {
-	return unprocessable(`algorithm must be a name such as "sattolo", or left out for "fisher-yates"; got "".`)
-}
+const noAlgorithm = `algorithm must be a name such as "sattolo", or left out for "fisher-yates"; got "".`
+
+// readAlgorithm reads the name of an algorithm.
+func readAlgorithm(d *httpjson.Reader) (string, error) { return readFilled(d, noAlgorithm) }
 
 // shuffleMembers are the members of all forms.
 var shuffleMembers = []member[*shuffleRequest]{
 	{name: "items", read: readItems},
 	text("items_salt", func(q *shuffleRequest) *string { return &q.ItemsSalt }, audit.CheckItemsSalt),
 	{name: "deck", read: func(d *httpjson.Reader, q *shuffleRequest) (err error) {
-		if q.Deck, err = d.String(); err == nil && q.Deck == "" {
-			err = unprocessable(`deck must be a deck type such as "standard52"; got "". GET /decks lists them.`).at("/deck")
-		}
+		q.Deck, err = readFilled(d, `deck must be a deck type such as "standard52"; got "". GET /decks lists them.`)
 		return err
 	}},
 	value("decks", func(q *shuffleRequest) **uint64 { return &q.Decks }, readCount),
@@ -351,17 +350,12 @@ func (q *shuffleRequest) values() []string {
 }
 
 // readHands reads hand sizes, or the name of a preset.
-func readHands(d *httpjson.Reader, q *shuffleRequest) error {
+func readHands(d *httpjson.Reader, q *shuffleRequest) (err error) {
 	const accepted = `the sizes of the hands, such as [5,5], or a preset of the deck, such as "bridge"`
 	if d.Kind() == '"' {
-		preset, err := d.String()
-		if err == nil && preset == "" {
-			err = unprocessable(`hands must be %s; got "".`, accepted).at("/hands")
-		}
-		q.Preset = preset
+		q.Preset, err = readFilled(d, "hands must be "+accepted+`; got "".`)
 		return err
 	}
-	var err error
 	if q.Hands, err = readCounts(d, accepted); err == nil && len(q.Hands) == 0 {
 		err = unprocessable("hands must have at least one size, as in [13,13,13,13], or be left out; got [].").at("/hands")
 	}
