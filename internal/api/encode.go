@@ -26,6 +26,7 @@ type stream struct {
 	x      *exchange
 	media  []string // Content-Type
 	sent   bool
+	spent  time.Duration   // shuffling
 	job    *scheduler.Job  // nil unless the answer takes long
 	ctx    context.Context // of the job
 }
@@ -178,6 +179,11 @@ func (o *object) raw(name, value string) {
 // list appends a member that is an array of n elements, each appended by element.
 func (o *object) list(name string, n int, element func(i int)) {
 	o.name(name)
+	o.array(n, element)
+}
+
+// array appends an array of n elements, each appended by element.
+func (o *object) array(n int, element func(i int)) {
 	o.buf = append(o.buf, '[')
 	for i := range n {
 		if i > 0 {

@@ -36,86 +36,86 @@ func (a *logAPI) answerShuffle(x *exchange, q *shuffleRequest) error {
 	out := newStream(x)
 	out.job, out.ctx = q.job, x.r.Context()
 	a.Metrics.items.WithLabelValues(a.log.name).Add(float64(result.Statement.Draw * result.Statement.Repeat))
-	spent := out.shuffle(q, result)
-	a.Metrics.shuffles.WithLabelValues(a.log.name, string(result.Statement.Algorithm)).Observe(spent.Seconds())
+	out.shuffle(q, result)
+	a.Metrics.shuffles.WithLabelValues(a.log.name, string(result.Statement.Algorithm)).Observe(out.spent.Seconds())
 	return out.end()
 }
 
-// shuffle encodes the members of a shuffle with its orders, and returns the time spent shuffling.
-func (s *stream) shuffle(q *shuffleRequest, result *dealer.Shuffle) (spent time.Duration) {
+// shuffle encodes the members of a shuffle with its orders.
+func (s *stream) shuffle(q *shuffleRequest, result *dealer.Shuffle) {
 	s.open()
 	s.text("audit_id", result.ID.String())
 	s.number("log_index", result.LogIndex)
 	s.text("algorithm", string(result.Statement.Algorithm))
-	spent = s.orders(q, result)
+	s.orders(q, result)
 	s.hex("commitment", result.Commitment[:])
 	if result.Round > 0 {
 		s.number("round", result.Round)
 	}
 	s.hex("seed", result.Statement.Seed)
-	return spent
 }
 
 // orders encodes the members that hold the orders. It shuffles the caller's items themselves, and
 // positions for any other input.
-func (s *stream) orders(q *shuffleRequest, result *dealer.Shuffle) (spent time.Duration) {
+func (s *stream) orders(q *shuffleRequest, result *dealer.Shuffle) {
 	if q.Items == nil {
 		var scratch []uint64
 		writeOrders(s, q.Repeat != nil, result, elementsOf(q, result), func(number uint64) []uint64 {
-			s.wait()
-			began := time.Now()
 			positions := result.Positions(number, scratch)
-			spent += time.Since(began)
 			scratch = positions[:0]
 			return positions
 		})
-		return spent
+		return
 	}
 	var scratch []httpjson.Span
 	last := result.Statement.Repeat - 1
 	writeOrders(s, q.Repeat != nil, result, itemsOf(q.body), func(number uint64) []httpjson.Span {
-		s.wait()
-		began := time.Now()
 		items := q.items
 		if number < last {
 			scratch = append(scratch[:0], items...)
 			items = scratch
 		}
-		order := dealer.Order(result, number, items)
-		spent += time.Since(began)
-		return order
+		return dealer.Order(result, number, items)
 	})
-	return spent
 }
 
 // writeOrders encodes the member that holds the orders. write appends elements.
-func writeOrders[T any](
-	out *stream, list bool, result *dealer.Shuffle, write appender[T], order func(number uint64) []T,
-) {
+func writeOrders[T any](out *stream, list bool, result *dealer.Shuffle, write appender[T], order func(number uint64) []T) {
+	var left []T // of an order
+	shuffle := func(number int) {
+		out.wait()
+		began := time.Now()
+		left = order(uint64(number))
+		out.spent += time.Since(began)
+	}
 	hands := result.Statement.Hands
+	next := func(i int) { // encodes a hand, or the rest after all of them
+		n := len(left)
+		if i < len(hands) {
+			n = int(hands[i])
+		}
+		writeArray(out, left[:n], write)
+		left = left[n:]
+	}
 	switch {
 	case list || result.Statement.Repeat > 1: // a commitment may have the repeat
-		out.list("shuffles", int(result.Statement.Repeat), func(i int) {
+		out.list("shuffles", int(result.Statement.Repeat), func(number int) {
+			shuffle(number)
 			if hands == nil {
-				writeArray(out, order(uint64(i)), write)
-				return
+				next(0)
+			} else {
+				out.array(len(hands)+1, next)
 			}
-			out.buf = append(out.buf, '[')
-			rest := writeHands(out, order(uint64(i)), hands, write)
-			out.buf = append(out.buf, ',')
-			writeArray(out, rest, write)
-			out.buf = append(out.buf, ']')
 		})
 	case hands != nil:
-		out.name("hands")
-		out.buf = append(out.buf, '[')
-		rest := writeHands(out, order(0), hands, write)
-		out.buf = append(out.buf, ']')
+		shuffle(0)
+		out.list("hands", len(hands), next)
 		out.name("rest")
-		writeArray(out, rest, write)
+		next(len(hands))
 	default:
+		shuffle(0)
 		out.name("items")
-		writeArray(out, order(0), write)
+		next(0)
 	}
 }
 
@@ -131,18 +131,6 @@ func writeArray[T any](out *stream, order []T, write appender[T]) {
 	}
 	out.buf = append(bytes.TrimSuffix(out.buf, []byte{','}), ']')
 	out.flush()
-}
-
-// writeHands encodes the head of an order as hands, an array each, and returns the rest.
-func writeHands[T any](out *stream, order []T, sizes []uint64, write appender[T]) (rest []T) {
-	for i, n := range sizes {
-		if i > 0 {
-			out.buf = append(out.buf, ',')
-		}
-		writeArray(out, order[:n], write)
-		order = order[n:]
-	}
-	return order
 }
 
 // itemsOf returns the appender of the caller's items, spans of the body. It copies them verbatim, with a
