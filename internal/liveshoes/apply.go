@@ -276,14 +276,14 @@ func (s *Service) reshuffle(ctx context.Context, p *pendingChange) error {
 // cutFor returns the cut card for a reshuffle of size cards: the change's, or the previous one.
 // Fewer than two cards have no cut card.
 func (p *pendingChange) cutFor(size uint64) (*shoe.Cut, error) {
-	if p.Cut != nil {
-		return p.Cut, checkCut(p.Cut, size)
-	}
 	before, _ := p.from.Layout.Cut()
-	if _, ofPile := p.From.Pile(); before == nil || ofPile || size < 2 {
-		return nil, nil
-	}
-	if err := checkCut(before, size); err != nil {
+	_, ofPile := p.From.Pile()
+	switch {
+	case p.Cut != nil && !p.Cut.Fits(size):
+		return nil, refuseCut(p.Cut, size)
+	case p.Cut != nil || before == nil || ofPile || size < 2:
+		return p.Cut, nil // nil for none
+	case !before.Fits(size):
 		return nil, plan.Refuse("/cut", "cut is required: the previous cut position is past the end of these %d cards", size)
 	}
 	return before, nil

@@ -134,26 +134,20 @@ func (s *Service) prepare(ctx context.Context, r *NewShoe) (*dealer.Draft, error
 		return nil, plan.Refuse("/items", "items must have at most %d bytes together in a shoe; got %d", MaxItemBytes, bytes)
 	case r.Expires < 0 || r.TTL < 0 || lifetime > MaxExpiry || lifetime%time.Second != 0:
 		return nil, plan.Refuse("/expires_in", "expires_in must be from 1 to %d seconds", MaxExpiry/time.Second)
-	}
-	if r.Cut != nil {
-		if err := checkCut(r.Cut, statement.Size); err != nil {
-			return nil, err
-		}
+	case r.Cut != nil && !r.Cut.Fits(statement.Size):
+		return nil, refuseCut(r.Cut, statement.Size)
 	}
 	return draft, r.ReserveFor(statement)
 }
 
-// checkCut returns an error if the cut card does not fit into size cards.
-func checkCut(c *shoe.Cut, size uint64) error {
+// refuseCut returns the error for a cut card that does not fit into size cards.
+func refuseCut(c *shoe.Cut, size uint64) error {
+	if size < 2 {
+		return plan.Refuse("/cut", "cut requires at least 2 cards, and there are %d; omit cut", size)
+	}
 	got := fmt.Sprint(c.At)
 	if c.IsDrawn() {
 		got = fmt.Sprintf("[%d,%d]", c.From, c.To)
-	}
-	switch {
-	case c.Fits(size):
-		return nil
-	case size < 2:
-		return plan.Refuse("/cut", "cut requires at least 2 cards, and there are %d; omit cut", size)
 	}
 	return plan.Refuse("/cut", "cut must be the number of cards before the cut card, from 1 to %d, or a range such as [1,%d]; got %s", size-1, size-1, got)
 }
