@@ -37,10 +37,7 @@ func ofDeck(answer func(*logAPI, *exchange, *deck.Type) error, parameters ...str
 		if !ok {
 			return notFound("%s", sentence("", "there is no deck type "+suggest.Quote(name)+"; "+a.Rules.Decks.Hint(name)))
 		}
-		allowed := parameters
-		if own := kind.ParameterNames(); own != nil {
-			allowed = slices.Concat(own, parameters)
-		}
+		allowed := slices.Concat(kind.ParameterNames(), parameters)
 		if err := cmp.Or(x.readQuery(), x.onlyParameters(allowed...)); err != nil {
 			return err
 		}

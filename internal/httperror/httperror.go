@@ -5,6 +5,7 @@
 package httperror
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 
@@ -81,10 +82,8 @@ const otherReason = "other"
 
 // Reason returns the reason in metrics why a request was answered 503.
 func Reason(err error) string {
-	if row, ok := Find(err); ok && row.Reason != "" {
-		return row.Reason
-	}
-	return otherReason
+	row, _ := Find(err)
+	return cmp.Or(row.Reason, otherReason)
 }
 
 // Reasons returns all reasons, some more than once.
