@@ -54,7 +54,7 @@ func readItems(reader *orderReader, path string) error {
 	}
 	items := newOrderReader(file)
 	if err = items.read(); err == nil {
-		err = reader.setItems(items.texts())
+		err = reader.setItems(items.words)
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("the items: %s: %w", path, err)

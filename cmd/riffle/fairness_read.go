@@ -2,14 +2,13 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -27,7 +26,7 @@ type orderReader struct {
 	line  int // of the last order, from 1
 	items []string
 	index map[string]uint8
-	words [][]byte // of the last line
+	words []string // of the last line
 	order []uint8
 	used  [fairness.MostItems]int // the line that last had the item
 }
@@ -44,7 +43,7 @@ func (r *orderReader) next() ([]uint8, error) {
 		return nil, err
 	}
 	if r.items == nil {
-		if err := r.setItems(sortItems(r.texts())); err != nil {
+		if err := r.setItems(sortItems(slices.Clone(r.words))); err != nil {
 			return nil, err
 		}
 	}
@@ -52,7 +51,7 @@ func (r *orderReader) next() ([]uint8, error) {
 		return nil, r.errorf("has %d items, and there are %d: each line has to have every item once", len(r.words), len(r.items))
 	}
 	for place, word := range r.words {
-		item, ok := r.index[string(word)]
+		item, ok := r.index[word]
 		switch {
 		case !ok:
 			return nil, r.errorf("has %s, which is none of the %d items: each line has to have the same items", printable(word), len(r.items))
@@ -62,15 +61,6 @@ func (r *orderReader) next() ([]uint8, error) {
 		r.used[item], r.order[place] = r.line, item
 	}
 	return r.order, nil
-}
-
-// texts returns the words of the last line.
-func (r *orderReader) texts() []string {
-	items := make([]string, len(r.words))
-	for i, word := range r.words {
-		items[i] = string(word)
-	}
-	return items
 }
 
 // setItems sets the items, in the order that they have before a shuffle.
@@ -84,7 +74,7 @@ func (r *orderReader) setItems(items []string) error {
 	r.items, r.index, r.order = items, make(map[string]uint8, len(items)), make([]uint8, len(items))
 	for i, item := range items {
 		if _, ok := r.index[item]; ok {
-			return r.errorf("has %s twice: the items have to be different", printable([]byte(item)))
+			return r.errorf("has %s twice: the items have to be different", printable(item))
 		}
 		r.index[item] = uint8(i)
 	}
@@ -109,11 +99,11 @@ func sortItems(items []string) []string {
 // read reads the words of the next line that is not empty.
 func (r *orderReader) read() error {
 	for r.line++; r.lines.Scan(); r.line++ {
-		line := r.lines.Bytes()
+		line := r.lines.Text()
 		if r.line == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+			line = strings.TrimPrefix(line, "\ufeff")
 		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
+		if line = strings.TrimSpace(line); line != "" {
 			return r.split(line)
 		}
 	}
@@ -125,26 +115,26 @@ func (r *orderReader) read() error {
 
 // split splits a line into words. A line in brackets with strings is a JSON array, whose elements are the
 // words. Any other line, with brackets or without, is split at its commas, or at white space if it has none.
-func (r *orderReader) split(line []byte) error {
+func (r *orderReader) split(line string) error {
 	if err := r.checkText(line); err != nil {
 		return err
 	}
 	r.words = r.words[:0]
 	if line[0] == '[' {
-		if bytes.IndexByte(line, '"') >= 0 {
+		if strings.Contains(line, `"`) {
 			return r.splitArray(line)
 		}
-		line = bytes.TrimSuffix(line[1:], []byte{']'})
-		if bytes.ContainsAny(line, "[]{}") {
+		line = strings.TrimSuffix(line[1:], "]")
+		if strings.ContainsAny(line, "[]{}") {
 			return r.errorf("has more than one array: put one order on each line, as jq -c '.[]' does")
 		}
 	}
-	if bytes.IndexByte(line, ',') < 0 {
-		r.words = slices.AppendSeq(r.words, bytes.FieldsSeq(line))
+	if !strings.Contains(line, ",") {
+		r.words = slices.AppendSeq(r.words, strings.FieldsSeq(line))
 		return nil
 	}
-	for word := range bytes.SplitSeq(line, []byte{','}) {
-		if word = bytes.TrimSpace(word); len(word) == 0 {
+	for word := range strings.SplitSeq(line, ",") {
+		if word = strings.TrimSpace(word); word == "" {
 			return r.errorf("has nothing between two commas, or after the last")
 		}
 		r.words = append(r.words, word)
@@ -153,31 +143,28 @@ func (r *orderReader) split(line []byte) error {
 }
 
 // checkText requires text, so that binary data is not taken for items.
-func (r *orderReader) checkText(line []byte) error {
-	for rest := line; len(rest) > 0; {
-		char, size := utf8.DecodeRune(rest)
-		if char == utf8.RuneError && size == 1 || char < ' ' && char != '\t' || char == 0x7f {
-			return r.errorf("is no text: byte %d is 0x%02x", len(line)-len(rest)+1, rest[0])
-		}
-		rest = rest[size:]
+func (r *orderReader) checkText(line string) error {
+	isControl := func(char rune) bool { return char < ' ' && char != '\t' || char == 0x7f }
+	if bad := strings.IndexFunc(strings.ToValidUTF8(line, "\x00"), isControl); bad >= 0 {
+		return r.errorf("is no text: byte %d is 0x%02x", bad+1, line[bad])
 	}
 	return nil
 }
 
-func (r *orderReader) splitArray(line []byte) error {
+func (r *orderReader) splitArray(line string) error {
 	var array []jsontext.Value
-	if err := json.Unmarshal(line, &array); err != nil {
+	if err := json.Unmarshal([]byte(line), &array); err != nil {
 		return r.errorf("is no JSON array: %w", err)
 	}
 	for _, value := range array {
 		switch value.Kind() {
 		case '"':
 			word, _ := jsontext.AppendUnquote(nil, value) // no error, since it was parsed
-			r.words = append(r.words, word)
+			r.words = append(r.words, string(word))
 		case '[', '{':
 			return r.errorf("has more than one array: put one order on each line, as jq -c '.[]' does")
 		default:
-			r.words = append(r.words, value)
+			r.words = append(r.words, string(value))
 		}
 	}
 	return nil
@@ -189,4 +176,4 @@ func (r *orderReader) errorf(format string, args ...any) error {
 }
 
 // printable returns the beginning of an item for a message.
-func printable(item []byte) string { return fmt.Sprintf("%.40q", item) }
+func printable(item string) string { return fmt.Sprintf("%.40q", item) }

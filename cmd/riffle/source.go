@@ -199,14 +199,9 @@ func openEngine(ctx context.Context, folder, location string) (store ledger.Insp
 		err = ledger.ErrNoLog
 	}
 	if errors.Is(err, ledger.ErrNoLog) {
-		err = noLog(name)
+		err = fmt.Errorf("%w in %s: use --data or --store to name another place", ledger.ErrNoLog, name)
 	}
 	return store, name, err
-}
-
-// noLog is the error of a store that is not there, or is empty.
-func noLog(name string) error {
-	return fmt.Errorf("%w in %s: use --data or --store to name another place", ledger.ErrNoLog, name)
 }
 
 // nameOf returns a database URL without its user, password and parameters.
