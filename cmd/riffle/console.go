@@ -28,15 +28,15 @@ func (c *console) open(name string) (io.Reader, error) {
 	return os.Open(name)
 }
 
-// print prints a report: as JSON on one line, or its text for people.
-func (c *console) print(asJSON bool, report any, text func(*console) string) error {
+// print prints a report: as JSON on one line, or what a template says about it; "" for nothing.
+func (c *console) print(asJSON bool, report any, template string) error {
 	var err error
 	if asJSON {
 		encoder := json.NewEncoder(c.out)
 		encoder.SetEscapeHTML(false)
 		err = encoder.Encode(report)
-	} else {
-		_, err = io.WriteString(c.out, text(c))
+	} else if template != "" {
+		_, err = io.WriteString(c.out, words(template, map[string]any{"Console": c, "Report": report}))
 	}
 	if err != nil {
 		return fmt.Errorf("printing: %w", err)

@@ -43,7 +43,7 @@ func (k *fairnessCmd) Run(ctx context.Context, c *console) error {
 	}
 	report := newFairnessReport(meter, reader.items, k.Cyclic, k.Items == "")
 	outcome := map[string]error{verdictCaught: errCaught, verdictUnjudged: errTooFew}[report.Verdict]
-	return cmp.Or(c.print(k.JSON, report, report.text), outcome)
+	return cmp.Or(c.print(k.JSON, report, "fairness"), outcome)
 }
 
 // readItems reads the items of the deck from a file.

@@ -106,11 +106,6 @@ func (r *fairnessReport) conclude(caught bool, positions fairness.Finding, sorte
 	r.Headline, r.Notes = lines[0], lines[1:]
 }
 
-// text returns the report for people.
-func (r *fairnessReport) text(c *console) string {
-	return words("fairness", map[string]any{"Console": c, "Report": r})
-}
-
 // Label returns the name of the test for people.
 func (t *fairnessTest) Label() string { return strings.ReplaceAll(t.Name, "_", " ") }
 

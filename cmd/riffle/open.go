@@ -96,7 +96,7 @@ func (k *open) Run(ctx context.Context, c *console) error {
 		found.ClientSeed = ""
 		_, _ = fmt.Fprintln(c.messages, "riffle: warning: without the order:", err)
 	}
-	return c.print(true, found, nil)
+	return c.print(true, found, "")
 }
 
 // A usedProof is the proof of what used a commitment, or that belongs to it.

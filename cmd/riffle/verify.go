@@ -44,11 +44,11 @@ func (k *verify) Run(ctx context.Context, c *console) error {
 			return err
 		}
 	}
-	text := func(c *console) string { return words("findings", map[string]any{"Console": c, "Findings": found}) }
+	template := "findings"
 	if err != nil { // the error is the text
-		text = func(*console) string { return "" }
+		template = ""
 	}
-	return cmp.Or(c.print(k.JSON, found, text), err, verdictErrors[found.Verdict])
+	return cmp.Or(c.print(k.JSON, found, template), err, verdictErrors[found.Verdict])
 }
 
 // check checks the proofs. The error says why it could not begin.
