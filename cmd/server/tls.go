@@ -223,18 +223,14 @@ func contents(files *config.TLS) [2]string {
 // authorities permit few failures an hour.
 func (c *certificates) watchIssuer(host string, done <-chan struct{}) {
 	hello := &tls.ClientHelloInfo{ServerName: host, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}} // of a client that supports ECDSA
-	retry := issueInterval
-	for {
-		pause := issueInterval
+	pause, retry := time.Duration(0), issueInterval
+	for wait(done, pause) {
 		if found, err := c.issuer.GetCertificate(hello); err == nil {
 			c.set(host, found)
-			retry = issueInterval
+			pause, retry = issueInterval, issueInterval
 		} else {
 			pause, retry = retry, min(2*retry, maxIssueRetry)
 			c.logger.Warn("getting a certificate failed, and is tried again: the authority must reach this service at port 443 of the host", "host", host, "in", pause.String(), "error", err)
-		}
-		if !wait(done, pause) {
-			return
 		}
 	}
 }
