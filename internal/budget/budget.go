@@ -97,20 +97,16 @@ type Pool[T any] struct {
 // Get returns an empty buffer with a capacity of at least size. It returns to the pool when the
 // lease is released. The caller grows the lease by the buffer's bytes.
 func (p *Pool[T]) Get(lease *Lease, size int) []T {
-	buffer := p.take(size)
-	lease.pooled = append(lease.pooled, func() { p.put(buffer) })
-	return buffer
-}
-
-func (p *Pool[T]) take(size int) []T {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if cap(p.buffer) < size {
-		return make([]T, 0, size)
+	buffer := p.buffer[:0]
+	if cap(buffer) < size {
+		buffer = make([]T, 0, size)
+	} else {
+		p.buffer = nil
 	}
-	b := p.buffer[:0]
-	p.buffer = nil
-	return b
+	lease.pooled = append(lease.pooled, func() { p.put(buffer) })
+	return buffer
 }
 
 func (p *Pool[T]) put(b []T) {
