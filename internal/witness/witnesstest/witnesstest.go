@@ -2,7 +2,7 @@
 package witnesstest
 
 import (
-	"crypto/ed25519"
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -34,22 +34,16 @@ type Witness struct {
 // New returns a witness that knows no log yet. Its key follows from its name.
 func New(name string) (*Witness, error) {
 	secret := sha256.Sum256([]byte("witness " + name))
-	private, public := privateKey(name+".example", ed25519.NewKeyFromSeed(secret[:]))
+	private, public, err := note.GenerateKey(bytes.NewReader(secret[:]), name+".example")
+	if err != nil {
+		return nil, err
+	}
 	signer, err := cosignature.NewSignerForCosignatureV1(private)
 	if err != nil {
 		return nil, err
 	}
 	key, err := cosignature.VKeyToCosignatureV1(public)
 	return &Witness{Name: name, Key: key, signer: signer}, err
-}
-
-// privateKey returns a key and its public half in the form of signed notes.
-func privateKey(name string, key ed25519.PrivateKey) (private, public string) {
-	const algorithm = 1 // Ed25519
-	text := append([]byte{algorithm}, key.Public().(ed25519.PublicKey)...)
-	hash := sha256.Sum256(append([]byte(name+"\n"), text...))
-	head := fmt.Sprintf("%s+%x+", name, hash[:4])
-	return "PRIVATE+KEY+" + head + base64.StdEncoding.EncodeToString(append([]byte{algorithm}, key.Seed()...)), head + base64.StdEncoding.EncodeToString(text)
 }
 
 // Set changes the fault.

@@ -3,11 +3,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"log"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 
 	"riffle/internal/witness/witnesstest"
@@ -18,15 +17,12 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("http://%s\n", listener.Addr())
-	log.Fatal(http.Serve(listener, http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) { //nolint:gosec // of a test
+	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		if key, err := os.ReadFile(os.Args[2]); err == nil {
 			_ = w.Know(string(key)) // or it stays unknown
 		}
 		w.ServeHTTP(answer, r)
-	})))
+	}))
+	fmt.Println(server.URL)
+	select {} // until it is killed
 }
