@@ -41,7 +41,7 @@ var errNotDurable = errors.New("the server would lose what it has committed when
 
 // classify wraps an error in the error of package ledger that it means. Unknown errors break the
 // log, so temporary ones must be ErrUnavailable. Once the caller's ctx is done, an error reveals
-// nothing about the server and is returned unchanged.
+// nothing about the server and is returned unchanged, as nil always is.
 func classify(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err

@@ -108,7 +108,9 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	primary := &s.Reader.primary
 	s.writer.timeout, s.writer.primary = timeout, primary
 	c.ValidateConnect = primary.validate(c.ValidateConnect)
-	config.PrepareConn = primary.prepare
+	config.PrepareConn = func(_ context.Context, conn *pgx.Conn) (bool, error) { // the pool closes a former primary's
+		return primary.check(conn.PgConn()) == nil, nil
+	}
 	s.configure(c.Copy())
 	if err = migrate(ctx, c.Copy(), timeout, migrationTimeout); err == nil {
 		err = s.connect(ctx)
@@ -128,7 +130,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 
 // Holders implements [ledger.Store].
 func (r *Reader) Holders(ctx context.Context, claims []string) (map[string]ledger.Holder, error) {
-	return r.FindHolders(ctx, selectHolders, planAnew, claims)
+	return r.FindHolders(ctx, sqlread.SelectHolders+"= ANY($1::text[])", planAnew, claims)
 }
 
 // Firsts implements [ledger.Store].
@@ -140,9 +142,6 @@ func (r *Reader) Firsts(ctx context.Context, references []string) (map[string][]
 func (r *Reader) ByIDs(ctx context.Context, ids []uuid.UUID) ([]ledger.StoredEntry, error) {
 	return r.List(ctx, sqlread.SelectEntries+"WHERE id = ANY($1::uuid[])", planAnew, ids)
 }
-
-const selectHolders = "SELECT e.idx, e.id, c.name, coalesce(c.status, ''), coalesce(c.due, 0) " +
-	"FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = ANY($1::text[])"
 
 const selectFirsts = "SELECT e.idx, e.id, r.name FROM unnest($1::text[]) AS r (name) CROSS JOIN LATERAL " +
 	"(SELECT idx, id FROM entries WHERE reference = r.name ORDER BY idx LIMIT 2) AS e ORDER BY e.idx"
@@ -161,10 +160,8 @@ func (r *Reader) read(ctx context.Context, each func(sqlread.Row) error, query s
 	}
 	defer rows.Close()
 	conn := rows.Conn().PgConn()
-	for rows.Next() {
-		if err = each(rows); err != nil {
-			break
-		}
+	for err == nil && rows.Next() {
+		err = each(rows)
 	}
 	return classify(ctx, cmp.Or(r.primary.check(conn), err, rows.Err()))
 }

@@ -239,8 +239,3 @@ func (p *primary) check(conn *pgconn.PgConn) error {
 	}
 	return nil
 }
-
-// prepare is a hook of the pool, which closes a connection if it returns false.
-func (p *primary) prepare(_ context.Context, conn *pgx.Conn) (bool, error) {
-	return p.check(conn.PgConn()) == nil, nil
-}

@@ -131,11 +131,7 @@ func (w *writer) do(ctx context.Context, f func(ctx context.Context) error) erro
 	if err == nil && w.warning != "" {
 		err = fmt.Errorf("%w: %w: %s", ledger.ErrUnavailable, errWarning, w.warning)
 	}
-	if err == nil {
-		return nil
-	}
-	err = classify(ctx, err)
-	if cannotAppend(err) {
+	if err = classify(ctx, err); cannotAppend(err) {
 		w.avoid = w.conn.PgConn().Conn().RemoteAddr().String()
 		w.close()
 	}

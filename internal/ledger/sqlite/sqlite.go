@@ -182,8 +182,7 @@ func (s *Store) Remove(context.Context) error {
 
 // Holders implements [ledger.Store].
 func (r *Reader) Holders(ctx context.Context, claims []string) (map[string]ledger.Holder, error) {
-	return forEach(r, claims).FindHolders(ctx, "SELECT e.idx, e.id, c.name, coalesce(c.status, ''), coalesce(c.due, 0) "+
-		"FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = ?")
+	return forEach(r, claims).FindHolders(ctx, sqlread.SelectHolders+"= ?")
 }
 
 // Firsts implements [ledger.Store].

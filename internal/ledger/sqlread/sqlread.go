@@ -28,6 +28,10 @@ const SelectHead = "SELECT size, edge, checkpoint, seed_key, seeds_from FROM hea
 // SelectEntries selects entries; see [Query.List].
 const SelectEntries = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
 
+// SelectHolders selects the holders of claims by their names; see [Query.FindHolders].
+const SelectHolders = "SELECT e.idx, e.id, c.name, coalesce(c.status, ''), coalesce(c.due, 0) " +
+	"FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name "
+
 const selectHolder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, " +
 	"coalesce(c.status, ''), coalesce(c.due, 0) FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = $1"
 
@@ -193,8 +197,7 @@ func ScanEntry(row Row, more ...any) (e ledger.StoredEntry, err error) {
 	return e, nil
 }
 
-// FindHolders returns the holders of the claims that a query selects, by name: index, id, name, status
-// and due time, without NULL.
+// FindHolders returns the holders of the claims that a query selects with [SelectHolders], by name.
 func (read Query) FindHolders(ctx context.Context, query string, args ...any) (map[string]ledger.Holder, error) {
 	holders := map[string]ledger.Holder{}
 	err := read(ctx, func(row Row) (err error) {
