@@ -61,7 +61,7 @@ type batch struct {
 	done     chan struct{} // closed when the following fields are final
 	err      error         // of the whole batch
 	first    uint64        // index of the first written entry
-	rejected map[int]error // by position in entries; nil for none
+	rejected map[int]error // by position in entries
 }
 
 func newBatch() *batch { return &batch{done: make(chan struct{})} }
@@ -90,9 +90,11 @@ func (b *batch) result(place int) (uint64, error) {
 // errors are ErrClosed, ErrEnded, ErrNoSpace, ErrClaimed, [*NotUniqueError], ErrTooLong and ErrBroken.
 func (l *Log) Append(e Entry) (uint64, error) {
 	for part := range e.all {
-		if err := l.seal(part); err != nil {
-			return 0, err
+		if len(part.Record) > maxRecord {
+			return 0, ErrTooLong
 		}
+		part.Hash = tlog.RecordHash(part.Record)
+		part.Sidecar = l.vault.encrypt(part.Hash, part.Sidecar)
 	}
 	if err := l.checkEarlier(&e); err != nil {
 		return 0, err
@@ -125,16 +127,6 @@ func (l *Log) checkEarlier(e *Entry) error {
 			}
 		}
 	}
-	return nil
-}
-
-// seal hashes the entry's record and encrypts its sidecar.
-func (l *Log) seal(e *Entry) error {
-	if len(e.Record) > maxRecord {
-		return ErrTooLong
-	}
-	e.Hash = tlog.RecordHash(e.Record)
-	e.Sidecar = l.vault.encrypt(e.Hash, e.Sidecar)
 	return nil
 }
 
