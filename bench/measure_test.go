@@ -94,9 +94,8 @@ func TestShortRunWritesPage(t *testing.T) {
 			return err
 		}
 		for _, c := range slices.Concat(f.Shuffles, f.Decks) {
-			if len(c.Rates) != 2 || c.Rate() <= 0 || c.P50() <= 0 || c.P99() < c.P50() {
-				t.Errorf("%s, %d connections: %+v", c.Name, c.Connections, c)
-			}
+			assert.Truef(t, len(c.Rates) == 2 && c.Rate() > 0 && c.P50() > 0 && c.P99() >= c.P50(),
+				"%s, %d connections: %+v", c.Name, c.Connections, c)
 		}
 		f.Machine, f.Busy = machine{Commit: "0123456789ab", CPU: "Model <1>", Cores: 2, Load: 13.3}, true
 		var page bytes.Buffer

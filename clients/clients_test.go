@@ -194,9 +194,8 @@ func TestBrowser(t *testing.T) {
 	}
 	proxy, keys := startService(t)
 	ctx := clientstest.Browser(t)
-	if _, err := chromedp.Run(ctx, chromedp.Navigate(proxy+"/installed/page.html")); err != nil {
-		t.Fatal(err)
-	}
+	_, err := chromedp.Run(ctx, chromedp.Navigate(proxy+"/installed/page.html"))
+	require.NoError(t, err)
 	verdict, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf("verdict(%q)", keys["table"]), chromedp.EvalAwaitPromise))
 	require.NoError(t, err, "the verdict on a shuffle of a page")
 	assert.Equal(t, "verified", verdict, "the verdict on a shuffle of a page")

@@ -160,9 +160,7 @@ func (s *session) control(command string) {
 			s.start(strings.Fields(strings.NewReplacer(s.others...).Replace(flags))...)
 		}
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 }
 
 // promptLine is printed after each command, before its exit status.

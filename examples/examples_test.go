@@ -44,9 +44,7 @@ func TestExamples(t *testing.T) {
 				command.Dir = *installed
 			}
 			out, err := command.CombinedOutput()
-			if err != nil || !regexp.MustCompile(want).Match(out) {
-				t.Errorf("%v; it is to print %s, and prints\n%s", err, want, out)
-			}
+			assert.Truef(t, err == nil && regexp.MustCompile(want).Match(out), "%v; it is to print %s, and prints\n%s", err, want, out)
 		})
 	}
 }
@@ -58,9 +56,7 @@ func TestGuideShowsExamples(t *testing.T) {
 	for path := range examples {
 		code, err := os.ReadFile(path)
 		require.NoError(t, err)
-		if lines := strings.Count(string(code), "\n"); lines >= 80 {
-			t.Errorf("%s has %d lines; an example has fewer than 80", path, lines)
-		}
+		assert.Lessf(t, strings.Count(string(code), "\n"), 80, "the lines of %s", path)
 		block := "\n```" + languages[filepath.Ext(path)] + "\n" + string(code) + "```\n"
 		assert.Containsf(t, string(guide), block, "docs/guides/examples.md does not show %s as it is", path)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -86,9 +87,7 @@ func (s *Service) Stop() {
 	}
 	_ = s.command.Process.Signal(os.Interrupt)
 	s.read.Wait()
-	if err := s.command.Wait(); err != nil {
-		s.t.Errorf("the service: %v\n%s", err, s.log)
-	}
+	assert.NoErrorf(s.t, s.command.Wait(), "the service:\n%s", s.log)
 }
 
 // Start builds the service and starts it with the flags and a new log, until the test ends. It

@@ -97,9 +97,7 @@ func TestItemsKeepTheirBytes(t *testing.T) {
 	assert.Truef(t, slices.EqualFunc(got, sort(items), func(a, b client.Item) bool { return bytes.Equal(a, b) }),
 		"sent %s, answered %s", items, got)
 	none := must[*client.ShuffleResp](t)(c.ShuffleWithResponse(t.Context(), nil, client.ShuffleRequest{Items: []client.Item{}})).JSON200
-	if none.Items == nil || len(none.Items) > 0 {
-		t.Errorf("an empty list shuffles to %v", none.Items)
-	}
+	assert.Truef(t, none.Items != nil && len(none.Items) == 0, "an empty list shuffles to %v", none.Items)
 }
 
 func TestHandsAndParameters(t *testing.T) {
@@ -109,9 +107,7 @@ func TestHandsAndParameters(t *testing.T) {
 	require.NoError(t, errors.Join(sizes.FromHandSizes(client.HandSizes{5, 5}), name.FromHandsName("bridge")))
 	shuffle := must[*client.ShuffleResp](t)
 	dealt := shuffle(c.ShuffleWithResponse(t.Context(), nil, client.ShuffleRequest{Deck: &deck, Hands: sizes})).JSON200
-	if len(dealt.Hands) != 2 || len(dealt.Hands[1]) != 5 || len(dealt.Rest) != 42 || dealt.Items != nil {
-		t.Errorf("two hands of five: %+v", dealt)
-	}
+	assert.Truef(t, len(dealt.Hands) == 2 && len(dealt.Hands[1]) == 5 && len(dealt.Rest) == 42 && dealt.Items == nil, "two hands of five: %+v", dealt)
 	twice := shuffle(c.ShuffleWithResponse(t.Context(), nil, client.ShuffleRequest{Deck: &deck, Hands: name, Repeat: &repeat})).JSON200
 	assert.Lenf(t, twice.Shuffles, 2, "bridge, twice: %+v", twice)
 	assert.Lenf(t, twice.Shuffles[1], 5, "bridge, twice: %+v", twice)
@@ -122,9 +118,8 @@ func TestHandsAndParameters(t *testing.T) {
 	assert.Equalf(t, 2, strings.Count(joined(roles.Hands), "undercover"), "eight roles: %s", joined(roles.Hands))
 	code := "10S"
 	card := must[*client.ListCardsResp](t)(c.ListCardsWithResponse(t.Context(), deck, &client.ListCardsParams{Code: &code})).JSON200
-	if card.Size != 52 || len(card.Cards) != 1 || card.Cards[0].Code != "TS" || card.Cards[0].Attributes.MustGet()["suit"] != "spades" {
-		t.Errorf("the ten of spades: %+v", card)
-	}
+	assert.Truef(t, card.Size == 52 && len(card.Cards) == 1 && card.Cards[0].Code == "TS" && card.Cards[0].Attributes.MustGet()["suit"] == "spades",
+		"the ten of spades: %+v", card)
 }
 
 // TestCommitment commits to a shuffle, uses the commitment with a client seed, and retries both.
@@ -168,22 +163,17 @@ func TestCommitment(t *testing.T) {
 		return must[*client.CreateCommitmentResp](t)(c.CreateCommitmentWithResponse(ctx, &client.CreateCommitmentParams{IdempotencyKey: &key}, request)).JSON200
 	}
 	committed := commit()
-	if again := commit(); *again != *committed {
-		t.Errorf("committed to %+v, and the same again to %+v", committed, again)
-	}
+	assert.Equal(t, committed, commit(), "the same again")
 	if !strings.HasPrefix(committed.Statement, "riffle/1\nalgorithm fisher-yates\nsize 8\n") || !strings.HasSuffix(committed.Statement, "\nreference party-4/round-2\n") {
 		t.Errorf("the statement is %q", committed.Statement)
 	}
 	state := func() *client.CommitmentState {
 		return must[*client.GetCommitmentResp](t)(c.GetCommitmentWithResponse(ctx, committed.CommitmentID)).JSON200
 	}
-	if s := state(); s.Status != client.CommitmentStatusOpen || !s.AuditID.IsNull() {
-		t.Errorf("the commitment is %+v", s)
-	}
+	s := state()
+	assert.Truef(t, s.Status == client.CommitmentStatusOpen && s.AuditID.IsNull(), "the commitment is %+v", s)
 	record, err := must[*client.GetAuditResp](t)(c.GetAuditWithResponse(ctx, committed.CommitmentID)).JSON200.Record.AsCommitmentRecord()
-	if err != nil || record.Deadline != committed.Deadline || record.Parameters["players"] != 8 {
-		t.Errorf("its record is %+v (%v)", record, err)
-	}
+	assert.Truef(t, err == nil && record.Deadline == committed.Deadline && record.Parameters["players"] == 8, "its record is %+v (%v)", record, err)
 
 	seed, other := "Bo, Chen, Dee", uuid.NewString()
 	use := func(key string) *client.ShuffleResp {
@@ -197,17 +187,14 @@ func TestCommitment(t *testing.T) {
 	}
 	assert.Equal(t, first.Body, use(other).Body)
 	var problem *client.Problem
-	if err := client.AsError(use(uuid.NewString())); !errors.As(err, &problem) || problem.Status != 409 || *problem.AuditID != first.JSON200.AuditID {
-		t.Errorf("used a second time: %v", err)
-	}
-	if s := state(); s.Status != client.CommitmentStatusUsed || s.AuditID.MustGet() != first.JSON200.AuditID {
-		t.Errorf("afterwards the commitment is %+v", s)
-	}
+	err = client.AsError(use(uuid.NewString()))
+	assert.Truef(t, errors.As(err, &problem) && problem.Status == 409 && *problem.AuditID == first.JSON200.AuditID, "used a second time: %v", err)
+	s = state()
+	assert.Truef(t, s.Status == client.CommitmentStatusUsed && s.AuditID.MustGet() == first.JSON200.AuditID, "afterwards the commitment is %+v", s)
 	used := client.CommitmentStatusUsed
 	list := must[*client.ListCommitmentsResp](t)(c.ListCommitmentsWithResponse(ctx, &client.ListCommitmentsParams{Status: &used})).JSON200
-	if len(list.Commitments) != 1 || list.Commitments[0].CommitmentID != committed.CommitmentID || !list.Next.IsNull() {
-		t.Errorf("used commitments: %+v", list)
-	}
+	assert.Truef(t, len(list.Commitments) == 1 && list.Commitments[0].CommitmentID == committed.CommitmentID && list.Next.IsNull(),
+		"used commitments: %+v", list)
 	check := must[*client.VerifyAuditResp](t)(c.VerifyAuditWithResponse(ctx, first.JSON200.AuditID)).JSON200
 	assert.Truef(t, check.Verified, "the replay is %+v", check)
 	assert.Equalf(t, client.StepStepCommitted, check.Steps[len(check.Steps)-1].Step, "the replay is %+v", check)
@@ -235,9 +222,7 @@ func TestShoe(t *testing.T) {
 		ctx, made.ShoeID, &client.DrawCardsParams{Proof: &proof, IfMatch: &any}, client.DrawRequest{Count: &count, To: &pile},
 	))
 	tag := drawn.HTTPResponse.Header.Get("ETag")
-	if tag != `"2"` || drawn.JSON200.Version != 2 || len(drawn.JSON200.Cards) != 3 {
-		t.Fatalf("version %s of %s", tag, drawn.Body)
-	}
+	require.Truef(t, tag == `"2"` && drawn.JSON200.Version == 2 && len(drawn.JSON200.Cards) == 3, "version %s of %s", tag, drawn.Body)
 	for _, card := range drawn.JSON200.Cards {
 		if string(card.Item) != string(items[card.Card]) || card.Salt == nil || len(card.Path) == 0 {
 			t.Errorf("card %d is %s, and was sent as %s", card.Card, card.Item, items[card.Card])
@@ -257,9 +242,8 @@ func TestShoe(t *testing.T) {
 	proven := must[*client.ProveShoeResp](t)(c.ProveShoeWithResponse(ctx, made.ShoeID, nil))
 	assert.Equal(t, 4, bytes.Count(proven.Body, []byte("\n")), "of 4 records")
 	audit := must[*client.GetAuditResp](t)(c.GetAuditWithResponse(ctx, made.AuditID)).JSON200
-	if record, err := audit.Record.AsShoeRecord(); err != nil || record.Root == nil || !audit.Revealed {
-		t.Errorf("the record is %+v, %v", record, err)
-	}
+	record, err := audit.Record.AsShoeRecord()
+	assert.Truef(t, err == nil && record.Root != nil && audit.Revealed, "the record is %+v, %v", record, err)
 }
 
 func TestAudit(t *testing.T) {
@@ -269,31 +253,26 @@ func TestAudit(t *testing.T) {
 
 	answer := must[*client.GetAuditResp](t)(c.GetAuditWithResponse(t.Context(), made.AuditID))
 	held := answer.JSON200
-	if held.Revealed || !held.Seed.IsNull() || held.LogIndex != made.LogIndex {
-		t.Errorf("before the reveal: %+v", held)
-	}
+	assert.Truef(t, !held.Revealed && held.Seed.IsNull() && held.LogIndex == made.LogIndex, "before the reveal: %+v", held)
 	record, err := held.Record.AsShuffleRecord()
 	if err != nil || record.ID != made.AuditID || record.Draw != 5 || record.Commitment != made.Commitment || *record.Reference != reference {
 		t.Errorf("the record is %+v (%v)", record, err)
 	}
 	exact, err := held.Record.MarshalJSON()
-	if err != nil || !bytes.Contains(answer.Body, exact) || !bytes.HasPrefix(exact, []byte(`{"id":"`)) {
-		t.Errorf("the bytes of the record are %s (%v), of %s", exact, err, answer.Body)
-	}
+	assert.Truef(t, err == nil && bytes.Contains(answer.Body, exact) && bytes.HasPrefix(exact, []byte(`{"id":"`)),
+		"the bytes of the record are %s (%v), of %s", exact, err, answer.Body)
 
 	public := must[*client.RevealAuditResp](t)(c.RevealAuditWithResponse(t.Context(), made.AuditID, nil, client.RevealRequest{Seed: made.Seed})).JSON200
 	assert.Truef(t, public.Revealed, "after the reveal: %+v", public)
 	assert.Equalf(t, made.Seed, public.Seed.MustGet(), "after the reveal: %+v", public)
 	check := must[*client.VerifyAuditResp](t)(c.VerifyAuditWithResponse(t.Context(), made.AuditID)).JSON200
-	if orders, err := check.Orders.Get(); err != nil || !check.Verified || len(orders) != 1 || len(orders[0]) != 5 {
-		t.Errorf("the replay is %+v (%v)", check, err)
-	}
+	orders, err := check.Orders.Get()
+	assert.Truef(t, err == nil && check.Verified && len(orders) == 1 && len(orders[0]) == 5, "the replay is %+v (%v)", check, err)
 	list := must[*client.ListAuditsResp](t)(c.ListAuditsWithResponse(t.Context(), &client.ListAuditsParams{Reference: reference})).JSON200
 	require.Lenf(t, list.Audits, 2, "the game's records are %+v", list)
 	require.Truef(t, list.Next.IsNull(), "the game's records are %+v", list)
-	if kind, err := list.Audits[1].Record.Discriminator(); err != nil || kind != "reveal" {
-		t.Errorf("the second record is a %s (%v)", kind, err)
-	}
+	kind, err := list.Audits[1].Record.Discriminator()
+	assert.Truef(t, err == nil && kind == "reveal", "the second record is a %s (%v)", kind, err)
 }
 
 // TestLog reads a proof and what it takes to verify it. Whole logs are for clients of tlog-tiles.
@@ -302,9 +281,7 @@ func TestLog(t *testing.T) {
 	ctx := t.Context()
 	made := must[*client.DealDeckResp](t)(c.DealDeckWithResponse(ctx, "standard52", nil)).JSON200
 	answer := must[*client.ProveAuditResp](t)(c.ProveAuditWithResponse(ctx, made.AuditID, nil)).JSON200
-	if answer.Spec != "riffle/1" || !answer.Seed.IsNull() || answer.ClientSeed != "" {
-		t.Errorf("the proof is %+v", answer)
-	}
+	assert.Truef(t, answer.Spec == "riffle/1" && answer.Seed.IsNull() && answer.ClientSeed == "", "the proof is %+v", answer)
 	key := must[*client.GetLogKeyResp](t)(c.GetLogKeyWithResponse(ctx, nil))
 	assert.Equalf(t, answer.LogKey+"\n", string(key.Body),
 		"the key is %s, and in the proof %s", key.Body, answer.LogKey)
@@ -327,15 +304,12 @@ func TestLog(t *testing.T) {
 func TestOperation(t *testing.T) {
 	c := connect(t)
 	ctx := t.Context()
-	if decks := must[*client.ListDecksResp](t)(c.ListDecksWithResponse(ctx)).JSON200; len(decks.Decks) < 20 {
-		t.Errorf("there are %d deck types", len(decks.Decks))
-	}
+	assert.GreaterOrEqual(t, len(must[*client.ListDecksResp](t)(c.ListDecksWithResponse(ctx)).JSON200.Decks), 20)
 	assert.Equal(t, client.Alive, must[*client.HealthzResp](t)(c.HealthzWithResponse(ctx)).JSON200.Status, "health")
 	assert.Equal(t, client.Ready, must[*client.ReadyzResp](t)(c.ReadyzWithResponse(ctx)).JSON200.Status, "readiness")
 	ready := must[*client.MetricsResp](t)(c.MetricsWithResponse(ctx, &client.MetricsParams{Name: []string{"riffle_ready"}}))
-	if !strings.HasSuffix(string(ready.Body), "\nriffle_ready{log=\"main\"} 1\n") || strings.Count(string(ready.Body), "# HELP") != 1 {
-		t.Errorf("one metric is %s", ready.Body)
-	}
+	assert.Truef(t, strings.HasSuffix(string(ready.Body), "\nriffle_ready{log=\"main\"} 1\n") && strings.Count(string(ready.Body), "# HELP") == 1,
+		"one metric is %s", ready.Body)
 	assert.Equal(t, riffle.Contract, must[*client.ContractResp](t)(c.ContractWithResponse(ctx)).Body,
 		"the served contract is not the one in the repository")
 }
@@ -361,13 +335,11 @@ func TestProblem(t *testing.T) {
 	answer, err := c.GetAuditWithResponse(t.Context(), uuid.New())
 	require.NoError(t, err)
 	var problem *client.Problem
-	if err := client.AsError(answer); !errors.As(err, &problem) || problem.Status != 404 || answer.ApplicationProblemJSON404 == nil {
-		t.Errorf("an unknown audit: %v", err)
-	}
+	err = client.AsError(answer)
+	assert.Truef(t, errors.As(err, &problem) && problem.Status == 404 && answer.ApplicationProblemJSON404 != nil, "an unknown audit: %v", err)
 	size, draw := uint64(3), uint64(4)
 	refused, err := c.ShuffleWithResponse(t.Context(), nil, client.ShuffleRequest{Size: &size, Draw: &draw})
 	require.NoError(t, err)
-	if err := client.AsError(refused); !errors.As(err, &problem) || len(problem.Errors) != 1 || *problem.Errors[0].Pointer != "/draw" {
-		t.Errorf("a draw above the size: %v", err)
-	}
+	err = client.AsError(refused)
+	assert.Truef(t, errors.As(err, &problem) && len(problem.Errors) == 1 && *problem.Errors[0].Pointer == "/draw", "a draw above the size: %v", err)
 }

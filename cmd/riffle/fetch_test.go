@@ -120,21 +120,18 @@ func TestVerifyFromAService(t *testing.T) {
 	if code != 0 || len(found.Notes) == 0 || !strings.Contains(found.Notes[0], saved) || !strings.Contains(messages, "riffle: warning: The key of the log was taken from the service itself") || !strings.Contains(messages, s.key) {
 		t.Errorf("on first use: %d\n%s%s", code, out, messages)
 	}
-	if text, err := os.ReadFile(saved); err != nil || string(text) != s.URL+"/logs/poker "+s.key+"\n" {
-		t.Errorf("the key is saved as %q, %v", text, err)
-	}
+	text, err := os.ReadFile(saved)
+	assert.Truef(t, err == nil && string(text) == s.URL+"/logs/poker "+s.key+"\n", "the key is saved as %q, %v", text, err)
 	s.key = "gone" // it is not asked for again
-	if code, out, messages = s.verify(t, id); code != 0 || messages != "" {
-		t.Errorf("on later use: %d\n%s%s", code, out, messages)
-	}
+	code, out, messages = s.verify(t, id)
+	assert.Truef(t, code == 0 && messages == "", "on later use: %d\n%s%s", code, out, messages)
 	write(t, saved, s.URL+"/logs/poker example.com/other+7c13ef92+AVwlA0NG+Tm926VsAsfllmp7+9ZLJGkFF5yQuueU9UMz\n")
 	if code, out, _ = s.verify(t, id); code != exitFindings || !strings.HasPrefix(out, "This proof does NOT verify: it fails at the step proof.") {
 		t.Errorf("with another key than before: %d\n%s", code, out)
 	}
 	write(t, saved, s.URL+"/logs/poker nothing\n")
-	if code, _, messages = s.verify(t, id); code != exitUnchecked || !strings.Contains(messages, "known_logs, the line of") {
-		t.Errorf("with a damaged key: %d\n%s", code, messages)
-	}
+	code, _, messages = s.verify(t, id)
+	assert.Truef(t, code == exitUnchecked && strings.Contains(messages, "known_logs, the line of"), "with a damaged key: %d\n%s", code, messages)
 }
 
 // The void record of a commitment is fetched as well.
@@ -196,9 +193,8 @@ func TestVerifyFromAServiceThatFails(t *testing.T) {
 	}
 	t.Setenv("RIFFLE_TOKEN", readToken)
 	s.key = "nothing"
-	if code, out, messages := s.verify(t, id); code != exitUnchecked || !strings.Contains(messages, "not a log key") {
-		t.Errorf("no key: %d\n%s%s", code, out, messages)
-	}
+	code, out, messages := s.verify(t, id)
+	assert.Truef(t, code == exitUnchecked && strings.Contains(messages, "not a log key"), "no key: %d\n%s%s", code, out, messages)
 	for from, want := range map[string]string{
 		"http://riffle.example": "the token in RIFFLE_TOKEN is not sent to riffle.example, because http is not encrypted",
 		"riffle.example":        `--from "riffle.example" is not the address of a service`,

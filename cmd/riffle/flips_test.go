@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/deck"
@@ -69,9 +70,8 @@ func TestFlips(t *testing.T) {
 	var err error
 	f.want, err = f.use(filepath.Join(parent, "data"))
 	require.NoError(t, err)
-	if killed, err := f.use(filepath.Join(parent, "killed")); err != nil || !reflect.DeepEqual(killed, f.want) {
-		t.Fatalf("the two stores differ: %v", err)
-	}
+	killed, err := f.use(filepath.Join(parent, "killed"))
+	require.Truef(t, err == nil && reflect.DeepEqual(killed, f.want), "the two stores differ: %v", err)
 	require.Len(t, f.want.Entries, madeRecords, "there")
 	began, list := time.Now(), f.choose()
 	work := make(chan flip)
@@ -128,17 +128,13 @@ func (f *flipper) choose() (list []flip) {
 			list = append(list, flip{folder: folderOf(store), file: store, offset: at, mask: 1})
 		}
 	}
-	if len(list) == 0 {
-		f.t.Error("no record was found in the store")
-	}
+	assert.NotEmpty(f.t, list, "no record was found in the store")
 	for _, file := range storeFiles {
 		size := f.size(file)
 		offsets := r.Perm(size)
 		if *flips != "all" {
 			n, err := strconv.Atoi(*flips)
-			if err != nil {
-				f.t.Fatal("-flips must be a number or all")
-			}
+			require.NoError(f.t, err, "-flips must be a number or all")
 			share := n * 9 / 20
 			if size < 4096 {
 				share = n / 20

@@ -138,9 +138,8 @@ func TestVerifyOnATerminal(t *testing.T) {
 	command := verify{Key: write(t, filepath.Join(folder, "log.pub"), v.Key), Files: []string{write(t, filepath.Join(folder, "p"), v.Proof)}}
 	var out, progress strings.Builder
 	require.NoError(t, command.Run(t.Context(), &console{out: &out, progress: &progress, colour: true}))
-	if !strings.Contains(out.String(), "\norder        \x1b[32mok\x1b[0m: ") || progress.String() != "" {
-		t.Errorf("%q, and the progress is %q", &out, &progress)
-	}
+	assert.Truef(t, strings.Contains(out.String(), "\norder        \x1b[32mok\x1b[0m: ") && progress.String() == "",
+		"%q, and the progress is %q", &out, &progress)
 }
 
 // A long replay shows its time on a terminal and ends with the program.
@@ -151,9 +150,7 @@ func TestVerifyIsInterrupted(t *testing.T) {
 	var out, progress strings.Builder
 	command := verify{Files: []string{file}}
 	err := command.Run(ctx, &console{out: &out, progress: io.MultiWriter(&progress, writerFunc(func() { cancel(stop) }))})
-	if !errors.Is(err, stop) || exitCode(err) != exitUnchecked || out.String() != "" {
-		t.Errorf("%v\n%s", err, &out)
-	}
+	assert.Truef(t, errors.Is(err, stop) && exitCode(err) == exitUnchecked && out.String() == "", "%v\n%s", err, &out)
 	assert.Equal(t, clearLine+"replaying for 1s", progress.String(), "the progress")
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit/prooffile"
@@ -117,8 +118,7 @@ func TestVerdicts(t *testing.T) {
 			continue // some are of no commitment of this shuffle, and the command does not take them for one
 		}
 		code, found := v.verify(t)
-		if found.Verdict != v.Verdict || code != codes[v.Verdict] {
-			t.Errorf("%s: %s, exit code %d, want %s:\n%s\n%+v", name, found.Verdict, code, v.Verdict, found.Headline, found.Steps)
-		}
+		assert.Truef(t, found.Verdict == v.Verdict && code == codes[v.Verdict],
+			"%s: %s, exit code %d, want %s:\n%s\n%+v", name, found.Verdict, code, v.Verdict, found.Headline, found.Steps)
 	}
 }

@@ -159,9 +159,8 @@ func TestReload(t *testing.T) {
 		return ok && len(changed) == 2 && changed["log-level"] == "DEBUG" && changed["hosts"] == ""
 	})
 	answersOnlyUnder("without hosts in the file", "")
-	if l := <-loaded; len(l.answered) != 800 {
-		t.Errorf("%d of 800 shuffles were answered, %v rejected, and failed: %v", len(l.answered), l.rejected, l.failed)
-	}
+	got := <-loaded
+	assert.Lenf(t, got.answered, 800, "of 800 shuffles %v were rejected, and failed: %v", got.rejected, got.failed)
 	s.stop()
 }
 

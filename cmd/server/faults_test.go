@@ -255,9 +255,8 @@ func TestRecoversFromFullDisk(t *testing.T) {
 		require.ErrorIs(t, err, syscall.ENOSPC)
 	}
 	l := s.load(4, 10, smallShuffle)
-	if len(l.failed) > 0 || l.rejected[http.StatusServiceUnavailable] == 0 || len(l.rejected) > 1 {
-		t.Fatalf("a full disk: answered %d, rejected %v, failed %v\n%s", len(l.answered), l.rejected, l.failed, s.log)
-	}
+	require.Truef(t, len(l.failed) == 0 && l.rejected[http.StatusServiceUnavailable] != 0 && len(l.rejected) <= 1,
+		"a full disk: answered %d, rejected %v, failed %v\n%s", len(l.answered), l.rejected, l.failed, s.log)
 	answered = append(answered, l.answered...) // which still fitted into allocated pages
 	assert.Contains(t, s.post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable), "space",
 		"the problem of a full disk")
@@ -304,9 +303,8 @@ func TestDiskFillsUpUnderLoad(t *testing.T) {
 	data := t.TempDir()
 	s := launch{data: data, wrapper: newDisk(t, data, "2m").wrapper}.start(t)
 	l := s.load(16, 100, largeShuffle)
-	if len(l.failed) > 0 || l.rejected[http.StatusServiceUnavailable] == 0 || len(l.rejected) > 1 {
-		t.Fatalf("a full disk: answered %d, rejected %v, failed %v\n%s", len(l.answered), l.rejected, l.failed, s.log)
-	}
+	require.Truef(t, len(l.failed) == 0 && l.rejected[http.StatusServiceUnavailable] != 0 && len(l.rejected) <= 1,
+		"a full disk: answered %d, rejected %v, failed %v\n%s", len(l.answered), l.rejected, l.failed, s.log)
 	assert.Equal(t, len(l.answered), s.checkLog("fault", l.answered))
 	t.Logf("%d answers until the disk was full, then %d rejections", len(l.answered), l.rejected[http.StatusServiceUnavailable])
 	s.stop() // without room for a checkpoint; the write-ahead log stays

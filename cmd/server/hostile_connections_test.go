@@ -162,9 +162,8 @@ func TestHealthChecksBesideManyConnections(t *testing.T) {
 				return
 			}
 			answers := s.sendRaw(t, wire(smallShuffle)+idleRequest)
-			if len(answers) != 1 || answers[0].status != http.StatusServiceUnavailable || answers[0].header.Get("Retry-After") == "" {
-				t.Errorf("a shuffle without a place is answered %v, want 503 and nothing else", answers)
-			}
+			assert.Truef(t, len(answers) == 1 && answers[0].status == http.StatusServiceUnavailable && answers[0].header.Get("Retry-After") != "",
+				"a shuffle without a place is answered %v, want 503 and nothing else", answers)
 			s.kill() // its connections are held
 			s = launch{data: s.data}.start(t)
 			assert.Equal(t, before+1, s.shuffle(smallShuffle).LogIndex, "the next record")
@@ -215,9 +214,8 @@ func TestRequestsAtOnceAreAnswered(t *testing.T) {
 			for _, conn := range open {
 				_ = conn.Close()
 			}
-			if statuses[200] < c.requests/10 || statuses[200]+statuses[503]+late != c.requests {
-				t.Errorf("%d requests at once are answered %v (0 is none), %d late ones are not", c.requests, statuses, late)
-			}
+			assert.Truef(t, statuses[200] >= c.requests/10 && statuses[200]+statuses[503]+late == c.requests,
+				"%d requests at once are answered %v (0 is none), %d late ones are not", c.requests, statuses, late)
 			rejected := s.metric("riffle_rejected_requests_total", `reason="connections"`)
 			if more := int(rejected) - statuses[503]; more < 0 || more > late {
 				t.Errorf("%v requests are counted as rejected, and %d were, and %d late ones at most", rejected, statuses[503], late)

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -261,7 +260,6 @@ func (s *server) leaveBody(text string, want int, keeps bool) {
 	if keeps {
 		return
 	}
-	if _, err := in.ReadByte(); errors.Is(err, os.ErrDeadlineExceeded) {
-		s.t.Errorf("%q: the connection stays", text)
-	}
+	_, err = in.ReadByte()
+	assert.NotErrorIsf(s.t, err, os.ErrDeadlineExceeded, "%q: the connection stays", text)
 }

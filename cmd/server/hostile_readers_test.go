@@ -59,9 +59,8 @@ func TestManyReadersShareFewConnections(t *testing.T) {
 		s.shuffle(smallShuffle)
 	}
 	group.Wait()
-	if statuses[http.StatusOK] == 0 || statuses[http.StatusOK]+statuses[http.StatusServiceUnavailable] != callers*requests {
-		t.Errorf("reveals were answered %v; want 200, or 503 when there are too many:\n%.2000s", statuses, s.log)
-	}
+	assert.Truef(t, statuses[http.StatusOK] != 0 && statuses[http.StatusOK]+statuses[http.StatusServiceUnavailable] == callers*requests,
+		"reveals were answered %v; want 200, or 503 when there are too many:\n%.2000s", statuses, s.log)
 	rejected := s.metric("riffle_rejected_requests_total", `reason="readers"`)
 	assert.Equalf(t, statuses[http.StatusServiceUnavailable], int(rejected),
 		"%v rejected requests were counted, and", rejected)

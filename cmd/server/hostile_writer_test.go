@@ -188,13 +188,9 @@ func TestExpensiveWritesDelayNobody(t *testing.T) {
 			t.Logf("%d callers; a polite one beside plain ones %v, beside these %v; answers %v", hostileCallers, before, after, answers)
 			assert.Truef(t, after <= 3*before, "a polite caller takes %v in the median, and %v beside plain callers", after, before)
 			for status := range answers {
-				if !slices.Contains([]int{http.StatusOK, http.StatusConflict, http.StatusServiceUnavailable}, status) {
-					t.Errorf("answers were %v", answers)
-				}
+				assert.Containsf(t, []int{http.StatusOK, http.StatusConflict, http.StatusServiceUnavailable}, status, "answers were %v", answers)
 			}
-			if n := a.metric("riffle_commit_conflicts_total", ""); n > 0 {
-				t.Errorf("%v commits were in conflict, want none", n)
-			}
+			assert.Zero(t, a.metric("riffle_commit_conflicts_total", ""), "commits were in conflict")
 			ready := a.get("/readyz")
 			assert.Equalf(t, http.StatusOK, ready.status, "/readyz is answered %v", ready)
 		})

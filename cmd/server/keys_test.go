@@ -62,9 +62,8 @@ func TestKeys(t *testing.T) {
 		assert.NotContains(t, log, string(secret), "a token is in the log")
 		assert.NotContains(t, log, string(secret[4:]), "a token is in the log")
 	}
-	if !strings.Contains(log, `"key":"table","audit_id":"`) || strings.Count(log, `"msg":"request"`) < 13 {
-		t.Errorf("the access log does not have every request:\n%s", log)
-	}
+	assert.Truef(t, strings.Contains(log, `"key":"table","audit_id":"`) && strings.Count(log, `"msg":"request"`) >= 13,
+		"the access log does not have every request:\n%s", log)
 }
 
 // TestSeedKeysAtTheSameTime has eight commands add a key to one file. Those that do not say so lose
@@ -121,9 +120,8 @@ func TestCallersOfTheFacade(t *testing.T) {
 	}
 	const draw = "/api/deck/new/draw/?count=2"
 	first := ask(a, draw, "Idempotency-Key", "1")
-	if again := ask(a, draw, "Idempotency-Key", "1"); first.status != http.StatusOK || string(again.body) != string(first.body) {
-		t.Errorf("a retry is answered %v, and first %v", again, first)
-	}
+	again := ask(a, draw, "Idempotency-Key", "1")
+	assert.Truef(t, first.status == http.StatusOK && string(again.body) == string(first.body), "a retry is answered %v, and first %v", again, first)
 	foreign := ask(b, draw, "Idempotency-Key", "1")
 	if foreign.status != http.StatusConflict || !strings.Contains(string(foreign.body), "another caller") || strings.Contains(string(foreign.body), "_id") {
 		t.Errorf("a retry of another caller is answered %v", foreign)

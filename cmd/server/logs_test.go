@@ -37,9 +37,8 @@ keys: [{name: k, sha256: %x, may: [shuffle, deal, read], logs: [poker]}]
 	s := l.start(t)
 	for _, name := range []string{"poker", "bridge"} {
 		for _, file := range []string{"riffle.db", "log.key", "seed.key", "checkpoint"} {
-			if info, err := os.Stat(filepath.Join(l.data, "logs", name, file)); err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("%s of %s: %v, %v", file, name, info, err)
-			}
+			info, err := os.Stat(filepath.Join(l.data, "logs", name, file))
+			assert.Truef(t, err == nil && info.Mode().Perm() == 0o600, "%s of %s: %v, %v", file, name, info, err)
 		}
 	}
 	_, err := os.Stat(filepath.Join(l.data, "seed.key"))
@@ -51,9 +50,8 @@ keys: [{name: k, sha256: %x, may: [shuffle, deal, read], logs: [poker]}]
 		s.in(name).checkLog("fault", made.answered)
 		keys[string(s.in(name).get("/log/key").body)] = true
 	}
-	if len(keys) != 3 || !strings.HasPrefix(string(s.in("poker").get("/log/key").body), "riffle.example/poker+") {
-		t.Errorf("the keys of the logs: %v", keys)
-	}
+	assert.Truef(t, len(keys) == 3 && strings.HasPrefix(string(s.in("poker").get("/log/key").body), "riffle.example/poker+"),
+		"the keys of the logs: %v", keys)
 	for name, want := range map[string]int{"main": http.StatusForbidden, "poker": http.StatusOK, "bridge": http.StatusForbidden} {
 		a := s.in(name).post("/shuffle", `{"size": 5}`, "Authorization", "Bearer "+string(token))
 		assert.Equalf(t, want, a.status, "a key for poker in %s: %v", name, a)
@@ -69,21 +67,17 @@ keys: [{name: k, sha256: %x, may: [shuffle, deal, read], logs: [poker]}]
 		}
 	}
 	at := "http://" + s.addr + "/logs/poker/static/img/"
-	if strings.Count(string(deck.body), at) != 3 || strings.Contains(string(s.get("/api/deck/new/draw/?count=1").body), "/logs/") {
-		t.Errorf("the pictures of a card of poker: %s", deck.body)
-	}
+	assert.Truef(t, strings.Count(string(deck.body), at) == 3 && !strings.Contains(string(s.get("/api/deck/new/draw/?count=1").body), "/logs/"),
+		"the pictures of a card of poker: %s", deck.body)
 	a := s.in("poker").get("/static/img/back.png")
 	assert.Equalf(t, http.StatusOK, a.status, "a picture: %v", a)
 	s.stop() // which writes the lines that wait
 	for _, name := range []string{"main", "poker", "bridge"} {
-		if !strings.Contains(s.log.String(), fmt.Sprintf(`"msg":"request","log":%q,"method":"POST","route":"/shuffle","status":200`, name)) {
-			t.Errorf("the access log has no shuffle of the log %s", name)
-		}
+		assert.Containsf(t, s.log.String(), fmt.Sprintf(`"msg":"request","log":%q,"method":"POST","route":"/shuffle","status":200`, name),
+			"the access log has no shuffle of the log %s", name)
 	}
 	again := l.start(t)
-	if n := again.metric("riffle_log_size", `log="poker"`); n < 13 {
-		t.Errorf("after a restart poker has %v records", n)
-	}
+	assert.GreaterOrEqual(t, again.metric("riffle_log_size", `log="poker"`), 13.0, "records of poker after a restart")
 }
 
 // TestNoLogOpens starts with failing logs only, and then with one that opens.
@@ -137,9 +131,8 @@ func TestRemovedLog(t *testing.T) {
 	deck := strings.ReplaceAll(shoe, "-", "")
 	a := poker.get("/api/deck/" + deck + "/shuffle/")
 	assert.NotEqualf(t, http.StatusOK, a.status, "the other API: %v", a)
-	if a := poker.get("/api/deck/new/"); a.status != http.StatusForbidden || !strings.Contains(string(a.body), "retired") {
-		t.Errorf("the other API: %v", a)
-	}
+	a = poker.get("/api/deck/new/")
+	assert.Truef(t, a.status == http.StatusForbidden && strings.Contains(string(a.body), "retired"), "the other API: %v", a)
 	s.in("bridge").shuffle(smallShuffle)
 
 	// bridge has no shoe: it goes when the service is restarted.
@@ -210,9 +203,8 @@ func TestDatabaseServerDownAmongOthers(t *testing.T) {
 		size := s.checkLog("fault", load.answered[s.prefix])
 		t.Logf("%s: %d answers, %d rejections, the log has %d", s.prefix, len(load.answered[s.prefix]), load.rejected[s.prefix], size)
 	}
-	if r := load.rejected; r[""]+r["/logs/poker"] > 0 || r["/logs/bridge"] == 0 || r["/logs/mahjong"] == 0 {
-		t.Errorf("rejected requests by log: %v", r)
-	}
+	r := load.rejected
+	assert.Truef(t, r[""]+r["/logs/poker"] == 0 && r["/logs/bridge"] != 0 && r["/logs/mahjong"] != 0, "rejected requests by log: %v", r)
 	for _, s := range replicas {
 		s.stop()
 	}

@@ -57,9 +57,8 @@ func TestReplicasShareOneLog(t *testing.T) {
 		size := s.checkLog("fault", append(answered, last))
 		t.Logf("%d answers; the log has %d", len(answered)+1, size)
 	}
-	if servers[2].metric("riffle_commit_conflicts_total", "")+servers[3].metric("riffle_commit_conflicts_total", "") == 0 {
-		t.Error("no commit conflicted with another replica's, so this test shows little")
-	}
+	assert.NotZero(t, servers[2].metric("riffle_commit_conflicts_total", "")+servers[3].metric("riffle_commit_conflicts_total", ""),
+		"no commit conflicted with another replica's, so this test shows little")
 }
 
 // TestKilledReplicaHarmsNoOther kills a replica at its Nth write to a connection, while another

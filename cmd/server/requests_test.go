@@ -420,13 +420,11 @@ func (s *server) checkLog(reference string, answered []shuffled) int {
 		}
 		// The seed in the answer and the record in the log now must yield the order in the answer.
 		seed := make([]byte, len(d.Seed)/2)
-		if _, err := fmt.Sscanf(d.Seed, "%x", &seed); err != nil {
-			s.t.Errorf("the seed %q: %v", d.Seed, err)
-		}
+		_, err := fmt.Sscanf(d.Seed, "%x", &seed)
+		assert.NoErrorf(s.t, err, "the seed %q", d.Seed)
 		v, _ := audit.Verify(record, seed, 1<<20, nil)
-		if !v.OK || !slices.Equal(v.Orders[0], d.Items) || v.Record.Commitment.String() != d.Commitment {
-			s.t.Errorf("record %s with the seed and order of its answer: %+v", record, v.Steps)
-		}
+		assert.Truef(s.t, v.OK && slices.Equal(v.Orders[0], d.Items) && v.Record.Commitment.String() == d.Commitment,
+			"record %s with the seed and order of its answer: %+v", record, v.Steps)
 		// And the stored seed must open the commitment.
 		var verified struct{ Verified bool }
 		if s.read(s.get("/audits/"+d.AuditID+"/verify"), &verified); !verified.Verified {
@@ -446,9 +444,8 @@ func (s *server) checkProof(d shuffled, record []byte) {
 	verifier, err := prooffile.Verifier(file.LogKey)
 	require.NoError(s.t, err)
 	checkpoint, err := file.Inclusion.Check(file.Record, verifier)
-	if err != nil || !bytes.Equal(file.Record, record) || file.Inclusion.Index != d.LogIndex || checkpoint.Size <= d.LogIndex {
-		s.t.Errorf("the proof of record %d, %s: %v, %+v, %+v", d.LogIndex, record, err, file, checkpoint)
-	}
+	assert.Truef(s.t, err == nil && bytes.Equal(file.Record, record) && file.Inclusion.Index == d.LogIndex && checkpoint.Size > d.LogIndex,
+		"the proof of record %d, %s: %v, %+v, %+v", d.LogIndex, record, err, file, checkpoint)
 }
 
 // checkShedding sends more requests to a server whose commits hang than its queue can hold. It checks

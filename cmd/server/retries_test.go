@@ -138,18 +138,16 @@ func TestCommitmentSurvivesRestart(t *testing.T) {
 	c := s.commit(smallShuffle)
 	s.kill()
 	s = launch{data: s.data}.start(t)
-	if got := s.commitment(c.ID); got.Status != "open" || got.Hash != c.Hash {
-		t.Errorf("after a restart the commitment is %+v, and was %+v", got, c)
-	}
+	got := s.commitment(c.ID)
+	assert.Truef(t, got.Status == "open" && got.Hash == c.Hash, "after a restart the commitment is %+v, and was %+v", got, c)
 	assert.EqualValues(t, 1, s.metric("riffle_commitments", `status="open"`))
 	var d shuffled
 	s.read(s.useCommitment(c.ID), &d)
 	assert.Equalf(t, c.Hash, d.Commitment, "the shuffle %+v is not the one of the commitment %+v", d, c)
 	s.kill()
 	s = launch{data: s.data}.start(t)
-	if got := s.commitment(c.ID); got.Status != "used" || got.AuditID != d.AuditID {
-		t.Errorf("after another restart the commitment is %+v", got)
-	}
+	got = s.commitment(c.ID)
+	assert.Truef(t, got.Status == "used" && got.AuditID == d.AuditID, "after another restart the commitment is %+v", got)
 	s.useCommitment(c.ID).problem(t, http.StatusConflict)
 	s.stop()
 

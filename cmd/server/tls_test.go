@@ -116,9 +116,8 @@ func TestServesTLS(t *testing.T) {
 	response, err := s.client.Post(s.url("/shuffle"), "application/json", strings.NewReader(smallShuffle))
 	require.NoError(t, err)
 	_ = response.Body.Close()
-	if response.ProtoMajor != 2 || response.StatusCode != http.StatusOK || response.TLS.Version < tls.VersionTLS13 {
-		t.Errorf("a client of Go is answered %s %s with TLS %x", response.Proto, response.Status, response.TLS.Version)
-	}
+	assert.Truef(t, response.ProtoMajor == 2 && response.StatusCode == http.StatusOK && response.TLS.Version >= tls.VersionTLS13,
+		"a client of Go is answered %s %s with TLS %x", response.Proto, response.Status, response.TLS.Version)
 	a := s.get("/decks")
 	assert.Equalf(t, "", a.header.Get("Strict-Transport-Security"),
 		"with a port in its name, the service asks to be reached over TLS alone: %v", a.header)
@@ -129,9 +128,8 @@ func TestServesTLS(t *testing.T) {
 	answers := s.sendRaw(t, idleRequest)
 	assert.Truef(t, len(answers) == 1 && answers[0].status == http.StatusBadRequest, "plain HTTP is answered %v", answers)
 	old := &tls.Config{RootCAs: s.secure.RootCAs, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
-	if _, err := tls.Dial("tcp", s.addr, old); err == nil || !strings.Contains(err.Error(), "protocol version not supported") {
-		t.Errorf("TLS 1.1 is not refused by the server: %v", err)
-	}
+	_, err = tls.Dial("tcp", s.addr, old)
+	assert.ErrorContains(t, err, "protocol version not supported", "TLS 1.1 is not refused by the server")
 	s.stop()
 }
 
@@ -145,9 +143,8 @@ func TestNoHTTP2WithoutTLS(t *testing.T) {
 		"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
 	} {
 		c := s.dial(t)
-		if _, err := io.WriteString(c, text); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.WriteString(c, text)
+		require.NoError(t, err)
 		answer, err := io.ReadAll(c)
 		if status, _, _ := strings.Cut(string(answer), "\r\n"); status != "HTTP/1.1 404 Not Found" && status != "HTTP/1.1 200 OK" || err != nil {
 			t.Errorf("%q is answered %q, %v", text, answer, err)
@@ -211,9 +208,8 @@ func TestReloadCertificates(t *testing.T) {
 		}
 		answered <- err
 	}()
-	if _, err := io.WriteString(send, `{"size":`); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.WriteString(send, `{"size":`)
+	require.NoError(t, err)
 	expires := func() int64 { return int64(s.metric("riffle_tls_certificate_expiry_timestamp_seconds", "")) }
 	failures := func() int { return len(s.messages("ERROR")) }
 
@@ -296,9 +292,8 @@ func TestCheckConfigReadsCertificates(t *testing.T) {
 		assert.Equalf(t, c.code, code, "%s with %s", c.cert, c.key)
 		assert.Equalf(t, want, stderr, "%s with %s", c.cert, c.key)
 		if c.code != 0 { // and the service does not start
-			if code, _, stderr := runToExit(t, nil, append(l.args, "--addr", "127.0.0.1:0")...); code != c.code || fatal(stderr) != want {
-				t.Errorf("a start ends with %d and\n%s", code, stderr)
-			}
+			code, _, stderr := runToExit(t, nil, append(l.args, "--addr", "127.0.0.1:0")...)
+			assert.Truef(t, code == c.code && fatal(stderr) == want, "a start ends with %d and\n%s", code, stderr)
 		}
 	}
 }

@@ -72,9 +72,7 @@ func TestSpans(t *testing.T) {
 
 	byName := ofTrace(t, collector, shuffle)
 	request, wait, write, look := byName["POST /shuffle"], byName["wait for commit"], byName["store.Append"], byName["store.ByClaim"]
-	if len(byName) != 4 || request == nil || wait == nil || write == nil || look == nil {
-		t.Fatalf("a shuffle has the spans %v", byName)
-	}
+	require.Truef(t, len(byName) == 4 && request != nil && wait != nil && write != nil && look != nil, "a shuffle has the spans %v", byName)
 	if hex.EncodeToString(request.GetParentSpanId()) != "00f067aa0ba902b7" || !within(wait, request) || !within(write, wait) || !within(look, request) {
 		t.Errorf("the spans are not within each other: %v", byName)
 	}
@@ -182,9 +180,8 @@ func TestSampling(t *testing.T) {
 	_, context := traceContext(1, "01")
 	for _, sampler := range []string{"", "OTEL_TRACES_SAMPLER=always_on"} {
 		// The limit is a rate, so a slow machine only permits more.
-		if n, took := ask([]string{sampler}, 500, "Traceparent", context); n < 100 || float64(n) > 101+100*took {
-			t.Errorf("with %q, callers have %d of 500 requests sampled in %.2f s", sampler, n, took)
-		}
+		n, took := ask([]string{sampler}, 500, "Traceparent", context)
+		assert.Truef(t, n >= 100 && float64(n) <= 101+100*took, "with %q, callers have %d of 500 requests sampled in %.2f s", sampler, n, took)
 	}
 	if n, _ := ask(nil, 3000); n < 1 || n > 100 { // 30 are expected; either bound is beyond six deviations, or a chance of 1e-13
 		t.Errorf("of 3000 requests %d are sampled", n)

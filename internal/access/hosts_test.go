@@ -42,9 +42,8 @@ func TestHostsAllow(t *testing.T) {
 		}
 	}
 	assert.True(t, (&Hosts{}).Allow(loopback6, ""), "a request without Host is refused")
-	if !(Hosts{}).Allow(loopback, "localhost") || (Hosts{}).Allow(loopback, "evil.example") {
-		t.Error("the zero value does not allow local names alone on loopback")
-	}
+	assert.True(t, (Hosts{}).Allow(loopback, "localhost") && !(Hosts{}).Allow(loopback, "evil.example"),
+		"the zero value does not allow local names alone on loopback")
 }
 
 // TestHostsMarshalText formats and parses hosts.
@@ -56,9 +55,8 @@ func TestHostsMarshalText(t *testing.T) {
 		require.NoErrorf(t, err, "%q is formatted as %q", list, text)
 		assert.Equalf(t, want, string(text), "%q is formatted as %q", list, text)
 		var again Hosts
-		if err := again.UnmarshalText(text); err != nil || !maps.Equal(again.set, h.set) {
-			t.Errorf("%q is parsed as %v, %v, want %v", text, again, err, h)
-		}
+		err = again.UnmarshalText(text)
+		assert.Truef(t, err == nil && maps.Equal(again.set, h.set), "%q is parsed as %v, %v, want %v", text, again, err, h)
 	}
 }
 

@@ -82,9 +82,8 @@ func TestIdentify(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want the key %q and %v", v.name, c, err, v.key, v.err)
 		}
 	}
-	if c, err := NewPolicy(nil, nil).Identify(request("/", "Basic a", "Basic b"), home); err != nil || c.Key != "" {
-		t.Errorf("without keys, headers for others end in %v", err)
-	}
+	c, err := NewPolicy(nil, nil).Identify(request("/", "Basic a", "Basic b"), home)
+	assert.Truef(t, err == nil && c.Key == "", "without keys, headers for others end in %v", err)
 }
 
 func hexOf(t Token) string {
@@ -221,8 +220,7 @@ func TestSucceed(t *testing.T) {
 		same, changed := policy(one), policy(Rates{Requests: 2})
 		same.Succeed(old)
 		changed.Succeed(old)
-		if ask(same, headers...) == nil || ask(changed, headers...) != nil {
-			t.Errorf("%q: a reload forgets what was used, or keeps it though the rate has changed", headers)
-		}
+		assert.Truef(t, ask(same, headers...) != nil && ask(changed, headers...) == nil,
+			"%q: a reload forgets what was used, or keeps it though the rate has changed", headers)
 	}
 }

@@ -45,14 +45,12 @@ func TestCommittedShuffleHasTheCommittedForm(t *testing.T) {
 		require.Truef(t, err == nil && got.status == http.StatusOK, "%s: %d %s (%v)", name, got.status, got.body, err)
 		assert.NotNilf(t, members[v.want], "%s: the answer has no %s: %s", name, v.want, got.body)
 		hash := sha256.Sum256([]byte(before.Statement + "seed " + made.Seed + "\n"))
-		if made.Commitment != c.Commitment || hex.EncodeToString(hash[:]) != c.Commitment || made.LogIndex <= c.LogIndex {
-			t.Errorf("%s: the seed does not open the commitment %+v: %s", name, before, got.body)
-		}
+		assert.Truef(t, made.Commitment == c.Commitment && hex.EncodeToString(hash[:]) == c.Commitment && made.LogIndex > c.LogIndex,
+			"%s: the seed does not open the commitment %+v: %s", name, before, got.body)
 		assert.Truef(t, name != "items" || strings.Contains(got.body, `{ "a" : 2.50 }`), "the items are not those of the use: %s", got.body)
 		after := getCommitment(t, s, c.CommitmentID)
-		if after.Status != "used" || after.AuditID != made.AuditID || after.commitmentResult != c {
-			t.Errorf("%s: the commitment is %+v, want it used by %s", name, after, made.AuditID)
-		}
+		assert.Truef(t, after.Status == "used" && after.AuditID == made.AuditID && after.commitmentResult == c,
+			"%s: the commitment is %+v, want it used by %s", name, after, made.AuditID)
 	}
 }
 

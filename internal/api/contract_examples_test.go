@@ -104,9 +104,8 @@ func replayExamples(t *testing.T, c *contract, cover func(operation string, stat
 				void := records["void "+member(want, "commitment_id")]
 				now = void.time
 				write("", void.id)
-				if n, err := s.Dealer.ExpireCommitments(t.Context()); n != 1 || err != nil {
-					t.Fatalf("voided %d commitments, want 1: %v", n, err)
-				}
+				n, err := s.Dealer.ExpireCommitments(t.Context())
+				require.Truef(t, n == 1 && err == nil, "voided %d commitments, want 1: %v", n, err)
 			case name == "damaged":
 				damaged = member(want, "audit_id")
 			}

@@ -28,9 +28,8 @@ func TestCutCard(t *testing.T) {
 	at := made.path()
 	cut := func(a shoeState) uint64 {
 		t.Helper()
-		if a.Cut == nil || a.AtCut == nil || *a.Cut < 60 || *a.Cut > 75 {
-			t.Fatalf("version %d has no cut card from 60 to 75: %+v", a.Version, a)
-		}
+		require.Truef(t, a.Cut != nil && a.AtCut != nil && *a.Cut >= 60 && *a.Cut <= 75,
+			"version %d has no cut card from 60 to 75: %+v", a.Version, a)
 		return *a.Cut
 	}
 	for range 3 {

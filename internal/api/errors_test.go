@@ -50,9 +50,8 @@ func TestTrailingSlashesAreRedirected(t *testing.T) {
 	followed, err := server.Client().Post(server.URL+"/shuffle/", "application/json", strings.NewReader(`{"size":3}`))
 	require.NoError(t, err)
 	readBody(t, followed)
-	if followed.StatusCode != http.StatusOK || followed.Request.URL.Path != "/shuffle" {
-		t.Errorf("POST /shuffle/ ends with %d at %s", followed.StatusCode, followed.Request.URL)
-	}
+	assert.Truef(t, followed.StatusCode == http.StatusOK && followed.Request.URL.Path == "/shuffle",
+		"POST /shuffle/ ends with %d at %s", followed.StatusCode, followed.Request.URL)
 }
 
 // A body without a type is taken for JSON, unless a page sent it: browsers let pages of other sites

@@ -107,9 +107,8 @@ func TestQuotedAndBareKeysAreEqual(t *testing.T) {
 		keys[first.body] = bare
 		for _, other := range others {
 			got := s.send(t, keyed(post(t, "/shuffle", `{"size":52}`), other))
-			if got.body != first.body || !pattern.MatchString(strings.Trim(other, " \t")) {
-				t.Errorf("%s is answered %s, and %s %s", bare, first.body, other, got.body)
-			}
+			assert.Truef(t, got.body == first.body && pattern.MatchString(strings.Trim(other, " \t")),
+				"%s is answered %s, and %s %s", bare, first.body, other, got.body)
 		}
 	}
 }

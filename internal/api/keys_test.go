@@ -122,9 +122,8 @@ func TestRefusedTokens(t *testing.T) {
 		v.change(r)
 		a := s.send(t, r)
 		a.problem(t)
-		if a.status != v.status || !strings.Contains(a.body, v.says) || strings.Contains(a.body, string(token)) {
-			t.Errorf("%s: %d %s; want %d that says %q, without the token", v.name, a.status, a.body, v.status, v.says)
-		}
+		assert.Truef(t, a.status == v.status && strings.Contains(a.body, v.says) && !strings.Contains(a.body, string(token)),
+			"%s: %d %s; want %d that says %q, without the token", v.name, a.status, a.body, v.status, v.says)
 	}
 	assert.NotContains(t, log.String(), string(token), "the token is in the log")
 }

@@ -196,9 +196,8 @@ func TestTiles(t *testing.T) {
 
 	s.mustShuffleMany(t, 300)
 	hashes, records := found("0/001.p/44"), found("entries/001.p/44")
-	if len(hashes) != 44*tlog.HashSize || len(found("0/000")) != 256*tlog.HashSize || len(found("1/000.p/1")) != tlog.HashSize {
-		t.Error("tiles do not have 32 bytes for each hash")
-	}
+	assert.True(t, len(hashes) == 44*tlog.HashSize && len(found("0/000")) == 256*tlog.HashSize && len(found("1/000.p/1")) == tlog.HashSize,
+		"tiles do not have 32 bytes for each hash")
 	for _, name := range []string{"0/000", "entries/000", "0/001.p/44", "entries/001.p/44"} {
 		whole := found(name)
 		kind, index := strings.SplitN(name, "/", 2)[0], strings.Split(name, ".p/")[0]
@@ -231,9 +230,8 @@ func TestTiles(t *testing.T) {
 	s.mustShuffleMany(t, 1)
 	assert.Equal(t, hashes, found("0/001.p/44"), "a partial tile of hashes changed when the log grew")
 	assert.True(t, bytes.HasPrefix(found("0/001"), hashes), "a partial tile of hashes changed when the log grew")
-	if !bytes.Equal(found("entries/001.p/44"), records) || !bytes.HasPrefix(found("entries/001"), records) {
-		t.Error("a partial bundle of records changed when the log grew")
-	}
+	assert.True(t, bytes.Equal(found("entries/001.p/44"), records) && bytes.HasPrefix(found("entries/001"), records),
+		"a partial bundle of records changed when the log grew")
 	missing("0/002.p/1")
 }
 

@@ -204,9 +204,8 @@ func TestBrokenLogAmongOthers(t *testing.T) {
 	for range 2 {
 		a := s.send(t, post(t, "/logs/poker/shuffle", `{"size":5}`))
 		a.problem(t)
-		if a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") != "5" || !strings.Contains(a.body, "opened again") {
-			t.Errorf("%d %s", a.status, a.body)
-		}
+		assert.Truef(t, a.status == http.StatusServiceUnavailable && a.header.Get("Retry-After") == "5" && strings.Contains(a.body, "opened again"),
+			"%d %s", a.status, a.body)
 	}
 	s.checkMetrics(t, `riffle_rejected_requests_total{log="poker",reason="log"} 2`, `riffle_ready{log="poker"} 0`, `riffle_ready{log="main"} 1`)
 }

@@ -63,9 +63,8 @@ func TestOriginsOfPages(t *testing.T) {
 	} {
 		a := s.send(t, v.r)
 		allowed, vary := a.header.Get("Access-Control-Allow-Origin"), strings.Contains(strings.Join(a.header.Values("Vary"), ","), "Origin")
-		if a.status != v.status || allowed != v.allowed || vary != v.vary {
-			t.Errorf("%s: %d for %q, varying by origin: %v; want %d for %q and %v", v.name, a.status, allowed, vary, v.status, v.allowed, v.vary)
-		}
+		assert.Truef(t, a.status == v.status && allowed == v.allowed && vary == v.vary,
+			"%s: %d for %q, varying by origin: %v; want %d for %q and %v", v.name, a.status, allowed, vary, v.status, v.allowed, v.vary)
 		assert.Equalf(t, "", a.header.Get("Access-Control-Allow-Credentials"), "%s: credentials are allowed", v.name)
 	}
 }

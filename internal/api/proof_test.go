@@ -71,9 +71,8 @@ func TestProofsVerifyOffline(t *testing.T) {
 		record, err := audit.ParseRecord([]byte(file.Record))
 		require.NoError(t, err)
 		index, err := file.check()
-		if err != nil || index != made.LogIndex || record.ID.String() != made.AuditID || file.LogKey+"\n" != string(key) {
-			t.Errorf("record %d is proven at %d with the key %s, the log's is %s: %v: %s", made.LogIndex, index, file.LogKey, key, err, file.Record)
-		}
+		assert.Truef(t, err == nil && index == made.LogIndex && record.ID.String() == made.AuditID && file.LogKey+"\n" == string(key),
+			"record %d is proven at %d with the key %s, the log's is %s: %v: %s", made.LogIndex, index, file.LogKey, key, err, file.Record)
 		assert.Equal(t, record.ClientSeed, *file.ClientSeed, "the client seed")
 		if shown := getAudit(t, s, made.AuditID); string(shown.Record) != file.Record || !reflect.DeepEqual(shown.Seed, file.Seed) {
 			t.Errorf("the proof has\n%s (%v)\nand the audit\n%s (%v)", file.Record, file.Seed, shown.Record, shown.Seed)
@@ -97,9 +96,8 @@ func TestProofsVerifyOffline(t *testing.T) {
 	s.waitPublished(t) // so that the checkpoint of the proof covers the reveal
 	revealed, _ := prove(made)
 	checkReplay(revealed, made)
-	if _, err := unrevealed.check(); err != nil || unrevealed.Record != revealed.Record {
-		t.Errorf("the proof from before the reveal: %v", err)
-	}
+	_, err := unrevealed.check()
+	assert.Truef(t, err == nil && unrevealed.Record == revealed.Record, "the proof from before the reveal: %v", err)
 
 	now := mustShuffle(t, s, `{"size":1000,"reveal":"now"}`)
 	file, _ := prove(now)
@@ -109,9 +107,8 @@ func TestProofsVerifyOffline(t *testing.T) {
 	require.NoError(t, json.Unmarshal(readBody(t, s.do(get(t, "/audits?reference=table%207"))), &list))
 	require.Len(t, list.Audits, 2)
 	file, record := prove(list.Audits[1])
-	if record.Kind != audit.KindReveal || record.AuditID.String() != made.AuditID || file.Seed != nil || *file.ClientSeed != "" {
-		t.Errorf("the proof of the reveal is %+v", file)
-	}
+	assert.Truef(t, record.Kind == audit.KindReveal && record.AuditID.String() == made.AuditID && file.Seed == nil && *file.ClientSeed == "",
+		"the proof of the reveal is %+v", file)
 }
 
 // Unknown ids, malformed ids and ids of another log get the same answer, so that nobody can tell

@@ -343,9 +343,8 @@ func (p *publication) dealFromShoe() {
 	askAsOwner := func(r *http.Request) (a shoeState) {
 		t.Helper()
 		got := p.s.send(t, r)
-		if err := json.Unmarshal([]byte(got.body), &a); err != nil || got.status != http.StatusOK {
-			t.Fatalf("%d %s (%v)", got.status, got.body, err)
-		}
+		err := json.Unmarshal([]byte(got.body), &a)
+		require.Truef(t, err == nil && got.status == http.StatusOK, "%d %s (%v)", got.status, got.body, err)
 		owners = append(owners, got.body...)
 		return a
 	}

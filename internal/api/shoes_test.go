@@ -37,9 +37,8 @@ func TestShoeLifecycle(t *testing.T) {
 	assert.Nil(t, got.Expires)
 	top := s.mustShoe(t, post(t, at+"/draw", `{"count":3,"to":"alice"}`))
 	bottom := s.mustShoe(t, post(t, at+"/draw", `{"count":2,"from":"bottom","to":"alice","put":"bottom"}`))
-	if bottom.Cards[0].Position != 311 || bottom.Cards[1].Position != 310 || bottom.Cards[0].SealedBy != made.AuditID {
-		t.Errorf("drawn from the bottom: %+v", bottom.Cards)
-	}
+	assert.Truef(t, bottom.Cards[0].Position == 311 && bottom.Cards[1].Position == 310 && bottom.Cards[0].SealedBy == made.AuditID,
+		"drawn from the bottom: %+v", bottom.Cards)
 	numbers := append(bottom.cardNumbers(), top.cardNumbers()...)
 	assert.Equal(t, numbers, s.mustShoe(t, get(t, at+"/piles/alice")).cardNumbers(), "the pile, from its bottom")
 	for _, step := range []struct {
@@ -105,9 +104,8 @@ func TestShoeItemsAreReturnedVerbatim(t *testing.T) {
 func checkOpenings(t *testing.T, s *service, of shoeResult, cards []shoeCard) {
 	t.Helper()
 	digest := func(text string) (hash [32]byte) {
-		if raw, err := hex.DecodeString(text); err != nil || copy(hash[:], raw) != len(hash) {
-			t.Fatalf("%q is not a digest: %v", text, err)
-		}
+		raw, err := hex.DecodeString(text)
+		require.Truef(t, err == nil && copy(hash[:], raw) == len(hash), "%q is not a digest: %v", text, err)
 		return hash
 	}
 	root := tlog.Hash(digest(of.Root))
@@ -128,9 +126,8 @@ func checkOpenings(t *testing.T, s *service, of shoeResult, cards []shoeCard) {
 		}
 		var alone shoeCard
 		got := s.send(t, get(t, fmt.Sprintf("%s/cards/%d/proof?sealed_by=%s", of.path(), c.Position, c.SealedBy)))
-		if err := json.Unmarshal([]byte(got.body), &alone); err != nil || !reflect.DeepEqual(alone, c) {
-			t.Errorf("the proof of %+v is answered %d %s (%v)", c, got.status, got.body, err)
-		}
+		err := json.Unmarshal([]byte(got.body), &alone)
+		assert.Truef(t, err == nil && reflect.DeepEqual(alone, c), "the proof of %+v is answered %d %s (%v)", c, got.status, got.body, err)
 	}
 }
 

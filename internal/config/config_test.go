@@ -164,9 +164,8 @@ func TestReadFileErrors(t *testing.T) {
 		large:       large + ": the file has more than 1048576 bytes",
 	} {
 		got := map[string]string{}
-		if err := Read(path, recorder(got, ""), logRecorder(got)).Err(); err == nil || err.Error() != want || len(got) > 0 {
-			t.Errorf("%s: %v, and sets %v; want %s", path, err, got, want)
-		}
+		err := Read(path, recorder(got, ""), logRecorder(got)).Err()
+		assert.Truef(t, err != nil && err.Error() == want && len(got) == 0, "%s: %v, and sets %v; want %s", path, err, got, want)
 	}
 	_, err := os.Stat(missing)
 	assert.ErrorIs(t, err, fs.ErrNotExist, "the missing file")
@@ -197,9 +196,8 @@ func FuzzRead(f *testing.F) {
 		file.read([]byte(text), recorder(got, ""), logRecorder(got))
 		lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
 		for _, m := range file.mistakes {
-			if m.Line > lines+1 || m.Line < 1 || m.Column < 1 || strings.ContainsAny(m.Text, "\n\r\t") {
-				t.Errorf("%q has the mistake %+v", text, m)
-			}
+			assert.Truef(t, m.Line <= lines+1 && m.Line >= 1 && m.Column >= 1 && !strings.ContainsAny(m.Text, "\n\r\t"),
+				"%q has the mistake %+v", text, m)
 		}
 		for name, value := range got {
 			if strings.HasPrefix(name, "log ") {

@@ -21,9 +21,8 @@ keys: [{name: k, sha256: `+aHash+`, may: [read], logs: [bridge.eu-1, main]}]
 	want := map[string]string{"data": "a", "log 1 data": "p", "log 2 max-items": "5"}
 	require.NoErrorf(t, f.Err(), "sets %v, want %v; mistakes", got, want)
 	assert.Equalf(t, fmt.Sprint(want), fmt.Sprint(got), "sets %v, want %v; mistakes", got, want)
-	if len(f.Logs) != 2 || f.Logs[0].Name != "poker" || f.Logs[0].Retired || f.Logs[1].Name != "bridge.eu-1" || !f.Logs[1].Retired {
-		t.Errorf("%+v", f.Logs)
-	}
+	assert.Truef(t, len(f.Logs) == 2 && f.Logs[0].Name == "poker" && !f.Logs[0].Retired && f.Logs[1].Name == "bridge.eu-1" && f.Logs[1].Retired,
+		"%+v", f.Logs)
 	reason := errors.New("too few")
 	f.RefuseLog(f.Logs[1], reason, "max-items")
 	f.RefuseLog(f.Logs[1], reason, "data")

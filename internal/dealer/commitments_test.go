@@ -45,38 +45,28 @@ func TestCommittedShuffle(t *testing.T) {
 		"size":  {Size: ptr(1 << 40), Draw: ptr(3)},
 	} {
 		c, err := d.Commit(t.Context(), ask(r))
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		require.NoError(t, err, name)
 		assert.Truef(t, c.Status == StatusOpen && c.Statement.Seed == nil && c.LogIndex == s.Size(t)-1, "%s: the commitment is %+v", name, c)
-		if a, err := shown.Audit(t.Context(), c.ID); err != nil || a.Seed != nil {
-			t.Errorf("%s: the audit of the commitment is %+v, %v", name, a, err)
-		}
+		a, err := shown.Audit(t.Context(), c.ID)
+		assert.Truef(t, err == nil && a.Seed == nil, "%s: the audit of the commitment is %+v, %v", name, a, err)
 		request := ask(plan.Request{CommitmentID: c.ID, ClientSeed: "it came late", Items: r.Items})
 		made, err := d.Shuffle(t.Context(), request)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		if made.Commitment != c.Commitment || made.LogIndex <= c.LogIndex || made.Statement.Commitment() != c.Commitment {
-			t.Errorf("%s: the shuffle %+v is not of the commitment %+v", name, made, c)
-		}
+		require.NoError(t, err, name)
+		assert.Truef(t, made.Commitment == c.Commitment && made.LogIndex > c.LogIndex && made.Statement.Commitment() == c.Commitment,
+			"%s: the shuffle %+v is not of the commitment %+v", name, made, c)
 		stored, err := d.journal.ByID(t.Context(), c.ID)
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		require.NoError(t, err, name)
 		if sidecar, err := d.journal.Sidecar(stored); err != nil || !bytes.Equal(sidecar.Seed, made.Statement.Seed) {
 			t.Errorf("%s: another seed than was committed to: %+v, %v", name, sidecar, err)
 		}
 		_, v, err := shown.Verify(t.Context(), made.ID, 1000, journaltest.Unlimited{})
-		if err != nil || !v.OK || v.Steps[len(v.Steps)-1].Name != "committed" || v.Record.ClientSeed != "it came late" {
-			t.Errorf("%s: the replay is %+v, %v", name, v, err)
-		}
+		assert.Truef(t, err == nil && v.OK && v.Steps[len(v.Steps)-1].Name == "committed" && v.Record.ClientSeed == "it came late",
+			"%s: the replay is %+v, %v", name, v, err)
 		got, err := d.Commitment(t.Context(), c.ID)
 		assert.Truef(t, err == nil && got.Status == StatusUsed && got.ClosedBy == made.ID, "%s: afterwards the commitment is %+v, %v", name, got, err)
 		var settled *CommitmentClosedError
-		if _, err := d.Shuffle(t.Context(), request); !errors.As(err, &settled) || settled.Status != StatusUsed || settled.ClosedBy != made.ID {
-			t.Errorf("%s: used again: %v", name, err)
-		}
+		_, err = d.Shuffle(t.Context(), request)
+		assert.Truef(t, errors.As(err, &settled) && settled.Status == StatusUsed && settled.ClosedBy == made.ID, "%s: used again: %v", name, err)
 	}
 	s.Check(t, d.journal)
 }
@@ -90,17 +80,14 @@ func TestCommitmentInUse(t *testing.T) {
 	require.NoError(t, err)
 	assert.ErrorIs(t, use(t, d, c), journal.ErrInFlight, "used while another request uses it")
 	s.Now = func() time.Time { return c.Deadline }
-	if n, err := d.ExpireCommitments(t.Context()); n != 0 || err != nil {
-		t.Errorf("%d commitments expired while in use, %v", n, err)
-	}
+	n, err := d.ExpireCommitments(t.Context())
+	assert.Truef(t, n == 0 && err == nil, "%d commitments expired while in use, %v", n, err)
 	var settled *CommitmentClosedError
-	if err := use(t, d, c); !errors.As(err, &settled) || settled.Status != StatusLate {
-		t.Errorf("used after its deadline: %v, want that it is late", err)
-	}
+	err = use(t, d, c)
+	assert.Truef(t, errors.As(err, &settled) && settled.Status == StatusLate, "used after its deadline: %v, want that it is late", err)
 	done()
-	if n, err := d.ExpireCommitments(t.Context()); n != 1 || err != nil {
-		t.Errorf("%d commitments expired afterwards, %v, want 1", n, err)
-	}
+	n, err = d.ExpireCommitments(t.Context())
+	assert.Truef(t, n == 1 && err == nil, "%d commitments expired afterwards, %v, want 1", n, err)
 }
 
 // Two dealers on one store are two replicas, each with a stale cache.
@@ -129,9 +116,8 @@ func TestCommitmentIsUsedOnceThroughReplicas(t *testing.T) {
 		if failed == nil {
 			failed = outcomes[1]
 		}
-		if (outcomes[0] == nil) == (outcomes[1] == nil) || !errors.As(failed, &settled) || settled.Status != StatusUsed {
-			t.Fatalf("two replicas use one commitment: %v", outcomes)
-		}
+		require.Truef(t, (outcomes[0] == nil) != (outcomes[1] == nil) && errors.As(failed, &settled) && settled.Status == StatusUsed,
+			"two replicas use one commitment: %v", outcomes)
 		for _, by := range []*Dealer{d, other} {
 			_, ok := by.open.Get(c.ID)
 			assert.False(t, ok, "a used commitment is cached as open")
@@ -187,16 +173,12 @@ func TestCommitmentExpires(t *testing.T) {
 		require.NoError(t, err)
 		assert.Truef(t, void.Kind == audit.KindVoid && void.CommitmentID == c.ID && void.Commitment == c.Commitment, "the void is %s", void.Bytes)
 	}
-	if err := use(t, d, made[2]); !errors.As(err, &settled) || settled.Status != StatusVoid {
-		t.Errorf("used when it is void: %v", err)
-	}
+	err := use(t, d, made[2])
+	assert.Truef(t, errors.As(err, &settled) && settled.Status == StatusVoid, "used when it is void: %v", err)
 	now = made[0].Deadline.Add(-time.Second) // setting the clock back does not reopen any
-	if err := use(t, d, made[3]); !errors.As(err, &settled) || settled.Status != StatusVoid {
-		t.Errorf("used when it is void, and the clock was set back: %v", err)
-	}
-	if want := map[Event]int{Committed: 300, Used: 1, Voided: 299, Late: 3}; fmt.Sprint(events) != fmt.Sprint(want) {
-		t.Errorf("counted were %v, want %v", events, want)
-	}
+	err = use(t, d, made[3])
+	assert.Truef(t, errors.As(err, &settled) && settled.Status == StatusVoid, "used when it is void, and the clock was set back: %v", err)
+	assert.Equal(t, map[Event]int{Committed: 300, Used: 1, Voided: 299, Late: 3}, events)
 	s.Check(t, d.journal)
 }
 
@@ -240,9 +222,8 @@ func TestCommitmentsAreListedByStatus(t *testing.T) {
 		assert.Equalf(t, want, got,
 			"of status %q there are %d, want %d in the order in which they were made", status, len(got), len(want))
 	}
-	if open, late, err := d.CountCommitments(t.Context()); err != nil || open != 10 || late != 10 {
-		t.Errorf("%d open and %d late, %v", open, late, err)
-	}
+	open, late, err := d.CountCommitments(t.Context())
+	assert.Truef(t, err == nil && open == 10 && late == 10, "%d open and %d late, %v", open, late, err)
 }
 
 func TestRefusedUseLeavesTheCommitmentOpen(t *testing.T) {
@@ -262,9 +243,8 @@ func TestRefusedUseLeavesTheCommitmentOpen(t *testing.T) {
 		var invalid *plan.Invalid
 		assert.Truef(t, errors.As(err, &invalid), "%+v: %v, want an error at", r, err)
 		assert.Equalf(t, pointer, invalid.Pointer, "%+v: %v, want an error at", r, err)
-		if got, err := d.Commitment(t.Context(), made.ID); err != nil || got.Status != StatusOpen || s.Size(t) != before {
-			t.Errorf("%s: the commitment is %+v, %v", pointer, got, err)
-		}
+		got, err := d.Commitment(t.Context(), made.ID)
+		assert.Truef(t, err == nil && got.Status == StatusOpen && s.Size(t) == before, "%s: the commitment is %+v, %v", pointer, got, err)
 	}
 	shuffled := mustShuffle(t, d, ask(plan.Request{Size: ptr(3)})).ID
 	for _, id := range []uuid.UUID{{1}, shuffled} {

@@ -71,9 +71,8 @@ func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 			stored, err := d.journal.ByID(t.Context(), made.ID)
 			require.NoErrorf(t, err, "%s: stored as %+v", alg, stored)
 			require.Equalf(t, made.LogIndex, stored.Index, "%s: stored as %+v", alg, stored)
-			if sidecar, err := d.journal.Sidecar(stored); err != nil || !bytes.Equal(sidecar.Seed, made.Statement.Seed) {
-				t.Fatalf("%s: the sidecar is %+v, %v", alg, sidecar, err)
-			}
+			sidecar, err := d.journal.Sidecar(stored)
+			require.Truef(t, err == nil && bytes.Equal(sidecar.Seed, made.Statement.Seed), "%s: the sidecar is %+v, %v", alg, sidecar, err)
 			v, _ := audit.Verify(stored.Bytes, made.Statement.Seed, 1<<20, nil)
 			require.Truef(t, v.OK, "%s: %+v", alg, v.Steps)
 			for number, want := range v.Orders {
@@ -144,9 +143,8 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 		elements := uint64(0)
 		request := keyed("key", r)
 		request.Reserve = func(s *audit.Statement) error { elements = plan.Elements(s); return full }
-		if made, err := d.Shuffle(t.Context(), request); !errors.Is(err, full) || made != nil {
-			t.Errorf("%+v: %+v, %v", r, made, err)
-		}
+		made, err := d.Shuffle(t.Context(), request)
+		assert.Truef(t, errors.Is(err, full) && made == nil, "%+v: %+v, %v", r, made, err)
 		assert.Equalf(t, want, elements, "%+v: reserved", r)
 	}
 	d.journal.Random = rand.Reader
@@ -162,9 +160,8 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 	use.Reserve = func(*audit.Statement) error { return full }
 	_, err = d.Shuffle(t.Context(), use)
 	assert.ErrorIs(t, err, full, "a use without memory")
-	if got, err := d.Commitment(t.Context(), c.ID); err != nil || got.Status != StatusOpen {
-		t.Errorf("the commitment is %+v, %v", got, err)
-	}
+	got, err := d.Commitment(t.Context(), c.ID)
+	assert.Truef(t, err == nil && got.Status == StatusOpen, "the commitment is %+v, %v", got, err)
 	use.Reserve = nil
 	first := mustShuffle(t, d, use)
 	use.Reserve = func(s *audit.Statement) error {
@@ -258,13 +255,11 @@ func TestDeckThatHasChangedIsNotReplayed(t *testing.T) {
 	require.NoError(t, err)
 	for name, other := range map[string]*Dealer{"other cards": after, "no such deck": d} {
 		var changed *plan.DeckChangedError
-		if _, err := other.Shuffle(t.Context(), request); !errors.As(err, &changed) || changed.AuditID != first.ID {
-			t.Errorf("a retry with %s: %v", name, err)
-		}
+		_, err := other.Shuffle(t.Context(), request)
+		assert.Truef(t, errors.As(err, &changed) && changed.AuditID == first.ID, "a retry with %s: %v", name, err)
 		var invalid *plan.Invalid
-		if _, err := other.Shuffle(t.Context(), ask(plan.Request{CommitmentID: c.ID, ClientSeed: "x"})); !errors.As(err, &invalid) || invalid.Pointer != "/deck" {
-			t.Errorf("a commitment with %s: %v", name, err)
-		}
+		_, err = other.Shuffle(t.Context(), ask(plan.Request{CommitmentID: c.ID, ClientSeed: "x"}))
+		assert.Truef(t, errors.As(err, &invalid) && invalid.Pointer == "/deck", "a commitment with %s: %v", name, err)
 	}
 	again := mustShuffle(t, before, request)
 	assert.Equalf(t, first.ID, again.ID, "a retry with the same cards: %+v", again)

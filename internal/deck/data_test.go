@@ -21,9 +21,8 @@ func TestEveryCard(t *testing.T) {
 	families := []string{"french", "latin", "tarot", "hanafuda", "uno", "mahjong", "sanguosha", "roles", "dominoes", "set"}
 	ascii := regexp.MustCompile(`^[A-Za-z0-9-]{1,16}$`)
 	for _, kind := range c.Types() {
-		if kind.Title.English == "" || kind.Title.Chinese == "" || !slices.Contains(families, kind.Family) {
-			t.Errorf("%s: title %v, family %s", kind.Name, kind.Title, kind.Family)
-		}
+		assert.Truef(t, kind.Title.English != "" && kind.Title.Chinese != "" && slices.Contains(families, kind.Family),
+			"%s: title %v, family %s", kind.Name, kind.Title, kind.Family)
 		owner := make(map[string]string)
 		d, err := kind.Deck(nil)
 		require.NoError(t, err)

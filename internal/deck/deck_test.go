@@ -98,9 +98,8 @@ func TestFacesIncludeThoseOutsideTheDefaultDeck(t *testing.T) {
 	_, ok := undercover.Face("blank")
 	assert.True(t, ok, "the blank role, of which the default deck has none, has no face")
 	standard, _ := decks.Type("standard52")
-	if c, ok := standard.Face("10H"); !ok || c.Code != "TH" {
-		t.Errorf("10H is %+v, %t", c, ok)
-	}
+	c, ok := standard.Face("10H")
+	assert.Truef(t, ok && c.Code == "TH", "10H is %+v, %t", c, ok)
 	_, ok = standard.Face("back")
 	assert.False(t, ok, "there is a card called back")
 }
@@ -116,9 +115,8 @@ func TestSharedDeck(t *testing.T) {
 		}); n != 0 {
 			t.Errorf("%s: %v allocations for the shared deck", name, n)
 		}
-		if d, err := kind.Deck(map[string]int{}); err != nil || d != first {
-			t.Errorf("%s: another deck for no parameters", name)
-		}
+		d, err := kind.Deck(map[string]int{})
+		assert.Truef(t, err == nil && d == first, "%s: another deck for no parameters", name)
 		if len(kind.Parameters) == 0 && first.Parameters() != nil {
 			t.Errorf("%s: parameters %v", name, first.Parameters())
 		}
@@ -151,9 +149,8 @@ func TestUndercover(t *testing.T) {
 		assert.Equalf(t, want, multiplicities(d.Codes()), "%v", test.given)
 		resolved := map[string]int{"players": test.players, "undercover": test.undercover, "blank": test.blanks}
 		assert.Equalf(t, resolved, d.Parameters(), "%v: parameters", test.given)
-		if hands, err := d.Hands(1, "undercover"); err != nil || !slices.Equal(hands, slices.Repeat([]int{1}, test.players)) {
-			t.Errorf("%v: hands %v, %v", test.given, hands, err)
-		}
+		hands, err := d.Hands(1, "undercover")
+		assert.Truef(t, err == nil && slices.Equal(hands, slices.Repeat([]int{1}, test.players)), "%v: hands %v, %v", test.given, hands, err)
 	}
 }
 
@@ -237,10 +234,9 @@ func TestHands(t *testing.T) {
 
 func TestHandsFromCopies(t *testing.T) {
 	d := builtinDeck(t, "uno108", nil)
-	if hands, err := d.Hands(2, "uno:30"); err != nil || len(hands) != 30 {
-		t.Errorf("30 hands of two decks: %v, %v", hands, err)
-	}
-	hands, err := d.Hands(2, "uno:31")
+	hands, err := d.Hands(2, "uno:30")
+	assert.Truef(t, err == nil && len(hands) == 30, "30 hands of two decks: %v, %v", hands, err)
+	hands, err = d.Hands(2, "uno:31")
 	assert.Errorf(t, err, "31 hands of two decks: %v", hands)
 }
 

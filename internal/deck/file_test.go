@@ -55,22 +55,19 @@ func TestLoad(t *testing.T) {
 	d, err := kind.Deck(nil)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"H", "T", "T"}, d.Codes(), "codes")
-	if card, ok := d.Find("heads"); !ok || card.Code != "H" || card.Attributes["side"] != "heads" {
-		t.Errorf("heads is %+v, %t", card, ok)
-	}
-	if hands, err := d.Hands(1, "each"); err != nil || !slices.Equal(hands, []int{1, 1}) {
-		t.Errorf("hands are %v, %v", hands, err)
-	}
+	card, ok := d.Find("heads")
+	assert.Truef(t, ok && card.Code == "H" && card.Attributes["side"] == "heads", "heads is %+v, %t", card, ok)
+	hands, err := d.Hands(1, "each")
+	assert.Truef(t, err == nil && slices.Equal(hands, []int{1, 1}), "hands are %v, %v", hands, err)
 	// The dead wall of one card is not dealt.
-	hands, err := d.Hands(1, "each:3")
+	hands, err = d.Hands(1, "each:3")
 	assert.Errorf(t, err, "three hands of a deck of three with a dead wall: %v", hands)
 
 	// What one catalogue loads, no other has.
 	other, err := Builtin()
 	require.NoError(t, err)
-	if _, ok := other.Type("coin"); ok || len(other.Types()) != len(order) {
-		t.Error("a new catalogue has what another has loaded")
-	}
+	_, ok = other.Type("coin")
+	assert.True(t, !ok && len(other.Types()) == len(order), "a new catalogue has what another has loaded")
 }
 
 func TestLoadFolder(t *testing.T) {
@@ -81,13 +78,11 @@ func TestLoadFolder(t *testing.T) {
 	require.NoError(t, c.Load(os.DirFS(dir)))
 	assert.ErrorIs(t, c.Load(os.DirFS(filepath.Join(dir, "missing"))), fs.ErrNotExist, "a folder that is not there")
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder.json"), 0o700))
-	if err := c.Load(os.DirFS(dir)); err == nil || !strings.HasPrefix(err.Error(), "coin.json:2: ") {
-		t.Errorf("the same folder again: %v", err)
-	}
+	err = c.Load(os.DirFS(dir))
+	assert.Truef(t, err != nil && strings.HasPrefix(err.Error(), "coin.json:2: "), "the same folder again: %v", err)
 	require.NoError(t, os.Remove(filepath.Join(dir, "coin.json")))
-	if err := c.Load(os.DirFS(dir)); err == nil || !strings.HasPrefix(err.Error(), "folder.json:1: it cannot be read: ") {
-		t.Errorf("a folder called like a file: %v", err)
-	}
+	err = c.Load(os.DirFS(dir))
+	assert.Truef(t, err != nil && strings.HasPrefix(err.Error(), "folder.json:1: it cannot be read: "), "a folder called like a file: %v", err)
 }
 
 //go:embed testdata/rejected.txt
@@ -138,13 +133,9 @@ func TestLoadTwice(t *testing.T) {
 	c, err := Builtin()
 	require.NoError(t, err)
 	const want = `b.json:2: the type "coin" is already defined by a.json`
-	if err := c.Load(folder("a.json", coin, "b.json", coin)); err == nil || err.Error() != want {
-		t.Errorf("one folder: %v, want %s", err, want)
-	}
+	assert.EqualError(t, c.Load(folder("a.json", coin, "b.json", coin)), want, "one folder")
 	require.NoError(t, c.Load(folder("a.json", coin)))
-	if err := c.Load(folder("b.json", coin)); err == nil || err.Error() != want {
-		t.Errorf("two folders: %v, want %s", err, want)
-	}
+	assert.EqualError(t, c.Load(folder("b.json", coin)), want, "two folders")
 }
 
 // Hostile files are rejected before they take memory.
@@ -172,9 +163,7 @@ func TestLoadHostile(t *testing.T) {
 	for _, test := range tests {
 		c, err := Builtin()
 		require.NoError(t, err)
-		if err := c.Load(folder("x.json", test.text)); err == nil || err.Error() != test.want {
-			t.Errorf("%s: got %.200v\nwant %s", test.name, err, test.want)
-		}
+		assert.EqualError(t, c.Load(folder("x.json", test.text)), test.want, test.name)
 	}
 }
 
@@ -190,9 +179,7 @@ func TestLoadLargest(t *testing.T) {
 	kind, _ := c.Type("coin")
 	assert.Equal(t, 10000, kind.Size(), "size")
 	const want = `y.json:5: "size" does not fit: the counts add up to 10001 cards and the size is 10000`
-	if err := c.Load(folder("y.json", many("10000"))); err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.EqualError(t, c.Load(folder("y.json", many("10000"))), want)
 }
 
 func TestBuiltinFilesHaveTheForm(t *testing.T) {
@@ -231,9 +218,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		kind, line, err := parse("x.json", text, false)
 		if err != nil {
-			if kind != nil || !strings.HasPrefix(err.Error(), "x.json:") {
-				t.Fatalf("%v, %v", kind, err)
-			}
+			require.Truef(t, kind == nil && strings.HasPrefix(err.Error(), "x.json:"), "%v, %v", kind, err)
 			return
 		}
 		if line < 1 || kind.Size() < 1 || kind.Size() > maxCards {
@@ -246,18 +231,16 @@ func FuzzParse(f *testing.F) {
 		for _, parameters := range decks {
 			d, err := kind.Deck(parameters)
 			if err != nil {
-				if wrong := new(ParameterError); parameters == nil || !errors.As(err, &wrong) {
-					t.Fatalf("%v: %v", parameters, err)
-				}
+				wrong := new(ParameterError)
+				require.Truef(t, parameters != nil && errors.As(err, &wrong), "%v: %v", parameters, err)
 				continue
 			}
 			if len(d.Cards()) != d.Size() || len(d.Codes()) != d.Size() || d.Size() > maxCards {
 				t.Fatalf("%v: size %d, %d cards, %d codes", parameters, d.Size(), len(d.Cards()), len(d.Codes()))
 			}
 			for i, c := range d.Codes() {
-				if found, ok := d.Find(c); !ok || found.Code != c || d.Cards()[i].Code != c {
-					t.Fatalf("%v: %q is not found", parameters, c)
-				}
+				found, ok := d.Find(c)
+				require.Truef(t, ok && found.Code == c && d.Cards()[i].Code == c, "%v: %q is not found", parameters, c)
 			}
 			for _, p := range kind.Presets {
 				for _, asked := range []string{p.Name, p.Name + ":1"} {

@@ -309,9 +309,7 @@ func TestPictureAddressesHaveTheHost(t *testing.T) {
 	r.Host = "localhost:8080"
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
-	if !strings.Contains(w.Body.String(), `"image": "http://localhost:8080/static/img/`) {
-		t.Error(w.Body)
-	}
+	assert.Contains(t, w.Body.String(), `"image": "http://localhost:8080/static/img/`)
 }
 
 // A deck expires 14 days after its last change, or up to a hundredth later. Its id may have
@@ -387,9 +385,8 @@ func TestRetries(t *testing.T) {
 		first := s.send(t, "POST", path, "", "", key...)
 		before := s.store.Size(t)
 		again := s.send(t, "POST", path, "", "", key...)
-		if again.Body.String() != first.Body.String() || again.Code != first.Code || s.store.Size(t) != before {
-			t.Errorf("%s: %s is not %s", path, again.Body, first.Body)
-		}
+		assert.Truef(t, again.Body.String() == first.Body.String() && again.Code == first.Code && s.store.Size(t) == before,
+			"%s: %s is not %s", path, again.Body, first.Body)
 	}
 	for _, key := range []string{"a b", strings.Repeat("x", 256), `"`, "ä"} { // none that could be used
 		w := s.send(t, "GET", "/api/deck/new/", "", "", "Idempotency-Key", key)

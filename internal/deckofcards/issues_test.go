@@ -134,9 +134,8 @@ func TestIssue127DeckEnds(t *testing.T) {
 	r := s.get(t, "/api/deck/%s/draw/random/?count=40", made.DeckID)
 	codes := r.codes()
 	assert.Truef(t, !slices.Equal(codes, sorted[:40]) && len(codes) == 40 && r.Remaining == 9, "%+v", r)
-	if r := s.get(t, "/api/deck/%s/draw/random/?count=10", made.DeckID); r.Success || len(r.Cards) != 9 || r.Error != "Not enough cards remaining to draw 10 additional" {
-		t.Errorf("%+v", r)
-	}
+	r = s.get(t, "/api/deck/%s/draw/random/?count=10", made.DeckID)
+	assert.Truef(t, !r.Success && len(r.Cards) == 9 && r.Error == "Not enough cards remaining to draw 10 additional", "%+v", r)
 }
 
 // A pile to which nothing was added stays, in another process and after a restart too.
@@ -149,12 +148,9 @@ func TestEmptyPilesStay(t *testing.T) {
 	assert.Equal(t, before, s.store.Size(t), "adding nothing to a pile that exists made a record")
 	for _, site := range []*site{s, newSiteOn(t, s.store)} {
 		list := site.get(t, "/api/deck/%s/pile/discard/list/", made.DeckID)
-		if p, found := list.Piles["discard"]; !found || p.Remaining != 0 || p.Cards == nil || list.Remaining != 52 {
-			t.Errorf("%+v", list)
-		}
+		p, found := list.Piles["discard"]
+		assert.Truef(t, found && p.Remaining == 0 && p.Cards != nil && list.Remaining == 52, "%+v", list)
 	}
 	s.get(t, "/api/deck/%s/shuffle/", made.DeckID)
-	if list := s.get(t, "/api/deck/%s/pile/discard/list/", made.DeckID); len(list.Piles) > 0 {
-		t.Errorf("%+v", list)
-	}
+	assert.Empty(t, s.get(t, "/api/deck/%s/pile/discard/list/", made.DeckID).Piles)
 }

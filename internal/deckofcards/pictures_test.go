@@ -27,24 +27,16 @@ func TestPictures(t *testing.T) {
 			drawn[w.Body.String()] = name
 		}
 		v := s.send(t, "GET", "/static/img/"+name+".svg", "", "")
-		if v.Code != http.StatusOK || v.Header().Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(v.Body.String(), "<svg") {
-			t.Errorf("%s.svg: %d %s", name, v.Code, v.Body)
-		}
+		assert.Truef(t, v.Code == http.StatusOK && v.Header().Get("Content-Type") == "image/svg+xml" && strings.HasPrefix(v.Body.String(), "<svg"),
+			"%s.svg: %d %s", name, v.Code, v.Body)
 	}
-	if v := s.send(t, "GET", "/static/img/aceDiamonds.svg", "", ""); !strings.Contains(v.Body.String(), "<title>Ace of Diamonds</title>") {
-		t.Error(v.Body)
-	}
-	if v := s.send(t, "GET", "/static/img/0C2.svg", "", ""); !strings.Contains(v.Body.String(), "<title>Ten of Clubs</title>") {
-		t.Error(v.Body)
-	}
-	if v := s.send(t, "GET", "/static/img/10H.svg", "", ""); !strings.Contains(v.Body.String(), "<title>Ten of Hearts</title>") {
-		t.Error(v.Body)
-	}
+	assert.Contains(t, s.send(t, "GET", "/static/img/aceDiamonds.svg", "", "").Body.String(), "<title>Ace of Diamonds</title>")
+	assert.Contains(t, s.send(t, "GET", "/static/img/0C2.svg", "", "").Body.String(), "<title>Ten of Clubs</title>")
+	assert.Contains(t, s.send(t, "GET", "/static/img/10H.svg", "", "").Body.String(), "<title>Ten of Hearts</title>")
 	for _, name := range []string{"ZZ.png", "AS.gif", "AS", "", "..png", "AS.png.png", "0C2.png"} {
 		w := s.send(t, "GET", "/static/img/"+name, "", "")
 		assert.Equalf(t, http.StatusNotFound, w.Code, "%q", name)
 	}
-	if w := s.send(t, "POST", "/static/img/AS.png", "", ""); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Access-Control-Allow-Origin") != "*" {
-		t.Error(w.Code)
-	}
+	w := s.send(t, "POST", "/static/img/AS.png", "", "")
+	assert.Truef(t, w.Code == http.StatusMethodNotAllowed && w.Header().Get("Access-Control-Allow-Origin") == "*", "%v", w.Code)
 }

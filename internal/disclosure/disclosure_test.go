@@ -3,7 +3,6 @@ package disclosure_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"testing"
 
@@ -56,9 +55,8 @@ func (s *service) shuffle(t *testing.T, r plan.Request) *dealer.Shuffle {
 func (s *service) revealed(t *testing.T, reference string) (*dealer.Shuffle, uuid.UUID) {
 	t.Helper()
 	made := s.shuffle(t, plan.Request{Deck: "standard52", Reference: reference})
-	if _, err := s.Reveal(t.Context(), made.ID, made.Statement.Seed, nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Reveal(t.Context(), made.ID, made.Statement.Seed, nil)
+	require.NoError(t, err)
 	reveal, err := s.journal.ByClaim(t.Context(), journal.RevealClaim(made.ID))
 	require.NoError(t, err)
 	return made, reveal.ID
@@ -75,9 +73,8 @@ func TestRevealTakesTheSeed(t *testing.T) {
 		return a.Seed
 	}
 	_, v, err := s.Verify(t.Context(), made.ID, 100, journaltest.Unlimited{})
-	if err != nil || !v.OK || v.Orders != nil || v.OrderDigest != "" {
-		t.Errorf("verifying before the reveal: %+v, %v; want it to hold and to show no card", v, err)
-	}
+	assert.Truef(t, err == nil && v.OK && v.Orders == nil && v.OrderDigest == "",
+		"verifying before the reveal: %+v, %v; want it to hold and to show no card", v, err)
 	wrong := slices.Clone(made.Statement.Seed)
 	wrong[0]++
 	for _, seed := range []rng.Seed{nil, wrong, wrong[:32], append(slices.Clone(made.Statement.Seed), 0)} {
@@ -103,9 +100,8 @@ func TestRevealTakesTheSeed(t *testing.T) {
 		t.Errorf("listed with the shuffle is %x, with the reveal %x", audits[0].Seed, audits[1].Seed)
 	}
 	reveal, err := audit.ParseRecord(audits[1].Record)
-	if err != nil || reveal.Kind != audit.KindReveal || reveal.AuditID != made.ID || reveal.Commitment != made.Commitment {
-		t.Errorf("the reveal is %+v, %v", reveal, err)
-	}
+	assert.Truef(t, err == nil && reveal.Kind == audit.KindReveal && reveal.AuditID == made.ID && reveal.Commitment == made.Commitment,
+		"the reveal is %+v, %v", reveal, err)
 	_, err = s.Reveal(t.Context(), audits[1].ID, made.Statement.Seed, nil)
 	assert.ErrorIs(t, err, disclosure.ErrNoSeed, "revealing a reveal")
 	_, _, err = s.Verify(t.Context(), audits[1].ID, 0, journaltest.Unlimited{})
@@ -137,9 +133,8 @@ func TestUnknownRecordsAreNotFound(t *testing.T) {
 	} {
 		assert.ErrorIs(t, err, ledger.ErrNotFound, what)
 	}
-	if list, err := s.Audits(t.Context(), s.journal.Log, "unknown", 0, 10, unlimited); err != nil || len(list) != 0 {
-		t.Errorf("listing: %+v, %v", list, err)
-	}
+	list, err := s.Audits(t.Context(), s.journal.Log, "unknown", 0, 10, unlimited)
+	assert.Truef(t, err == nil && len(list) == 0, "listing: %+v, %v", list, err)
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -191,9 +186,8 @@ func TestRetryOfARevealIsReplayed(t *testing.T) {
 	}
 	_, err := s.Reveal(t.Context(), two.ID, two.Statement.Seed, journal.NewIdempotencyKey("key", []byte("two")))
 	assert.ErrorIs(t, err, journal.ErrKeyReused, "another reveal with the key")
-	if a, err := s.Audit(t.Context(), two.ID); err != nil || a.Seed != nil {
-		t.Errorf("it revealed %+v, %v", a, err)
-	}
+	a, err := s.Audit(t.Context(), two.ID)
+	assert.Truef(t, err == nil && a.Seed == nil, "it revealed %+v, %v", a, err)
 }
 
 // A seed that was changed in its sidecar is neither shown nor used.
@@ -236,15 +230,12 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 		corrupt("revealing", err)
 		assert.Equal(t, before, s.store.Size(t), v.name)
 		// Showing a record does not read a secret seed.
-		if a, err := s.Audit(t.Context(), secret.ID); err != nil || a.Seed != nil {
-			t.Errorf("%s: showing what is secret: %+v, %v", v.name, a, err)
-		}
-		if p, err := s.Prove(t.Context(), secret.ID, false); err != nil || p.Seed != nil {
-			t.Errorf("%s: proving what is secret: %+v, %v", v.name, p, err)
-		}
-		if _, result, err := s.Verify(t.Context(), secret.ID, 0, journaltest.Unlimited{}); err != nil || result.OK {
-			t.Errorf("%s: replaying what is secret: %+v, %v, want that it does not hold", v.name, result, err)
-		}
+		a, err := s.Audit(t.Context(), secret.ID)
+		assert.Truef(t, err == nil && a.Seed == nil, "%s: showing what is secret: %+v, %v", v.name, a, err)
+		p, err := s.Prove(t.Context(), secret.ID, false)
+		assert.Truef(t, err == nil && p.Seed == nil, "%s: proving what is secret: %+v, %v", v.name, p, err)
+		_, result, err := s.Verify(t.Context(), secret.ID, 0, journaltest.Unlimited{})
+		assert.Truef(t, err == nil && !result.OK, "%s: replaying what is secret: %+v, %v, want that it does not hold", v.name, result, err)
 	}
 }
 
@@ -253,9 +244,8 @@ func TestRevealIsDecidedByTheCommitment(t *testing.T) {
 	s := newService(t)
 	made, other := s.shuffle(t, plan.Request{Deck: "standard52"}), s.shuffle(t, plan.Request{Deck: "standard52"})
 	s.store.Tamper = func(e *ledger.StoredEntry) { e.Sidecar = slices.Clone(other.Statement.Seed) }
-	if _, err := s.Reveal(t.Context(), made.ID, other.Statement.Seed, nil); !errors.Is(err, disclosure.ErrWrongSeed) {
-		t.Errorf("revealing with the seed that was put in: %v", err)
-	}
+	_, err := s.Reveal(t.Context(), made.ID, other.Statement.Seed, nil)
+	assert.ErrorIs(t, err, disclosure.ErrWrongSeed, "revealing with the seed that was put in")
 	s.store.Tamper = nil
 	a, err := s.Reveal(t.Context(), made.ID, made.Statement.Seed, nil)
 	require.NoErrorf(t, err, "revealing with the seed of the answer: %+v", a)

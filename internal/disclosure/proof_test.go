@@ -46,9 +46,8 @@ func TestProve(t *testing.T) {
 			p.LogKey != s.journal.Log.Verifier() {
 			t.Errorf("record %d: %+v", v.index, p)
 		}
-		if c, err := p.Inclusion.Check(p.Record, verifier); err != nil || c.Size <= v.index {
-			t.Errorf("record %d: %+v, %v", v.index, c, err)
-		}
+		c, err := p.Inclusion.Check(p.Record, verifier)
+		assert.Truef(t, err == nil && c.Size > v.index, "record %d: %+v, %v", v.index, c, err)
 	}
 
 	_, err = s.Prove(t.Context(), uuid.New(), false)
@@ -103,9 +102,8 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 		_, v, err := s.Verify(t.Context(), made.ID, 0, journaltest.Unlimited{})
 		require.NoError(t, err)
 		last := v.Steps[len(v.Steps)-1]
-		if v.OK != want || last.OK != want || last.Name != "committed" || !strings.Contains(last.Detail, detail) {
-			t.Errorf("%+v, want %v: ... %s ...", v.Steps, want, detail)
-		}
+		assert.Truef(t, v.OK == want && last.OK == want && last.Name == "committed" && strings.Contains(last.Detail, detail),
+			"%+v, want %v: ... %s ...", v.Steps, want, detail)
 	}
 	check(true, "the commitment "+c.ID.String()+" is earlier in the same log")
 	last := s.shuffle(t, plan.Request{Size: ptr(5)})
@@ -152,12 +150,10 @@ func TestSeedsOfAShoeArePublicOnceItIsClosed(t *testing.T) {
 	check := func(of *liveshoes.Result, public bool) {
 		t.Helper()
 		a, v, err := s.Verify(t.Context(), of.AuditID, 100, journaltest.Unlimited{})
-		if err != nil || !v.OK || (a.Seed != nil) != public || (v.Orders != nil) != public || (v.OrderDigest != "") != public {
-			t.Errorf("verifying a %s: %+v, %+v, %v, want its seed to be public: %v", of.Record.Kind, a, v, err, public)
-		}
-		if p, err := s.Prove(t.Context(), of.AuditID, false); err != nil || (p.Seed != nil) != public {
-			t.Errorf("proving a %s: %+v, %v", of.Record.Kind, p, err)
-		}
+		assert.Truef(t, err == nil && v.OK && (a.Seed != nil) == public && (v.Orders != nil) == public && (v.OrderDigest != "") == public,
+			"verifying a %s: %+v, %+v, %v, want its seed to be public: %v", of.Record.Kind, a, v, err, public)
+		p, err := s.Prove(t.Context(), of.AuditID, false)
+		assert.Truef(t, err == nil && (p.Seed != nil) == public, "proving a %s: %+v, %v", of.Record.Kind, p, err)
 		_, err = s.Reveal(t.Context(), of.AuditID, a.Seed, nil)
 		assert.ErrorIsf(t, err, disclosure.ErrNoSeed, "revealing a %s", of.Record.Kind)
 	}
@@ -195,9 +191,8 @@ func TestVerifyFindsCardsThatWereNotSealed(t *testing.T) {
 	} {
 		forged := s.forge(t, made.AuditID, ledger.Claim{}, func(sidecar *journal.Sidecar) { change(sidecar.Shoe.Order) })
 		_, v, err := s.Verify(t.Context(), forged, 0, journaltest.Unlimited{})
-		if err != nil || v.OK || !strings.Contains(v.Steps[len(v.Steps)-1].Detail, detail) {
-			t.Errorf("with another order in its sidecar: %+v, %v, want ... %s ...", v, err, detail)
-		}
+		assert.Truef(t, err == nil && !v.OK && strings.Contains(v.Steps[len(v.Steps)-1].Detail, detail),
+			"with another order in its sidecar: %+v, %v, want ... %s ...", v, err, detail)
 	}
 }
 
@@ -247,21 +242,17 @@ func TestProveShoeGoesThroughItsRecords(t *testing.T) {
 		s.apply(t, other.Shoe.ID, drawRandom)
 		want = append(want, s.apply(t, id, c).AuditID)
 	}
-	if got, err := s.provenOf(t, id); err != nil || !slices.Equal(got, want) {
-		t.Errorf("proven are %s, %v, want %s", got, err, want)
-	}
+	got, err := s.provenOf(t, id)
+	assert.Truef(t, err == nil && slices.Equal(got, want), "proven are %s, %v, want %s", got, err, want)
 	stop := errors.New("stop")
 	calls := 0
-	if err := s.ProveShoe(t.Context(), id, false, journaltest.Unlimited{}, func(*prooffile.File) error { calls++; return stop }); !errors.Is(err, stop) || calls != 1 {
-		t.Errorf("stopped after %d proofs: %v", calls, err)
-	}
-	if got, err := s.provenOf(t, made.AuditID); !errors.Is(err, journal.ErrNoShoe) || got != nil {
-		t.Errorf("by its public id: %s, %v", got, err)
-	}
+	err = s.ProveShoe(t.Context(), id, false, journaltest.Unlimited{}, func(*prooffile.File) error { calls++; return stop })
+	assert.Truef(t, errors.Is(err, stop) && calls == 1, "stopped after %d proofs: %v", calls, err)
+	got, err = s.provenOf(t, made.AuditID)
+	assert.Truef(t, errors.Is(err, journal.ErrNoShoe) && got == nil, "by its public id: %s, %v", got, err)
 	s.store.Moved = map[string]string{journal.ShoeClaim(made.AuditID): journal.ShoeClaim(other.AuditID)}
-	if got, err := s.provenOf(t, id); !errors.Is(err, ledger.ErrCorrupt) || got != nil {
-		t.Errorf("with the claim moved to another shoe: %s, %v", got, err)
-	}
+	got, err = s.provenOf(t, id)
+	assert.Truef(t, errors.Is(err, ledger.ErrCorrupt) && got == nil, "with the claim moved to another shoe: %s, %v", got, err)
 	s.store.Moved = nil
 }
 
@@ -277,16 +268,15 @@ func TestProveShoeFollowsAReplacement(t *testing.T) {
 		replacement, err = s.shoes.Replace(t.Context(), id, &liveshoes.NewShoe{Request: dealer.Request{Request: plan.Request{Deck: "standard54"}}})
 		assert.NoError(t, err)
 	}
-	if got, err := s.provenOf(t, id); err != nil || !slices.Equal(got, []uuid.UUID{replacement.AuditID}) {
-		t.Errorf("proven are %s, %v, want %s", got, err, replacement.AuditID)
-	}
+	got, err := s.provenOf(t, id)
+	assert.Truef(t, err == nil && slices.Equal(got, []uuid.UUID{replacement.AuditID}), "proven are %s, %v, want %s", got, err, replacement.AuditID)
 	// The owner's claim was moved back to the replaced shoe, whose first record now holds only
 	// its key's claim.
 	keys, err := s.store.Claims(t.Context(), ledger.ClaimQuery{Prefix: "key ", Limit: 10})
 	require.NoError(t, err)
 	keys = slices.DeleteFunc(keys, func(c ledger.Claim) bool { return journal.IsShoeClaim(c.Name) })
 	s.store.Moved = map[string]string{journal.OwnerClaim(id): keys[0].Name}
-	got, err := s.provenOf(t, id)
+	got, err = s.provenOf(t, id)
 	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "with the claim of the owner moved back: %s", got)
 }
 

@@ -27,9 +27,8 @@ func TestLaws(t *testing.T) {
 			sum += p
 		}
 		mean, variance, _ := fairness.Moments(v.law)
-		if math.Abs(sum-1) > 1e-12 || math.Abs(mean-v.mean) > 1e-3*v.mean || math.Abs(variance-v.variance) > 1e-3*v.variance {
-			t.Errorf("%s: sum %v, mean %v, variance %v, want 1, %v, %v", v.name, sum, mean, variance, v.mean, v.variance)
-		}
+		assert.Truef(t, math.Abs(sum-1) <= 1e-12 && math.Abs(mean-v.mean) <= 1e-3*v.mean && math.Abs(variance-v.variance) <= 1e-3*v.variance,
+			"%s: sum %v, mean %v, variance %v, want 1, %v, %v", v.name, sum, mean, variance, v.mean, v.variance)
 	}
 	for _, v := range []struct {
 		name  string

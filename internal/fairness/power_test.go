@@ -208,9 +208,7 @@ func TestSattoloIsCaughtUnlessCyclesAreWanted(t *testing.T) {
 		s := integers(sattolo)("sattolo")
 		caught := names(fairness.Caught(measure(fairness.NewMeter(n), 60_000, s).Findings(), fairness.Alpha))
 		assert.Truef(t, slices.Contains(caught, "cycles"), "%d items: caught by %v, want cycles", n, caught)
-		if caught := fairness.Caught(measure(fairness.NewCyclicMeter(n), 60_000, s).Findings(), 0.001); len(caught) > 0 {
-			t.Errorf("%d items, among cycles: caught by %v", n, caught)
-		}
+		assert.Emptyf(t, fairness.Caught(measure(fairness.NewCyclicMeter(n), 60_000, s).Findings(), 0.001), "%d items, among cycles", n)
 		caught = names(fairness.Caught(measure(fairness.NewCyclicMeter(n), 1000, integers(fisherYates)("fair")).Findings(), fairness.Alpha))
 		assert.Truef(t, slices.Contains(caught, "cycles"), "%d items, uniform: caught by %v, want cycles", n, caught)
 	}

@@ -56,9 +56,8 @@ func compare(t *testing.T, body, array string) {
 	same := slices.EqualFunc(found.Spans, want, func(s Span, element json.RawMessage) bool {
 		return bytes.Equal(s.Of([]byte(body)), element)
 	})
-	if !same || found.Count != uint64(len(want)) || found.Digest != digest {
-		t.Errorf("%.100s: %d elements, digest %x; want %d and %x", body, found.Count, found.Digest, len(want), digest)
-	}
+	assert.Truef(t, same && found.Count == uint64(len(want)) && found.Digest == digest,
+		"%.100s: %d elements, digest %x; want %d and %x", body, found.Count, found.Digest, len(want), digest)
 }
 
 // randomValue returns random JSON, with random nesting and white space.
@@ -114,9 +113,8 @@ func TestElementsBeyondTheLimitAreCounted(t *testing.T) {
 	_, digest := plainElements(t, array)
 	for limit := range uint64(6) {
 		found, err := elementsIn(`{"items":`+array+`}`, limit)
-		if err != nil || found.Count != 4 || uint64(len(found.Spans)) != min(limit, 4) || (found.Digest == digest) != (limit >= 4) {
-			t.Errorf("limit %d: %+v, %v", limit, found, err)
-		}
+		assert.Truef(t, err == nil && found.Count == 4 && uint64(len(found.Spans)) == min(limit, 4) && (found.Digest == digest) == (limit >= 4),
+			"limit %d: %+v, %v", limit, found, err)
 	}
 }
 

@@ -157,8 +157,7 @@ func TestAcceptingPauses(t *testing.T) {
 		for range 10 * few {
 			waited += connect()
 		}
-		if waited < longestPause*9/10 || waited > longestPause*12/10 || !extra[0].replaced {
-			t.Errorf("connections wait for silent ones for %v, want about %v", waited, longestPause)
-		}
+		assert.Truef(t, waited >= longestPause*9/10 && waited <= longestPause*12/10 && extra[0].replaced,
+			"connections wait for silent ones for %v, want about %v", waited, longestPause)
 	})
 }

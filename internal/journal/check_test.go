@@ -61,9 +61,8 @@ func checkSound(t *testing.T, s *journaltest.Store, j *journal.Journal, claims m
 	t.Helper()
 	whole, blind := checkers()
 	for id, want := range claims {
-		if got, err := visit(t, s, whole, entry(t, s, j, id)); err != nil || !slices.Equal(got, want) {
-			t.Errorf("a sound entry has the claims %v, %v, want %v", got, err, want)
-		}
+		got, err := visit(t, s, whole, entry(t, s, j, id))
+		assert.Truef(t, err == nil && slices.Equal(got, want), "a sound entry has the claims %v, %v, want %v", got, err, want)
 		want = slices.DeleteFunc(want, func(c ledger.Claim) bool { return strings.HasPrefix(c.Name, "key ") })
 		if got, err := visit(t, s, blind, entry(t, s, j, id)); err != nil || !slices.EqualFunc(got, want, alike) {
 			t.Errorf("a sound entry has, without the key, the claims %v, %v, want %v", got, err, want)
@@ -117,9 +116,8 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 	revealed := func(reference string) (*dealer.Shuffle, uuid.UUID) {
 		t.Helper()
 		made := shuffle(dealer.Request{Request: plan.Request{Deck: "standard52", Reference: reference}})
-		if _, err := shown.Reveal(t.Context(), made.ID, made.Statement.Seed, nil); err != nil {
-			t.Fatal(err)
-		}
+		_, err := shown.Reveal(t.Context(), made.ID, made.Statement.Seed, nil)
+		require.NoError(t, err)
 		reveal, err := j.ByClaim(t.Context(), journal.RevealClaim(made.ID))
 		require.NoError(t, err)
 		return made, reveal.ID
@@ -139,9 +137,8 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 	hurried := dealer.New(j, rules, dealer.Options{Deadline: time.Microsecond})
 	void := commit(hurried, nil)
 	s.Now = func() time.Time { return void.Deadline }
-	if n, err := hurried.ExpireCommitments(t.Context()); n != 1 || err != nil {
-		t.Fatalf("%d commitments expired, %v", n, err)
-	}
+	n, err := hurried.ExpireCommitments(t.Context())
+	require.Truef(t, n == 1 && err == nil, "%d commitments expired, %v", n, err)
 	voided, err := d.Commitment(t.Context(), void.ID)
 	require.NoError(t, err)
 

@@ -55,15 +55,14 @@ func TestRecordsAreFoundAsAppended(t *testing.T) {
 		stored, err := find()
 		assert.ErrorIsf(t, err, ledger.ErrNotFound, "by an unknown %s: %+v", name, stored)
 	}
-	if list, err := journal.ByReference(t.Context(), j.Log, "table 8", 0, 10); err != nil || len(list) != 0 {
-		t.Errorf("by an unknown reference: %+v, %v", list, err)
-	}
+	list, err := journal.ByReference(t.Context(), j.Log, "table 8", 0, 10)
+	assert.Truef(t, err == nil && len(list) == 0, "by an unknown reference: %+v, %v", list, err)
 	stored, err := j.FirstOfShoe(t.Context(), record.ID)
 	assert.ErrorIsf(t, err, journal.ErrNoShoe, "by an unknown shoe: %+v", stored)
 	s.Tamper = func(e *ledger.StoredEntry) { e.Record = e.Record[1:] }
 	stored, err = j.ByID(t.Context(), record.ID)
 	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "a record that was cut: %+v", stored)
-	list, err := journal.ByReference(t.Context(), j.Log, "table 7", 0, 10)
+	list, err = journal.ByReference(t.Context(), j.Log, "table 7", 0, 10)
 	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "a record of a reference that was cut: %+v", list)
 }
 
@@ -83,9 +82,8 @@ func TestAppendNamesTheClaimInConflict(t *testing.T) {
 		"b":             entry(nil, "c", "b"),
 		keyClaim("key"): entry(journal.NewIdempotencyKey("key")),
 	} {
-		if _, err := appendReveal(j, e); !journal.Conflicts(err, want) || journal.Conflicts(err, "a") {
-			t.Errorf("%v, want a conflict over %q", err, want)
-		}
+		_, err := appendReveal(j, e)
+		assert.Truef(t, journal.Conflicts(err, want) && !journal.Conflicts(err, "a"), "%v, want a conflict over %q", err, want)
 	}
 	assert.EqualValues(t, 1, s.Size(t), "there")
 	_, err = appendReveal(j, entry(nil, "c"))

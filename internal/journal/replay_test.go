@@ -102,10 +102,9 @@ func TestOnceReplaysTheWinnerWhateverTheLoserFailedWith(t *testing.T) {
 			return answer{}, closed
 		})
 	}
-	if got, err := attempt(journal.NewIdempotencyKey("key"), journal.NewIdempotencyKey("key")); err != nil || !got.replayed {
-		t.Errorf("the loser got %+v, %v", got, err)
-	}
-	got, err := attempt(journal.NewIdempotencyKey("mine"), journal.NewIdempotencyKey("theirs"))
+	got, err := attempt(journal.NewIdempotencyKey("key"), journal.NewIdempotencyKey("key"))
+	assert.Truef(t, err == nil && got.replayed, "the loser got %+v, %v", got, err)
+	got, err = attempt(journal.NewIdempotencyKey("mine"), journal.NewIdempotencyKey("theirs"))
 	assert.ErrorIsf(t, err, closed, "a failure beside a request with another key got %+v", got)
 	got, err = attempt(journal.NewIdempotencyKey("reused"), journal.NewIdempotencyKey("reused", []byte("another request")))
 	assert.ErrorIsf(t, err, closed, "a failure beside another request with the key got %+v", got)
@@ -166,9 +165,8 @@ func TestOnceRefusesARetryInFlight(t *testing.T) {
 		}
 	})
 	require.NoError(t, err)
-	if got, err := request(t.Context(), j, key, nil); err != nil || !got.replayed {
-		t.Errorf("afterwards %+v, %v", got, err)
-	}
+	got, err := request(t.Context(), j, key, nil)
+	assert.Truef(t, err == nil && got.replayed, "afterwards %+v, %v", got, err)
 }
 
 func TestOnceAttemptsAgainAfterAFailure(t *testing.T) {
@@ -177,18 +175,16 @@ func TestOnceAttemptsAgainAfterAFailure(t *testing.T) {
 	failure := errors.New("failure")
 	replay := func(*journal.StoredRecord) (int, error) { return 7, failure }
 	for range 2 {
-		if got, err := journal.Once(t.Context(), j, key, replay, func() (int, error) { return 3, failure }); got != 3 || !errors.Is(err, failure) {
-			t.Errorf("a failed attempt got %d, %v", got, err)
-		}
+		got, err := journal.Once(t.Context(), j, key, replay, func() (int, error) { return 3, failure })
+		assert.Truef(t, got == 3 && errors.Is(err, failure), "a failed attempt got %d, %v", got, err)
 	}
 	// The caller handles conflicts on other claims.
 	conflict := &ledger.ClaimError{Name: "shoe"}
 	_, err := journal.Once(t.Context(), j, key, replay, func() (int, error) { return 0, conflict })
 	assert.ErrorIs(t, err, conflict, "an attempt with another conflict")
 	made(t, j, key)
-	if got, err := journal.Once(t.Context(), j, key, replay, nil); got != 7 || !errors.Is(err, failure) {
-		t.Errorf("a failed replay got %d, %v", got, err)
-	}
+	got, err := journal.Once(t.Context(), j, key, replay, nil)
+	assert.Truef(t, got == 7 && errors.Is(err, failure), "a failed replay got %d, %v", got, err)
 }
 
 func TestOnceDoesNothingUnlessItKnowsThatItIsFirst(t *testing.T) {

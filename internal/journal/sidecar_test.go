@@ -37,9 +37,7 @@ func TestSidecarDecodesAsEncoded(t *testing.T) {
 			assert.Truef(t, string(got.encode()) == string(text), "the state of the %s decodes as %+v, want %+v", kind, got.Shoe, state)
 		}
 	}
-	if text := (&Sidecar{}).encode(); text != nil {
-		t.Errorf("an empty sidecar is encoded as %x", text)
-	}
+	assert.Nil(t, (&Sidecar{}).encode(), "an empty sidecar")
 }
 
 func TestSidecarOfUnknownFormIsCorrupt(t *testing.T) {

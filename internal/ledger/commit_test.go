@@ -89,9 +89,8 @@ func TestReconnectValidatesTheHead(t *testing.T) {
 				synctest.Wait() // for publication, so that only the writer reads the head
 				f.head = func(h *ledger.Head) { damage(h, earlier) }
 				f.lose(func(f *faultyStore) { f.lostBefore = 1 })
-				if _, err := l.Append(entries[1]); !errors.Is(err, ledger.ErrBroken) || !errors.Is(err, ledger.ErrCorrupt) {
-					t.Errorf("%v, want ErrBroken for ErrCorrupt", err)
-				}
+				_, err = l.Append(entries[1])
+				assert.Truef(t, errors.Is(err, ledger.ErrBroken) && errors.Is(err, ledger.ErrCorrupt), "%v, want ErrBroken for ErrCorrupt", err)
 			})
 		})
 	}

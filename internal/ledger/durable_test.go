@@ -76,20 +76,17 @@ func TestRecordIsReadAndPublishedOnceConfirmed(t *testing.T) {
 			assert.ErrorIs(t, read(), ledger.ErrUnavailable, what)
 			assert.Equalf(t, 10*time.Second, time.Since(began), "%s: it took", what)
 		}
-		if committed, published := second.Sizes(); committed != 1 || published != 1 {
-			t.Errorf("%d records are committed and %d published, want the durable one", committed, published)
-		}
+		committed, published := second.Sizes()
+		assert.Truef(t, committed == 1 && published == 1, "%d records are committed and %d published, want the durable one", committed, published)
 		copied := readFile(t, filepath.Join(folder, ledger.CheckpointName))
 		assert.Equalf(t, string(before.Checkpoint), string(copied),
 			"the second copy is %q, want that of the durable head", copied)
 		s.standby.Store(true)
-		if found, err := second.ByID(t.Context(), id); err != nil || found.Index != 1 {
-			t.Errorf("once it is confirmed: %+v, %v", found, err)
-		}
+		found, err := second.ByID(t.Context(), id)
+		assert.Truef(t, err == nil && found.Index == 1, "once it is confirmed: %+v, %v", found, err)
 		time.Sleep(1100 * time.Millisecond)
-		if committed, published := second.Sizes(); committed != 2 || published != 2 {
-			t.Errorf("%d records are committed and %d published, want 2", committed, published)
-		}
+		committed, published = second.Sizes()
+		assert.Truef(t, committed == 2 && published == 2, "%d records are committed and %d published, want 2", committed, published)
 	})
 }
 

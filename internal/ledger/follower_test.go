@@ -82,9 +82,8 @@ func TestUnreadableRecordsMakeTheLogUnhealthy(t *testing.T) {
 		assert.NoError(t, l.Health(), "health after 10 s")
 		time.Sleep(time.Second)
 		assert.Error(t, l.Health(), "the log is healthy after 11 s")
-		if c, err := proof.OpenCheckpoint(l.Checkpoint(t.Context()), verifier(t, l)); err != nil || c.Size != 0 {
-			t.Errorf("the checkpoint is %+v, %v, want the last published one", c, err)
-		}
+		c, err := proof.OpenCheckpoint(l.Checkpoint(t.Context()), verifier(t, l))
+		assert.Truef(t, err == nil && c.Size == 0, "the checkpoint is %+v, %v, want the last published one", c, err)
 		failing.Store(false)
 		time.Sleep(1100 * time.Millisecond)
 		assert.NoError(t, l.Health(), "health afterwards")

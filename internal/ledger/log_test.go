@@ -122,9 +122,8 @@ func TestFullDiskRecovers(t *testing.T) {
 		assert.NoError(t, l.Health(), "health after 6 s")
 		f.before = nil
 		for want, e := range entries[1:] {
-			if index, err := l.Append(e); err != nil || index != uint64(want) {
-				t.Errorf("once there is space: index %d, %v, want %d", index, err, want)
-			}
+			index, err := l.Append(e)
+			assert.Truef(t, err == nil && index == uint64(want), "once there is space: index %d, %v, want %d", index, err, want)
 		}
 	})
 }

@@ -24,9 +24,8 @@ func TestProofsTilesAndBundles(t *testing.T) {
 	for i, e := range entries {
 		p, err := l.Prove(t.Context(), uint64(i))
 		require.NoError(t, err)
-		if c, err := p.Check(e.Record, v); err != nil || c.Size != size || p.Index != uint64(i) {
-			t.Fatalf("record %d: %+v, %v", i, c, err)
-		}
+		c, err := p.Check(e.Record, v)
+		require.Truef(t, err == nil && c.Size == size && p.Index == uint64(i), "record %d: %+v, %v", i, c, err)
 	}
 	for _, w := range []struct {
 		level  int
@@ -115,9 +114,8 @@ func TestLongestRecord(t *testing.T) {
 	if _, err := l.Prove(t.Context(), 1); err != nil { // waits until they are published
 		t.Fatal(err)
 	}
-	if bundle, err := l.Entries(t.Context(), 0, 2); err != nil || !bytes.Equal(bundle, want) {
-		t.Errorf("the bundle has %d bytes, %v, want %d", len(bundle), err, len(want))
-	}
+	bundle, err := l.Entries(t.Context(), 0, 2)
+	assert.Truef(t, err == nil && bytes.Equal(bundle, want), "the bundle has %d bytes, %v, want %d", len(bundle), err, len(want))
 }
 
 func TestReadsRejectDamagedRecord(t *testing.T) {

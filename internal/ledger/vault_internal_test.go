@@ -26,9 +26,8 @@ func TestSubkeyIsReplacedAfterItsLastUse(t *testing.T) {
 	encrypted := v.encrypt(tlog.Hash{}, nil)
 	assert.Nilf(t, encrypted, "no sidecar is encrypted as %x", encrypted)
 	for i := range list {
-		if sidecar, err := v.Decrypt(&list[i]); err != nil || !bytes.Equal(sidecar, []byte{byte(i)}) {
-			t.Errorf("sidecar %d is %x, %v", i, sidecar, err)
-		}
+		sidecar, err := v.Decrypt(&list[i])
+		assert.Truef(t, err == nil && bytes.Equal(sidecar, []byte{byte(i)}), "sidecar %d is %x, %v", i, sidecar, err)
 		assert.Equalf(t, (i < 2), bytes.Equal(list[i].Sidecar[:saltSize], list[0].Sidecar[:saltSize]),
 			"sidecar %d has the first salt", i)
 	}

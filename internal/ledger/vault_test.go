@@ -31,11 +31,10 @@ func TestStoredFormsDecrypt(t *testing.T) {
 		sidecar, err := hex.DecodeString(text)
 		require.NoError(t, err)
 		e := ledger.StoredEntry{Entry: ledger.Entry{Hash: tlog.RecordHash([]byte("a record")), Sidecar: sidecar}}
-		if got, err := vault.Decrypt(&e); err != nil || string(got) != "a seed and more" {
-			t.Errorf("%s: %s decrypts to %q, %v", name, text, got, err)
-		}
-		e.Hash[31] ^= 1
 		got, err := vault.Decrypt(&e)
+		assert.Truef(t, err == nil && string(got) == "a seed and more", "%s: %s decrypts to %q, %v", name, text, got, err)
+		e.Hash[31] ^= 1
+		got, err = vault.Decrypt(&e)
 		assert.ErrorIsf(t, err, ledger.ErrCorrupt, "%s: beside another record it decrypts to %q", name, got)
 	}
 	for _, short := range [][]byte{{}, make([]byte, 15), make([]byte, 16), make([]byte, 28)} {
@@ -71,9 +70,8 @@ func TestSidecarsOfSeveralStartsDecrypt(t *testing.T) {
 	for _, i := range []uint64{9, 0, 4, 8, 1, 3, 3, 9, 7, 2, 5, 6} {
 		e, err := l.At(t.Context(), i)
 		require.NoError(t, err)
-		if sidecar, err := l.Sidecar(e); err != nil || len(sidecar) == 0 {
-			t.Errorf("the sidecar of record %d: %x, %v", i, sidecar, err)
-		}
+		sidecar, err := l.Sidecar(e)
+		assert.Truef(t, err == nil && len(sidecar) > 0, "the sidecar of record %d: %x, %v", i, sidecar, err)
 		salts[string(e.Sidecar[:16])] = true
 		overhead := 16 + 16 // the salt, and the tag of AES-GCM
 		if fips140.Enabled() {

@@ -199,9 +199,8 @@ func TestShoeIsSealed(t *testing.T) {
 	}
 	var over *ClosedError
 	for _, c := range []Change{drawing(1), {Kind: audit.KindClose}, {Kind: audit.KindExpire}} {
-		if _, err := other.Apply(t.Context(), id, &c); !errors.As(err, &over) || over.Status != shoe.Closed || over.AuditID != closed.AuditID {
-			t.Errorf("%s of a closed shoe: %v", c.Kind, err)
-		}
+		_, err := other.Apply(t.Context(), id, &c)
+		assert.Truef(t, errors.As(err, &over) && over.Status == shoe.Closed && over.AuditID == closed.AuditID, "%s of a closed shoe: %v", c.Kind, err)
 	}
 	p.store.Check(t, p.journal)
 }
@@ -240,9 +239,8 @@ func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
 	p, other := newPair(t)
 	var won *Result
 	journaltest.Overtake(p.journal, func() { won = create(t, other, keyed("shoe", plan.Request{Deck: "standard52"})) })
-	if lost := create(t, p, keyed("shoe", plan.Request{Deck: "standard52"})); lost.AuditID != won.AuditID || lost.Shoe.ID != won.Shoe.ID {
-		t.Errorf("created are %s and %s", lost.AuditID, won.AuditID)
-	}
+	lost := create(t, p, keyed("shoe", plan.Request{Deck: "standard52"}))
+	assert.Truef(t, lost.AuditID == won.AuditID && lost.Shoe.ID == won.Shoe.ID, "created are %s and %s", lost.AuditID, won.AuditID)
 	id := won.Shoe.ID
 	all := drawing(52)
 	all.Key = journal.NewIdempotencyKey("draw")
@@ -252,17 +250,15 @@ func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
 	}
 	closing := Change{Kind: audit.KindClose, Key: journal.NewIdempotencyKey("close")}
 	journaltest.Overtake(p.journal, func() { won = apply(t, other, id, closing) })
-	if lost := apply(t, p, id, closing); lost.AuditID != won.AuditID || lost.Shoe.Status != shoe.Closed {
-		t.Errorf("closed by %s and %s", lost.AuditID, won.AuditID)
-	}
+	lost = apply(t, p, id, closing)
+	assert.Truef(t, lost.AuditID == won.AuditID && lost.Shoe.Status == shoe.Closed, "closed by %s and %s", lost.AuditID, won.AuditID)
 	journaltest.Overtake(p.journal, func() {
 		var err error
 		won, err = other.Replace(t.Context(), id, keyed("replace", plan.Request{Deck: "standard54"}))
 		assert.NoError(t, err)
 	})
-	if lost, err := p.Replace(t.Context(), id, keyed("replace", plan.Request{Deck: "standard54"})); err != nil || lost.AuditID != won.AuditID {
-		t.Errorf("replaced by %+v, %v, and %s", lost, err, won.AuditID)
-	}
+	lost, err := p.Replace(t.Context(), id, keyed("replace", plan.Request{Deck: "standard54"}))
+	assert.Truef(t, err == nil && lost.AuditID == won.AuditID, "replaced by %+v, %v, and %s", lost, err, won.AuditID)
 	p.store.Check(t, p.journal)
 }
 
@@ -406,18 +402,14 @@ func TestShoeExpires(t *testing.T) {
 	now = now.Add(time.Microsecond)
 	var over *ClosedError
 	c := drawing(1)
-	if _, err := p.Apply(t.Context(), fixed.Shoe.ID, &c); !errors.As(err, &over) || over.Status != shoe.Expired || over.AuditID != uuid.Nil {
-		t.Error(err)
-	}
-	if s := get(t, p, fixed.Shoe.ID); s.Status != shoe.Expired {
-		t.Error(s)
-	}
+	_, err := p.Apply(t.Context(), fixed.Shoe.ID, &c)
+	assert.Truef(t, errors.As(err, &over) && over.Status == shoe.Expired && over.AuditID == uuid.Nil, "%v", err)
+	assert.Equal(t, shoe.Expired, get(t, p, fixed.Shoe.ID).Status)
 	checkOpen(t, p, 2)
 	p.store.Check(t, p.journal)
 	checkExpires(t, p, 1)
-	if _, err := p.Apply(t.Context(), fixed.Shoe.ID, &c); !errors.As(err, &over) || over.AuditID == uuid.Nil {
-		t.Error(err)
-	}
+	_, err = p.Apply(t.Context(), fixed.Shoe.ID, &c)
+	assert.Truef(t, errors.As(err, &over) && over.AuditID != uuid.Nil, "%v", err)
 	apply(t, p, sliding.Shoe.ID, drawing(1))
 	apply(t, p, lasting.Shoe.ID, drawing(1))
 	closed := apply(t, p, fixed.Shoe.ID, Change{Kind: audit.KindClose})
@@ -522,29 +514,24 @@ func TestCommittedShoe(t *testing.T) {
 	if shown, err := p.dealer.Commitment(t.Context(), c.ID); err != nil || shown.Status != dealer.StatusUsed || shown.ClosedBy != made.AuditID {
 		t.Error(shown, err)
 	}
-	if _, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 0, journaltest.Unlimited{}); err != nil || !v.OK || v.Steps[len(v.Steps)-1].Name != "committed" {
-		t.Errorf("%+v %v", v, err)
-	}
+	_, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 0, journaltest.Unlimited{})
+	assert.Truef(t, err == nil && v.OK && v.Steps[len(v.Steps)-1].Name == "committed", "%+v %v", v, err)
 	var settled *dealer.CommitmentClosedError
-	if _, err := use(c); !errors.As(err, &settled) {
-		t.Error(err)
-	}
-	if _, err := p.dealer.Shuffle(t.Context(), &dealer.Request{Request: plan.Request{CommitmentID: c.ID, ClientSeed: "x"}}); !errors.As(err, &settled) {
-		t.Error(err)
-	}
+	_, err = use(c)
+	assert.ErrorAs(t, err, &settled)
+	_, err = p.dealer.Shuffle(t.Context(), &dealer.Request{Request: plan.Request{CommitmentID: c.ID, ClientSeed: "x"}})
+	assert.ErrorAs(t, err, &settled)
 	for _, by := range []*process{p, p.other(t)} {
 		hand := apply(t, by, made.Shoe.ID, opening(3))
 		card := &hand.Cards[2]
 		assert.NoError(t, card.Opening.Check(card.Position, 52, []byte(card.Card.Code), *made.Record.Root))
 	}
 	var unfit *plan.Invalid
-	if _, err := use(commit(plan.Request{Deck: "standard52", Hands: []uint64{5}})); !errors.As(err, &unfit) {
-		t.Error(err)
-	}
+	_, err = use(commit(plan.Request{Deck: "standard52", Hands: []uint64{5}}))
+	assert.ErrorAs(t, err, &unfit)
 	apply(t, p, made.Shoe.ID, Change{Kind: audit.KindClose})
-	if a, err := p.disclosed.Audit(t.Context(), made.AuditID); err != nil || a.Seed == nil {
-		t.Error(err)
-	}
+	a, err := p.disclosed.Audit(t.Context(), made.AuditID)
+	assert.Truef(t, err == nil && a.Seed != nil, "%v", err)
 	p.store.Check(t, p.journal)
 }
 
@@ -572,9 +559,8 @@ func TestDrawOfNothingLeavesTheCardsInOrder(t *testing.T) {
 	apply(t, p, piled, Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: ptr(3), To: shoe.OnPile("a"), Put: shoe.Top})
 	shuffled := apply(t, p, piled, Change{Kind: audit.KindReshuffle, From: shoe.OnPile("a")})
 	assert.False(t, shuffled.Shoe.Shuffled, "after a pile was reshuffled the deck counts as shuffled")
-	if card, err := other.Card(t.Context(), piled, uuid.Nil, 10); err != nil || card.Number != 10 {
-		t.Errorf("the card of the deck after a pile was reshuffled is %+v, %v", card, err)
-	}
+	card, err := other.Card(t.Context(), piled, uuid.Nil, 10)
+	assert.Truef(t, err == nil && card.Number == 10, "the card of the deck after a pile was reshuffled is %+v, %v", card, err)
 	p.store.Check(t, p.journal)
 }
 
@@ -585,9 +571,8 @@ func TestSealingsOfAnotherShoeAreNotFound(t *testing.T) {
 		made[i] = create(t, p, ask(plan.Request{Deck: "standard52"}))
 		resealed[i] = apply(t, p, made[i].Shoe.ID, Change{Kind: audit.KindReshuffle, From: shoe.Deck})
 		drawn := apply(t, p, made[i].Shoe.ID, drawing(1))
-		if card, err := p.Card(t.Context(), made[i].Shoe.ID, resealed[i].AuditID, 0); err != nil || card.Number != drawn.Cards[0].Number {
-			t.Errorf("%+v, %v", card, err)
-		}
+		card, err := p.Card(t.Context(), made[i].Shoe.ID, resealed[i].AuditID, 0)
+		assert.Truef(t, err == nil && card.Number == drawn.Cards[0].Number, "%+v, %v", card, err)
 		stored, err := p.journal.ByID(t.Context(), drawn.AuditID)
 		require.NoError(t, err)
 		want := []uint64{made[i].LogIndex, resealed[i].LogIndex}
@@ -627,9 +612,8 @@ func TestCardsAreNamedByCode(t *testing.T) {
 	// After one of the two is named by number, the code is unambiguous.
 	c = returning(append(named(ten), CardName{Code: "10S"}))
 	back := apply(t, p, id, c)
-	if len(back.Cards) != 2 || back.Cards[0].Number != ten || back.Cards[1].Card.Code != "TS" || back.Cards[1].Number == ten {
-		t.Errorf("returned are %+v", back.Cards)
-	}
+	assert.Truef(t, len(back.Cards) == 2 && back.Cards[0].Number == ten && back.Cards[1].Card.Code == "TS" && back.Cards[1].Number != ten,
+		"returned are %+v", back.Cards)
 	if _, err := p.Apply(t.Context(), id, &c); !errors.As(err, &wrong) || wrong.Ambiguous || wrong.Index != 0 {
 		t.Errorf("cards that are back in the deck: %v", err)
 	}
@@ -638,14 +622,12 @@ func TestCardsAreNamedByCode(t *testing.T) {
 	id = create(t, p, words).Shoe.ID
 	apply(t, p, id, drawing(4))
 	c = returning([]CardName{{Code: "b"}})
-	if back := apply(t, p, id, c); back.Cards[0].Number != 2 || back.Cards[0].Item != `"b"` {
-		t.Errorf("returned are %+v", back.Cards)
-	}
+	back = apply(t, p, id, c)
+	assert.Truef(t, back.Cards[0].Number == 2 && back.Cards[0].Item == `"b"`, "returned are %+v", back.Cards)
 	for code, ambiguous := range map[string]bool{"a": true, "1": false, "": false} {
 		c = returning([]CardName{{Code: code}})
-		if _, err := p.Apply(t.Context(), id, &c); !errors.As(err, &wrong) || wrong.Ambiguous != ambiguous {
-			t.Errorf("an item named %q: %v", code, err)
-		}
+		_, err := p.Apply(t.Context(), id, &c)
+		assert.Truef(t, errors.As(err, &wrong) && wrong.Ambiguous == ambiguous, "an item named %q: %v", code, err)
 	}
 }
 

@@ -2,7 +2,6 @@ package liveshoes
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -140,9 +139,8 @@ func TestShoeWhoseClaimsWereMovedIsCorrupt(t *testing.T) {
 		c := drawing(1)
 		got, err := fresh.Get(t.Context(), id)
 		assert.ErrorIsf(t, err, ledger.ErrCorrupt, "%s: the shoe is %+v", name, got)
-		if got, err := fresh.Apply(t.Context(), id, &c); !errors.Is(err, ledger.ErrCorrupt) {
-			t.Errorf("%s: drawn is %+v, %v", name, got, err)
-		}
+		_, err = fresh.Apply(t.Context(), id, &c)
+		assert.ErrorIs(t, err, ledger.ErrCorrupt, name)
 	}
 	owner, last := journal.OwnerClaim(id), journal.ShoeClaim(made.AuditID)
 	for name, moved := range map[string]map[string]string{
@@ -155,9 +153,8 @@ func TestShoeWhoseClaimsWereMovedIsCorrupt(t *testing.T) {
 		check(name)
 	}
 	p.store.Moved = nil
-	if _, err := p.Replace(t.Context(), id, ask(plan.Request{Size: ptr(6)})); err != nil {
-		t.Fatal(err)
-	}
+	_, err := p.Replace(t.Context(), id, ask(plan.Request{Size: ptr(6)}))
+	require.NoError(t, err)
 	keys, err := p.store.Claims(t.Context(), ledger.ClaimQuery{Prefix: "key ", Limit: 10})
 	require.NoError(t, err)
 	keys = slices.DeleteFunc(keys, func(c ledger.Claim) bool { return journal.IsShoeClaim(c.Name) })

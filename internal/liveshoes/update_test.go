@@ -34,9 +34,8 @@ func TestUpdatePlansAgainAfterAnotherProcessChangedTheShoe(t *testing.T) {
 	apply(t, other, id, drawing(10)) // p has cached version 1
 	var versions []uint64
 	result, err := p.Update(t.Context(), id, nil, drawAll(&versions))
-	if err != nil || len(result.Cards) != 42 || result.Shoe.Version != 3 || !slices.Equal(versions, []uint64{1, 2}) {
-		t.Errorf("%+v, %v, planned for versions %d", result, err, versions)
-	}
+	assert.Truef(t, err == nil && len(result.Cards) == 42 && result.Shoe.Version == 3 && slices.Equal(versions, []uint64{1, 2}),
+		"%+v, %v, planned for versions %d", result, err, versions)
 	// The shoe changes twice while the change is decided.
 	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All})
 	versions = nil
@@ -47,9 +46,8 @@ func TestUpdatePlansAgainAfterAnotherProcessChangedTheShoe(t *testing.T) {
 		}
 		return plan(now)
 	})
-	if err != nil || len(result.Cards) != 49 || result.Shoe.Version != 8 || !slices.Equal(versions, []uint64{2, 4, 5, 6, 7}) {
-		t.Errorf("%+v, %v, planned for versions %d", result, err, versions)
-	}
+	assert.Truef(t, err == nil && len(result.Cards) == 49 && result.Shoe.Version == 8 && slices.Equal(versions, []uint64{2, 4, 5, 6, 7}),
+		"%+v, %v, planned for versions %d", result, err, versions)
 	p.store.Check(t, p.journal)
 }
 
@@ -182,14 +180,12 @@ func TestReplace(t *testing.T) {
 	apply(t, other, id, drawing(50))
 	next, err := p.Replace(t.Context(), id, ask(plan.Request{Deck: "standard54"}))
 	require.NoError(t, err)
-	if next.Shoe.ID != id || next.Shoe.Size() != 54 || next.Record.AuditID != made.AuditID || next.Shoe.First.ID != next.AuditID {
-		t.Fatalf("%+v", next.Shoe)
-	}
+	require.Truef(t, next.Shoe.ID == id && next.Shoe.Size() == 54 && next.Record.AuditID == made.AuditID && next.Shoe.First.ID == next.AuditID,
+		"%+v", next.Shoe)
 	drawn := apply(t, other, id, drawing(10))
 	assert.Truef(t, drawn.Shoe.Deck.Len() == 44 && drawn.Record.AuditID == next.AuditID, "%+v", drawn)
-	if a, err := p.disclosed.Audit(t.Context(), made.AuditID); err != nil || a.Seed != nil {
-		t.Errorf("the seed of a shoe that was replaced is public: %+v, %v", a, err)
-	}
+	a, err := p.disclosed.Audit(t.Context(), made.AuditID)
+	assert.Truef(t, err == nil && a.Seed == nil, "the seed of a shoe that was replaced is public: %+v, %v", a, err)
 	checkOpen(t, p, 1)
 	p.store.Check(t, p.journal)
 }
@@ -208,9 +204,8 @@ func TestReplaceAfterAnotherProcessChangedTheShoe(t *testing.T) {
 		theirs, err = other.Replace(t.Context(), id, ask(plan.Request{Size: ptr(3)}))
 		assert.NoError(t, err)
 	})
-	if next, err = p.Replace(t.Context(), id, ask(plan.Request{Size: ptr(4)})); err != nil || next.Record.AuditID != theirs.AuditID {
-		t.Fatalf("after a replacement: %+v, %v", next, err)
-	}
+	next, err = p.Replace(t.Context(), id, ask(plan.Request{Size: ptr(4)}))
+	require.Truef(t, err == nil && next.Record.AuditID == theirs.AuditID, "after a replacement: %+v, %v", next, err)
 	// A change that races with a replacement changes the new shoe.
 	journaltest.Overtake(other.journal, func() {
 		next, err = p.Replace(t.Context(), id, ask(plan.Request{Size: ptr(5)}))

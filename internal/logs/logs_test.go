@@ -112,9 +112,7 @@ func (f *fakeOpener) start(folder string, names ...string) (*Set, error) {
 func (f *fakeOpener) mustStart(folder string, names ...string) *Set {
 	f.t.Helper()
 	s, err := f.start(folder, names...)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	require.NoError(f.t, err)
 	return s
 }
 
@@ -137,9 +135,8 @@ func (s *Set) find(name string) *served {
 func (f *fakeOpener) fail(s *Set, name string) {
 	f.t.Helper()
 	f.set(name, nil, true)
-	if _, err := s.find(name).services.Log.Append(ledgertest.Entries(name+" fails", 1)[0]); err == nil {
-		f.t.Error("an append to a broken store succeeded")
-	}
+	_, err := s.find(name).services.Log.Append(ledgertest.Entries(name+" fails", 1)[0])
+	assert.Error(f.t, err, "an append to a broken store succeeded")
 	synctest.Wait()
 	f.set(name, nil, false)
 }
@@ -192,9 +189,8 @@ func TestLostLogStaysClosed(t *testing.T) {
 		f.fail(s, "poker")
 		require.NoError(t, os.Mkdir(poker, 0o700))
 		time.Sleep(time.Minute)
-		if entries, err := os.ReadDir(poker); err != nil || len(entries) > 0 || s.isOpen("poker") {
-			t.Errorf("a log was created in place of the lost one: %v %v", entries, err)
-		}
+		entries, err := os.ReadDir(poker)
+		assert.Truef(t, err == nil && len(entries) == 0 && !s.isOpen("poker"), "a log was created in place of the lost one: %v %v", entries, err)
 		assert.Contains(t, f.log.String(), "this process has had it open", "the log")
 		require.NoError(t, os.Remove(poker))
 		mustRename(t, poker+".away", poker)
@@ -262,9 +258,8 @@ func (f *fakeOpener) append(s *Set, names []string, label string, n int) {
 	f.t.Helper()
 	for _, name := range names {
 		for _, entry := range ledgertest.Entries(name+label, n) {
-			if _, err := s.find(name).services.Log.Append(entry); err != nil {
-				f.t.Fatal(err)
-			}
+			_, err := s.find(name).services.Log.Append(entry)
+			require.NoError(f.t, err)
 		}
 	}
 }
@@ -295,9 +290,8 @@ func TestOnlyLogFails(t *testing.T) {
 		if got := f.pauses(access.MainLog); len(got) != 1 { // of the two starts
 			t.Errorf("the log was opened again after %v", got)
 		}
-		if err := s.Close(nil); !errors.Is(err, errDisk) || err.Error() != s.Err().Error() {
-			t.Errorf("closing a failed log: %v", err)
-		}
+		err = s.Close(nil)
+		assert.Truef(t, errors.Is(err, errDisk) && err.Error() == s.Err().Error(), "closing a failed log: %v", err)
 		err = s.Close(s.Err())
 		assert.Equalf(t, s.Err().Error(), err.Error(), "the failure is reported twice: %v", err)
 		_ = s.logs[0].services.Log.Close() // its goroutines must end with the test
@@ -320,9 +314,7 @@ func TestStartNeedsOneLog(t *testing.T) {
 		}
 		f.set("bridge", nil, false)
 		s := f.mustStart(folder, access.MainLog, "poker", "bridge")
-		if s.Failed() != nil || !s.isOpen("bridge") || s.isOpen("poker") {
-			t.Error("bridge alone is to be open")
-		}
+		assert.True(t, s.Failed() == nil && s.isOpen("bridge") && !s.isOpen("poker"), "bridge alone is to be open")
 		mustClose(t, s)
 	})
 }
@@ -372,9 +364,8 @@ func TestUnnamedLogs(t *testing.T) {
 		t.Errorf("no warning about the folder of bridge:\n%s", got)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "logs", "bridge", "riffle.db"), []byte("garbage"), 0o600))
-	if _, err := f.start(folder, access.MainLog); err == nil || !strings.Contains(err.Error(), "counting its open shoes failed") {
-		t.Errorf("a log that cannot be read: %v", err)
-	}
+	_, err := f.start(folder, access.MainLog)
+	assert.ErrorContains(t, err, "counting its open shoes failed", "a log that cannot be read")
 }
 
 // The clock of the process that ends a log is ahead of the one that begins the next.

@@ -13,9 +13,8 @@ func TestGlyphsAreSorted(t *testing.T) {
 	assert.True(t, slices.IsSortedFunc(glyphs, func(a, b glyph) int { return cmp.Compare(a.char, b.char) }),
 		"not sorted")
 	for _, char := range "Aé–萬蘭し" {
-		if g, found := glyphOf(char); !found || g.char != char || g.advance <= 0 || g.path == "" {
-			t.Errorf("%c: %t %v", char, found, g)
-		}
+		g, found := glyphOf(char)
+		assert.Truef(t, found && g.char == char && g.advance > 0 && g.path != "", "%c: %t %v", char, found, g)
 	}
 }
 

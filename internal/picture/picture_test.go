@@ -57,9 +57,8 @@ type drawing struct {
 func read(t *testing.T, name string, picture []byte) drawing {
 	t.Helper()
 	assert.Truef(t, len(picture) <= limit, "%s: %d bytes, more than %d", name, len(picture), limit)
-	if !bytes.HasPrefix(picture, []byte(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 240 336" role="img">`)) {
-		t.Errorf("%s: does not open as a picture: %.120s", name, picture)
-	}
+	assert.Truef(t, bytes.HasPrefix(picture, []byte(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 240 336" role="img">`)),
+		"%s: does not open as a picture: %.120s", name, picture)
 	return parse(t, name, picture)
 }
 

@@ -43,9 +43,8 @@ func commit(t *testing.T, rules *Rules, r *Request) *audit.Record {
 func checkRefused(t *testing.T, name string, err error, pointer, detail string) {
 	t.Helper()
 	var invalid *Invalid
-	if !errors.As(err, &invalid) || invalid.Pointer != pointer || !strings.Contains(invalid.Detail, detail) {
-		t.Errorf("%s: %v, want %s: ... %s ...", name, err, pointer, detail)
-	}
+	assert.Truef(t, errors.As(err, &invalid) && invalid.Pointer == pointer && strings.Contains(invalid.Detail, detail),
+		"%s: %v, want %s: ... %s ...", name, err, pointer, detail)
 }
 
 func TestCheckMakesTheStatement(t *testing.T) {
@@ -86,9 +85,8 @@ func TestCheckMakesTheStatement(t *testing.T) {
 		if v.copies > 0 {
 			v.want.Input = audit.DeckInput("standard52", v.copies, p.Deck.Codes())
 		}
-		if !reflect.DeepEqual(p.Statement, v.want) || p.Copies != v.copies || (p.Deck != nil) != (v.copies > 0) {
-			t.Errorf("%s: %+v of %d copies of %v, want %+v of %d", name, p.Statement, p.Copies, p.Deck, v.want, v.copies)
-		}
+		assert.Truef(t, reflect.DeepEqual(p.Statement, v.want) && p.Copies == v.copies && (p.Deck != nil) == (v.copies > 0),
+			"%s: %+v of %d copies of %v, want %+v of %d", name, p.Statement, p.Copies, p.Deck, v.want, v.copies)
 	}
 }
 
@@ -183,9 +181,8 @@ func TestUseOfACommitmentLeavesOutWhatWasCommittedTo(t *testing.T) {
 		assert.Equalf(t, before, *use, "%s: the caller's request was changed to %+v", name, use)
 		whole := *r
 		whole.CommitmentID, whole.ClientSeed = c.ID, "late"
-		if p, err = rules.Check(&whole, c); err != nil || !reflect.DeepEqual(p.Statement, c.Statement) {
-			t.Errorf("%s, with all members sent again: %+v, %v", name, p, err)
-		}
+		p, err = rules.Check(&whole, c)
+		assert.Truef(t, err == nil && reflect.DeepEqual(p.Statement, c.Statement), "%s, with all members sent again: %+v, %v", name, p, err)
 	}
 }
 
@@ -241,9 +238,8 @@ func TestDeckOfARecordHasTheCardsOfThatTime(t *testing.T) {
 		}
 	}
 	for _, input := range []string{audit.RangeInput, audit.ItemsInput([sha256.Size]byte{})} {
-		if cards, err := rules.DeckOf(&audit.Record{Statement: audit.Statement{Input: input}}); cards != nil || err != nil {
-			t.Errorf("%s has the cards %v, %v", input, cards, err)
-		}
+		cards, err := rules.DeckOf(&audit.Record{Statement: audit.Statement{Input: input}})
+		assert.Truef(t, cards == nil && err == nil, "%s has the cards %v, %v", input, cards, err)
 	}
 }
 
@@ -273,9 +269,8 @@ func TestDeckOfARecordOfAChangedTypeIsAnError(t *testing.T) {
 		_, err := rules.Check(&Request{CommitmentID: c.ID, ClientSeed: "x"}, c)
 		checkRefused(t, "a commitment with "+name, err, "/deck", "")
 	}
-	if cards, err := before.DeckOf(c); err != nil || !slices.Equal(cards.Codes(), []string{"X", "A"}) {
-		t.Errorf("the deck is %v, %v", cards, err)
-	}
+	cards, err := before.DeckOf(c)
+	assert.Truef(t, err == nil && slices.Equal(cards.Codes(), []string{"X", "A"}), "the deck is %v, %v", cards, err)
 }
 
 func TestElementsAreThoseInMemory(t *testing.T) {

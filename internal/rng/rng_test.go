@@ -93,16 +93,13 @@ func TestInvalidSeedsAreRejected(t *testing.T) {
 		"too long":     testSeed(MaxBlocks+1, "z"),
 		"equal blocks": twice,
 	} {
-		if _, err := Keys(seed, [32]byte{}, ""); !errors.Is(err, ErrSeed) {
-			t.Errorf("%s: error %v, want ErrSeed", name, err)
-		}
+		_, err := Keys(seed, [32]byte{}, "")
+		assert.ErrorIs(t, err, ErrSeed, name)
 	}
-	if _, err := NewStream(make([]byte, 33)); !errors.Is(err, ErrSeed) {
-		t.Errorf("a key and a byte: error %v, want ErrSeed", err)
-	}
-	if _, err := Keys(testSeed(MaxBlocks, "w"), [32]byte{}, ""); err != nil {
-		t.Errorf("the longest seed: %v", err)
-	}
+	_, err := NewStream(make([]byte, 33))
+	assert.ErrorIs(t, err, ErrSeed, "a key and a byte")
+	_, err = Keys(testSeed(MaxBlocks, "w"), [32]byte{}, "")
+	assert.NoError(t, err, "the longest seed")
 }
 
 type constant byte
@@ -126,9 +123,8 @@ func TestNewSeedFailsClosed(t *testing.T) {
 		t.Errorf("a source stuck at one value: %x, %v", seed, err)
 	}
 	for _, k := range []int{0, -1, MaxBlocks + 1} {
-		if _, err := NewSeed(constant(7), k); !errors.Is(err, ErrSeed) {
-			t.Errorf("%d blocks: %v", k, err)
-		}
+		_, err := NewSeed(constant(7), k)
+		assert.ErrorIsf(t, err, ErrSeed, "%d blocks", k)
 	}
 }
 
@@ -150,26 +146,20 @@ func exactBlocks(n, m uint64) int {
 
 func TestBlocks(t *testing.T) {
 	for n := uint64(0); n <= 1024; n++ {
-		if got, want := Blocks(n, n), exactBlocks(n, n); got != want {
-			t.Errorf("Blocks(%d, %d) = %d, want %d", n, n, got, want)
-		}
+		assert.Equalf(t, exactBlocks(n, n), Blocks(n, n), "Blocks(%d, %d)", n, n)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
 		n := random.Uint64N(1<<53) >> random.UintN(53)
 		m := min(n, random.Uint64N(1025))
-		if got, want := Blocks(n, m), exactBlocks(n, m); got != want {
-			t.Errorf("Blocks(%d, %d) = %d, want %d", n, m, got, want)
-		}
+		assert.Equalf(t, exactBlocks(n, m), Blocks(n, m), "Blocks(%d, %d)", n, m)
 	}
 	// The facts that the design states.
 	for _, v := range []struct {
 		n, m uint64
 		k    int
 	}{{1, 1, 1}, {52, 52, 2}, {46, 46, 1}, {136, 136, 4}, {1024, 1024, 35}, {1025, 1025, 1}, {1e9, 10, 2}, {1<<53 - 1, 1024, MaxBlocks}} {
-		if got := Blocks(v.n, v.m); got != v.k {
-			t.Errorf("Blocks(%d, %d) = %d, want %d", v.n, v.m, got, v.k)
-		}
+		assert.Equalf(t, v.k, Blocks(v.n, v.m), "Blocks(%d, %d)", v.n, v.m)
 	}
 	assert.True(t, math.Ceil(log2Factorial[57]) <= 256 && log2Factorial[58] >= 256, "256 bits cover all orders up to 57 items and no further")
 }
@@ -210,9 +200,8 @@ func TestIntegersMatchReference(t *testing.T) {
 		s.Seek(5)
 		for b := n; b >= 2; {
 			got := s.Descend(b)
-			if want := descend(ref, b, len(got)); !slices.Equal(got, want) {
-				t.Fatalf("n = %d: Descend(%d) = %d, want %d", n, b, got, want)
-			}
+			want := descend(ref, b, len(got))
+			require.Truef(t, slices.Equal(got, want), "n = %d: Descend(%d) = %d, want %d", n, b, got, want)
 			b -= uint64(len(got))
 		}
 		for b := uint64(2); b <= n; {
@@ -320,9 +309,8 @@ func TestWideBoundsMatchReference(t *testing.T) {
 	for range 5000 {
 		b := max(3, random.Uint64()>>random.UintN(62))
 		got := s.Descend(b)
-		if want := descend(ref, b, len(got)); !slices.Equal(got, want) {
-			t.Fatalf("Descend(%d) = %d, want %d", b, got, want)
-		}
+		want := descend(ref, b, len(got))
+		require.Truef(t, slices.Equal(got, want), "Descend(%d) = %d, want %d", b, got, want)
 		if got, want := s.Ascend(b, b+2), ref.Ascend(b, b+2); b < math.MaxUint64-2 && !slices.Equal(got, want) {
 			t.Fatalf("Ascend(%d) = %d, want %d", b, got, want)
 		}
@@ -341,22 +329,18 @@ func TestRejectedWordIsReplaced(t *testing.T) {
 		}
 	}
 	put(0, 1<<63+1)
-	if got := s.Descend(3); !slices.Equal(got, []uint64{1, 1}) || s.next != 16 {
-		t.Errorf("Descend(3) = %d after %d bytes, want [1 1] after 16", got, s.next)
-	}
+	got := s.Descend(3)
+	assert.Truef(t, slices.Equal(got, []uint64{1, 1}) && s.next == 16, "Descend(3) = %d after %d bytes, want [1 1] after 16", got, s.next)
 	put(0, 0, 1<<63+1)
-	if got := s.Uint64n(10); got != 5 || s.next != 24 {
-		t.Errorf("Uint64n(10) = %d after %d bytes, want 5 after 24", got, s.next)
-	}
+	n := s.Uint64n(10)
+	assert.Truef(t, n == 5 && s.next == 24, "Uint64n(10) = %d after %d bytes, want 5 after 24", n, s.next)
 	put(0)
-	if got := s.Descend(2); !slices.Equal(got, []uint64{0}) || s.next != 8 {
-		t.Errorf("Descend(2) = %d after %d bytes: a power of two rejects nothing", got, s.next)
-	}
+	got = s.Descend(2)
+	assert.Truef(t, slices.Equal(got, []uint64{0}) && s.next == 8, "Descend(2) = %d after %d bytes: a power of two rejects nothing", got, s.next)
 	// 2⁶⁴ mod 3 is 1, which is the low word of x·3 for x = 2⁶⁴·2/3 rounded up.
 	put(0xaaaaaaaaaaaaaaab)
-	if got := s.Uint64n(3); got != 2 || s.next != 8 {
-		t.Errorf("Uint64n(3) = %d after %d bytes, want 2 after 8", got, s.next)
-	}
+	n = s.Uint64n(3)
+	assert.Truef(t, n == 2 && s.next == 8, "Uint64n(3) = %d after %d bytes, want 2 after 8", n, s.next)
 }
 
 // With B = 6 the low words below 2⁶⁴ mod 6 = 4 are rejected, and all are even; with B = 10, those
@@ -381,9 +365,7 @@ func TestRejectionEndsAtTheThreshold(t *testing.T) {
 		binary.BigEndian.PutUint64(s.words, v.x)
 		binary.BigEndian.PutUint64(s.words[8:], 1<<63+1)
 		v.serve(s)
-		if rejected := s.next == 16; rejected != v.rejected {
-			t.Errorf("%s: rejected is %v, want %v", v.name, rejected, v.rejected)
-		}
+		assert.Equalf(t, v.rejected, s.next == 16, "%s: rejected", v.name)
 	}
 }
 

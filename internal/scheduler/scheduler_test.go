@@ -135,9 +135,8 @@ func TestPeersLeaveRoom(t *testing.T) {
 	first := admitted("192.0.2.1")
 	second := admitted("192.0.2.2")
 	third := admitted("2001:db8::1")
-	if len(first) != 32 || len(second) != 16 || len(third) != 8 {
-		t.Errorf("three peers have %d, %d and %d jobs, want 32, 16 and 8", len(first), len(second), len(third))
-	}
+	assert.Truef(t, len(first) == 32 && len(second) == 16 && len(third) == 8,
+		"three peers have %d, %d and %d jobs, want 32, 16 and 8", len(first), len(second), len(third))
 	for _, j := range append(append(first, second...), third...) {
 		j.Done()
 	}

@@ -159,9 +159,8 @@ func TestParseCardsRejectsOtherForms(t *testing.T) {
 		var u Cards
 		require.NoErrorf(t, u.UnmarshalText([]byte(text)), "%q", text)
 		assert.Truef(t, u.Equal(c), "%q", text)
-		if b, err := c.MarshalText(); err != nil || string(b) != text {
-			t.Errorf("%q: %s, %v", text, b, err)
-		}
+		b, err := c.MarshalText()
+		assert.Truef(t, err == nil && string(b) == text, "%q: %s, %v", text, b, err)
 	}
 }
 
@@ -175,8 +174,7 @@ func FuzzParseCards(f *testing.F) {
 			return
 		}
 		refs := c.Refs()
-		if c.String() != text || plainText(refs) != text || c.Len() > MaxCards || uint64(len(refs)) != c.Len() || hasDuplicates(refs) {
-			t.Errorf("%q is read as %v", text, refs)
-		}
+		assert.Truef(t, c.String() == text && plainText(refs) == text && c.Len() <= MaxCards && uint64(len(refs)) == c.Len() && !hasDuplicates(refs),
+			"%q is read as %v", text, refs)
 	})
 }

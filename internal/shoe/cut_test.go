@@ -15,9 +15,8 @@ func TestCutsFitBetweenTwoCards(t *testing.T) {
 	} {
 		assert.Equalf(t, want, c.Fits(52), "%+v fits into 52 cards", c)
 	}
-	if c := (&Cut{At: 1}); c.Fits(1) || c.Fits(0) || !c.Fits(2) {
-		t.Error("a cut card lies where there are not two cards")
-	}
+	c := &Cut{At: 1}
+	assert.True(t, !c.Fits(1) && !c.Fits(0) && c.Fits(2), "a cut card lies where there are not two cards")
 }
 
 // A cut card is reached by the draw of the last card before it, or of the last one behind it, and

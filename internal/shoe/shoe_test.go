@@ -268,16 +268,12 @@ func TestShuffleMakesNewReferences(t *testing.T) {
 // The cards of an unshuffled shoe are seen; of a shuffled one, only those that were drawn.
 func TestSeenCards(t *testing.T) {
 	for ref := range Of(1, 3).All() {
-		if New(3, true).IsSeen(ref) || !New(3, false).IsSeen(ref) {
-			t.Error(ref)
-		}
+		assert.Truef(t, !New(3, true).IsSeen(ref) && New(3, false).IsSeen(ref), "%v", ref)
 	}
-	if l := New(3, false); l.IsSeen(Ref{1, 3}) || l.IsSeen(Ref{2, 0}) {
-		t.Error("a card that does not exist is seen")
-	}
-	if l := New(3, true).End(); l.Version != 2 || l.Deck.Len() != 3 {
-		t.Errorf("%+v", l)
-	}
+	l := New(3, false)
+	assert.True(t, !l.IsSeen(Ref{1, 3}) && !l.IsSeen(Ref{2, 0}), "a card that does not exist is seen")
+	l = New(3, true).End()
+	assert.Truef(t, l.Version == 2 && l.Deck.Len() == 3, "%+v", l)
 }
 
 func TestPilesAndSealsAreLimited(t *testing.T) {
@@ -301,9 +297,8 @@ func TestNamesOfPilesAreChecked(t *testing.T) {
 		"a": true, "A-z_9": true, strings.Repeat("x", MaxName): true, "": false, strings.Repeat("x", MaxName+1): false, "a b": false, "é": false, "a\n": false, "a/b": false,
 	} {
 		assert.Equalf(t, want, IsName(name), "%q is a name: %v", name, !want)
-		if got, ok := OnPile(name).Pile(); ok != want || got != name {
-			t.Errorf("%q on a pile: %q, %v", name, got, ok)
-		}
+		got, ok := OnPile(name).Pile()
+		assert.Truef(t, ok == want && got == name, "%q on a pile: %q, %v", name, got, ok)
 	}
 	for _, place := range []Place{Deck, Dealt, Out, All, "pile", "Pile a"} {
 		_, ok := place.Pile()

@@ -45,9 +45,8 @@ func TestPagesAreStrict(t *testing.T) {
 	for _, path := range []string{"/", "/verify", "/fairness", "/explore", "/docs", "/a/x", "/docs/api/shuffle", "/docs/guides/shoes"} {
 		answer, body := serve(t, "", path, nil)
 		csp := answer.Header.Get("Content-Security-Policy")
-		if answer.StatusCode != http.StatusOK || !strings.HasPrefix(csp, "default-src 'none';") || strings.Contains(csp, "unsafe") {
-			t.Errorf("%s is answered %s with the policy %q", path, answer.Status, csp)
-		}
+		assert.Truef(t, answer.StatusCode == http.StatusOK && strings.HasPrefix(csp, "default-src 'none';") && !strings.Contains(csp, "unsafe"),
+			"%s is answered %s with the policy %q", path, answer.Status, csp)
 		found := regexp.MustCompile(`<style|<script[^>]*>[^<]|<[^>]+ (style|on[a-z]+)=|(src|<link[^>]*href)="?http`).FindString(body)
 		assert.Equal(t, "", found, path)
 	}
@@ -183,18 +182,16 @@ func TestWorkerKnowsWhatItServes(t *testing.T) {
 			Cache, Page string
 			Files       map[string]kept
 		}
-		if err := json.Unmarshal([]byte(text), &worker); err != nil || !found {
-			t.Fatalf("%v: %s", err, text)
-		}
+		err := json.Unmarshal([]byte(text), &worker)
+		require.Truef(t, err == nil && found, "%v: %s", err, text)
 		if names[worker.Cache] = true; !strings.HasPrefix(worker.Cache, "verify "+prefix+" sha256-") || worker.Page != prefix+"/verify" {
 			t.Errorf("the worker of %q keeps %s in %q", prefix, worker.Page, worker.Cache)
 		}
 		for path, file := range worker.Files {
 			for _, language := range []string{"en", "zh"} {
 				answer, body := serve(t, prefix, strings.TrimPrefix(path, prefix), http.Header{"Accept-Language": {language}})
-				if answer.StatusCode != http.StatusOK || !slices.Contains(strings.Fields(file.Integrity), integrity([]byte(body))) {
-					t.Errorf("%s in %s is answered %s, without a digest among %s", path, language, answer.Status, file.Integrity)
-				}
+				assert.Truef(t, answer.StatusCode == http.StatusOK && slices.Contains(strings.Fields(file.Integrity), integrity([]byte(body))),
+					"%s in %s is answered %s, without a digest among %s", path, language, answer.Status, file.Integrity)
 				for name, value := range file.Headers {
 					assert.Equalf(t, value, answer.Header.Get(name), "%s of %s", name, path)
 				}

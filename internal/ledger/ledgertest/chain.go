@@ -77,9 +77,8 @@ func (c *Chain) CheckLog(s ledger.Store) {
 	size := CheckLog(c.t, s, c.Verify)
 	require.EqualValues(c.t, len(c.Entries), size)
 	for method, head := range map[string]func(context.Context) (ledger.Head, error){"Head": s.Head, "Confirm": s.Confirm} {
-		if got, err := head(c.t.Context()); err != nil || fmt.Sprint(got) != fmt.Sprint(c.head) {
-			c.t.Fatalf("%s returns %+v, %v, want %+v", method, got, err, c.head)
-		}
+		got, err := head(c.t.Context())
+		require.Truef(c.t, err == nil && fmt.Sprint(got) == fmt.Sprint(c.head), "%s returns %+v, %v, want %+v", method, got, err, c.head)
 	}
 	list, records := selected(c.t, s, ledger.Range(0, len(c.Entries)+1)), 0
 	require.Len(c.t, list, len(c.Entries))
@@ -119,9 +118,8 @@ func (c *Chain) checkClaims(s ledger.Store) {
 	require.EqualValues(c.t, len(claims), n)
 	for name, want := range claims {
 		got, err := ledger.FirstOrNotFound(s.Select(c.t.Context(), ledger.ByClaim(name)))
-		if err != nil || got.Index != uint64(want.holder) || len(got.Claims) != 1 || got.Claims[0] != want.claim {
-			c.t.Fatalf("the claim %s is held by %+v, %v, want %+v", name, got, err, want)
-		}
+		require.Truef(c.t, err == nil && got.Index == uint64(want.holder) && len(got.Claims) == 1 && got.Claims[0] == want.claim,
+			"the claim %s is held by %+v, %v, want %+v", name, got, err, want)
 	}
 }
 

@@ -185,9 +185,8 @@ func TestConnectRejectsServerThatLosesCommits(t *testing.T) {
 				configure(t, url, name, "off")
 				if name == "synchronous_commit" { // pinned by the session
 					var got string
-					if err := s.conn.QueryRow(t.Context(), "SHOW "+name).Scan(&got); err != nil || got != "on" {
-						t.Errorf("the session has %s %s, %v, want on", name, got, err)
-					}
+					err := s.conn.QueryRow(t.Context(), "SHOW "+name).Scan(&got)
+					assert.Truef(t, err == nil && got == "on", "the session has %s %s, %v, want on", name, got, err)
 				} else {
 					_, errConfirm := s.Confirm(t.Context())
 					for what, err := range map[string]error{"an append": s.Append(t.Context(), next), "a confirmation": errConfirm} {

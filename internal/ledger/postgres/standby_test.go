@@ -152,12 +152,11 @@ func TestOpenConfirmsTheHead(t *testing.T) {
 	folder := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	if l, err := ledger.Open(ctx, store, ledger.Options{Folder: folder, KeyFile: key}); err == nil {
-		t.Errorf("a log was opened whose head no standby has: %v", l)
-	}
+	l, err := ledger.Open(ctx, store, ledger.Options{Folder: folder, KeyFile: key})
+	assert.Errorf(t, err, "a log was opened whose head no standby has: %v", l)
 	s.wait(t, false)
 	wantAnswered(t, done)
-	l, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder, KeyFile: key})
+	l, err = ledger.Open(t.Context(), store, ledger.Options{Folder: folder, KeyFile: key})
 	require.NoError(t, err)
 	closeStore(t, l)
 }

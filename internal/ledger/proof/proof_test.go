@@ -115,9 +115,8 @@ func TestInclusionProofs(t *testing.T) {
 			p := prove(t, tree, n, i, signed)
 			back, err := proof.ParseInclusion(p.Text())
 			require.NoError(t, err)
-			if c, err := back.Check(record(i), verifier); err != nil || c.Size != uint64(n) {
-				t.Fatalf("record %d of %d: %+v, %v", i, n, c, err)
-			}
+			c, err := back.Check(record(i), verifier)
+			require.Truef(t, err == nil && c.Size == uint64(n), "record %d of %d: %+v, %v", i, n, c, err)
 			_, err = back.Check(record(i+1), verifier)
 			require.ErrorIsf(t, err, proof.ErrNotIncluded, "another record than %d of %d", i, n)
 			back.Index = uint64((i + 1) % (n + 1))

@@ -88,9 +88,8 @@ func TestEveryConnectionIsDurable(t *testing.T) {
 	}
 	for name, c := range conns {
 		for pragma, want := range map[string]driver.Value{"journal_mode": "wal", "synchronous": int64(2), "wal_autocheckpoint": int64(0)} {
-			if got, err := queryValue(t.Context(), c, "PRAGMA "+pragma); err != nil || got != want {
-				t.Errorf("%s: %s is %v, %v, want %v", name, pragma, got, err, want)
-			}
+			got, err := queryValue(t.Context(), c, "PRAGMA "+pragma)
+			assert.Truef(t, err == nil && got == want, "%s: %s is %v, %v, want %v", name, pragma, got, err, want)
 		}
 	}
 	_, err := s.conns.ExecContext(t.Context(), "DELETE FROM entries")
@@ -160,9 +159,8 @@ func TestCheckFindsDamagedIndex(t *testing.T) {
 	chain := ledgertest.NewChain(t)
 	chain.Append(s)
 	chain.Append(s, ledgertest.Entries("indexed", 3)...)
-	if findings, err := s.Check(t.Context()); err != nil || len(findings) != 0 {
-		t.Errorf("the check of an undamaged store finds %q, %v", findings, err)
-	}
+	findings, err := s.Check(t.Context())
+	assert.Truef(t, err == nil && len(findings) == 0, "the check of an undamaged store finds %q, %v", findings, err)
 	closeStore(t, s)
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -172,9 +170,8 @@ func TestCheckFindsDamagedIndex(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, file, 0o600))
 	s = open(t, path)
 	defer closeStore(t, s)
-	if findings, err := s.Check(t.Context()); err != nil || len(findings) == 0 {
-		t.Errorf("the check of a damaged index finds %q, %v", findings, err)
-	}
+	findings, err = s.Check(t.Context())
+	assert.Truef(t, err == nil && len(findings) > 0, "the check of a damaged index finds %q, %v", findings, err)
 }
 
 // The hashes after a missing one must not take its place.

@@ -326,9 +326,7 @@ func (c *cluster) waiting(n *node) (application string) {
 func (c *cluster) exec(n *node, commands ...string) {
 	c.t.Helper()
 	for _, command := range commands {
-		if err := c.query(n.pg, command); err != nil {
-			c.t.Fatal(command, err)
-		}
+		require.NoError(c.t, c.query(n.pg, command), command)
 	}
 }
 

@@ -301,9 +301,8 @@ func (l *load) checkLog() {
 		<-r.exited
 		check := exec.Command(riffle, "log", "check", "--data", r.data, "--store", fmt.Sprintf("postgres://riffle@127.0.0.1:%d/riffle?sslmode=disable", l.cluster.primary().pg),
 			"--key", filepath.Join(l.keys, "log.key"), "--seed-key", filepath.Join(l.keys, "seed.key"))
-		if out, err := check.CombinedOutput(); err != nil {
-			l.t.Errorf("riffle log check with the second copy of %s: %v\n%s", r.name, err, out)
-		}
+		out, err := check.CombinedOutput()
+		assert.NoErrorf(l.t, err, "riffle log check with the second copy of %s:\n%s", r.name, out)
 	}
 }
 
