@@ -170,9 +170,7 @@ func TestScenarios(t *testing.T) {
 		t.Parallel()
 		runScenarios(t, proxy, keys)
 	})
-	t.Run("TypeScript", func(t *testing.T) {
-		run(t, proxy, keys, "node", "--test", "scenarios.test.mjs")
-	})
+	t.Run("TypeScript", func(t *testing.T) { run(t, proxy, keys, "node", "--test", "scenarios.test.mjs") })
 	t.Run("TypeScript on Deno", func(t *testing.T) {
 		run(t, proxy, keys, filepath.Join("bin", "deno"), "test", "--allow-all", "--no-check", "scenarios.test.mjs")
 	})
@@ -182,9 +180,7 @@ func TestScenarios(t *testing.T) {
 	t.Run("Python", func(t *testing.T) {
 		run(t, proxy, keys, filepath.Join("venv", "bin", "python"), "-m", "unittest", "-v", "test_scenarios")
 	})
-	t.Run("Lua", func(t *testing.T) {
-		run(t, proxy, keys, "lua5.4", "test.lua")
-	})
+	t.Run("Lua", func(t *testing.T) { run(t, proxy, keys, "lua5.4", "test.lua") })
 }
 
 // TestBrowser shuffles and verifies on a page.

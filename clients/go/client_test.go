@@ -65,9 +65,7 @@ func connect(t *testing.T) *client.ClientWithResponses {
 	t.Helper()
 	url, stop, err := serve(t.TempDir())
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		assert.NoError(t, stop())
-	})
+	t.Cleanup(func() { assert.NoError(t, stop()) })
 	c, err := client.NewClientWithResponses(url)
 	require.NoError(t, err)
 	return c
@@ -283,8 +281,7 @@ func TestLog(t *testing.T) {
 	answer := must[*client.ProveAuditResp](t)(c.ProveAuditWithResponse(ctx, made.AuditID, nil)).JSON200
 	assert.Truef(t, answer.Spec == "riffle/1" && answer.Seed.IsNull() && answer.ClientSeed == "", "the proof is %+v", answer)
 	key := must[*client.GetLogKeyResp](t)(c.GetLogKeyWithResponse(ctx, nil))
-	assert.Equalf(t, answer.LogKey+"\n", string(key.Body),
-		"the key is %s, and in the proof %s", key.Body, answer.LogKey)
+	assert.Equalf(t, answer.LogKey+"\n", string(key.Body), "the key is %s, and in the proof %s", key.Body, answer.LogKey)
 	verifier, err := note.NewVerifier(answer.LogKey)
 	require.NoError(t, err)
 	inclusion, err := proof.ParseInclusion(answer.TlogProof)

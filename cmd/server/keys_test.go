@@ -153,8 +153,7 @@ func TestPagesAreLimited(t *testing.T) {
 		s := l.start(t)
 		for i := range 4 {
 			got := s.get(path, "Accept", "text/html").status
-			assert.Equalf(t, (i >= 2), got == http.StatusTooManyRequests,
-				"request %d for %s is answered %d", i, path, got)
+			assert.Equalf(t, i >= 2, got == http.StatusTooManyRequests, "request %d for %s is answered %d", i, path, got)
 		}
 		for _, free := range []string{"/healthz", "/readyz"} {
 			assert.Equal(t, http.StatusOK, s.get(free).status, free)

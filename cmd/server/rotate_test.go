@@ -266,9 +266,7 @@ func TestDiskIsFullWhenALogEnds(t *testing.T) {
 			require.NoError(t, syscall.Statfs(folder, &disk))
 			require.NoError(t, os.WriteFile(filler, make([]byte, int64(disk.Bavail)*disk.Bsize-free), 0o600))
 			answered = append(answered, s.load(1, 7, smallShuffle).answered...)
-			until(t, "the log is due", func() bool {
-				return strings.Contains(s.log.String(), "ending the log: ")
-			})
+			until(t, "the log is due", func() bool { return strings.Contains(s.log.String(), "ending the log: ") })
 			assert.Contains(t, s.log.String(), `"reason":"space"`)
 			answered = append(answered, s.shuffle(smallShuffle))
 			assert.Len(t, answered, 104)

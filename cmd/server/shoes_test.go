@@ -45,27 +45,17 @@ func (s *server) shoe(id string) (found shoe) {
 	return found
 }
 
-// drawnCards counts the cards that concurrent clients draw from one shoe.
-type drawnCards struct {
-	mu    sync.Mutex
-	drawn map[int]int // how often, by number
-}
-
-func (h *drawnCards) add(cards []card) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, c := range cards {
-		h.drawn[c.Number]++
-	}
-}
-
-// requireEachOnce checks that each of the shoe's cards was drawn exactly once.
-func (h *drawnCards) requireEachOnce(t *testing.T, size int) {
+// eachOnce checks that each card of a shoe was drawn exactly once.
+func eachOnce(t *testing.T, cards []card, size int) {
 	t.Helper()
-	for n := range size {
-		assert.Equalf(t, 1, h.drawn[n], "card %d was drawn", n)
+	drawn := map[int]int{} // how often, by number
+	for _, c := range cards {
+		drawn[c.Number]++
 	}
-	assert.Len(t, h.drawn, size)
+	for n := range size {
+		assert.Equalf(t, 1, drawn[n], "card %d was drawn", n)
+	}
+	assert.Len(t, drawn, size)
 }
 
 // newDraws returns n draws of two cards from a shoe, each with its own idempotency key.
@@ -79,14 +69,14 @@ func newDraws(shoe, label string, n int) (list []*keyed) {
 // dealtOnce checks that the answers to the draws together have each card of the shoe exactly once.
 func dealtOnce(t *testing.T, list []*keyed, size int) {
 	t.Helper()
-	h := &drawnCards{drawn: map[int]int{}}
+	var cards []card
 	for _, d := range list {
 		var drawn shoe
 		require.NoErrorf(t, json.Unmarshal(d.first, &drawn), "a draw was answered %s", d.first)
 		require.Lenf(t, drawn.Cards, 2, "a draw was answered %s", d.first)
-		h.add(drawn.Cards)
+		cards = append(cards, drawn.Cards...)
 	}
-	h.requireEachOnce(t, size)
+	eachOnce(t, cards, size)
 }
 
 // TestKilledDuringDrawsDealsEachCardOnce kills the server, or fails its disk, while 26 clients draw, and
@@ -159,10 +149,7 @@ func TestShoeSurvivesRestart(t *testing.T) {
 	assert.Truef(t, found.Remaining == 123 && found.Version == 2, "after a kill the shoe is %+v", found)
 	var second shoe
 	s.read(s.post("/shoes/"+lasting.ID+"/draw", `{"count": 123}`), &second)
-	h := &drawnCards{drawn: map[int]int{}}
-	h.add(first.Cards)
-	h.add(second.Cards)
-	h.requireEachOnce(t, 136)
+	eachOnce(t, append(first.Cards, second.Cards...), 136)
 	s.post("/shoes/"+short.ID+"/draw", `{}`).problem(t, http.StatusGone)
 	until(t, "the expiry is logged", func() bool { return s.metric("riffle_shoe_changes_total", `kind="expire"`) == 1 })
 	s.post("/shoes/"+short.ID+"/draw", `{}`).problem(t, http.StatusGone)

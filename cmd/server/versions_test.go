@@ -62,18 +62,12 @@ var features = map[ledger.StoreVersion]func(s *server){
 		shoe := textMember(s.t, s.post("/shoes", `{"deck": "standard52"}`), "shoe_id")
 		s.wantOK(s.post("/shoes/"+shoe+"/draw", `{"to": "`+strings.Repeat("x", 65)+`"}`))
 	},
-	ledger.CutCards: func(s *server) {
-		s.wantOK(s.post("/shoes", `{"deck": "standard52", "cut": 26}`))
-	},
-	ledger.Beacons: func(s *server) {
-		s.commit(`{"size": 6, "draw": 1, "beacon": {"chain": "quicknet", "after": "1m"}}`)
-	},
+	ledger.CutCards: func(s *server) { s.wantOK(s.post("/shoes", `{"deck": "standard52", "cut": 26}`)) },
+	ledger.Beacons:  func(s *server) { s.commit(`{"size": 6, "draw": 1, "beacon": {"chain": "quicknet", "after": "1m"}}`) },
 	ledger.Players: func(s *server) {
 		s.commit(`{"size": 6, "draw": 1, "players": {"ann": "` + strings.Repeat("0", 64) + `"}}`)
 	},
-	ledger.Books: func(s *server) {
-		s.wantOK(s.useCommitment(s.commit(`{"size": 6, "draw": 1, "count": 2}`).ID))
-	},
+	ledger.Books: func(s *server) { s.wantOK(s.useCommitment(s.commit(`{"size": 6, "draw": 1, "count": 2}`).ID)) },
 }
 
 func (s *server) wantOK(a *answer) {

@@ -41,7 +41,6 @@ func TestProxiesClient(t *testing.T) {
 		{"10.0.0.1:80", []string{"203.0.113.7, 1.2.3.4:5:6"}, "invalid IP"},
 		{"@", []string{"203.0.113.7"}, "invalid IP"},
 	} {
-		assert.Equalf(t, v.want, p.Client(v.from, v.forwarded).String(),
-			"from %s, forwarded for %q", v.from, v.forwarded)
+		assert.Equalf(t, v.want, p.Client(v.from, v.forwarded).String(), "from %s, forwarded for %q", v.from, v.forwarded)
 	}
 }

@@ -126,6 +126,5 @@ func TestCommitmentMetrics(t *testing.T) {
 	s.waitPublished(t)
 	unavailable = true
 	text := s.checkMetrics(t, `riffle_commitments_total{event="made",log="main"} 3`)
-	assert.NotContains(t, text, "riffle_commitments{",
-		"the metrics count open commitments while the store is unavailable")
+	assert.NotContains(t, text, "riffle_commitments{", "the metrics count open commitments while the store is unavailable")
 }

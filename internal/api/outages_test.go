@@ -24,9 +24,7 @@ func TestOutageIsTwoLines(t *testing.T) {
 		var full error
 		output := &journaltest.Buffer{}
 		s := start(t, setup{output: output, faults: &journaltest.Faults{Appending: func() error { return full }}})
-		shuffle := func(status int) {
-			require.Equal(t, status, s.send(t, post(t, "/shuffle", `{"size":5}`)).status)
-		}
+		shuffle := func(status int) { require.Equal(t, status, s.send(t, post(t, "/shuffle", `{"size":5}`)).status) }
 		const begin = `level=WARN msg=outage log=main reason=space error="the store has no space left"`
 		const end = `level=INFO msg="outage over" log=main reason=space lasted=2m39s rejected=10`
 		logged := func(want ...string) {

@@ -337,8 +337,7 @@ func TestCanceledDrawIsNotLoggedAsFailed(t *testing.T) {
 	s.sendCanceled(t, draw(t))
 	close(release)
 	other.Wait()
-	assert.NotContainsf(t, logged.String(), "failed",
-		"a canceled draw was logged as a failure: %s", logged)
+	assert.NotContainsf(t, logged.String(), "failed", "a canceled draw was logged as a failure: %s", logged)
 }
 
 func TestShoeMetrics(t *testing.T) {

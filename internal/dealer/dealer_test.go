@@ -77,15 +77,13 @@ func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 			require.Truef(t, v.OK, "%s: %+v", alg, v.Steps)
 			for number, want := range v.Orders {
 				for _, scratch := range [][]uint64{nil, make([]uint64, 10), make([]uint64, 10_000)} {
-					assert.Equalf(t, want, made.Positions(uint64(number), scratch),
-						"%s %+v, shuffle %d", alg, r, number)
+					assert.Equalf(t, want, made.Positions(uint64(number), scratch), "%s %+v, shuffle %d", alg, r, number)
 				}
 				elements := make([]uint64, made.Statement.Size)
 				for i := range elements {
 					elements[i] = uint64(i)
 				}
-				assert.Equalf(t, want, Order(made, uint64(number), elements),
-					"%s %+v, shuffle %d: ordered", alg, r, number)
+				assert.Equalf(t, want, Order(made, uint64(number), elements), "%s %+v, shuffle %d: ordered", alg, r, number)
 			}
 			assert.Equalf(t, made.Statement.Repeat, uint64(len(v.Orders)), "%s: %d orders, want", alg, len(v.Orders))
 			made.Release()

@@ -102,8 +102,7 @@ func TestLostRecordIsForgotten(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		s.lose(t, before)
 		wait.Wait()
-		assert.EqualValues(t, 1, appendEntry(t, second, ledgertest.Entries("next", 1)[0]),
-			"the next record has the index")
+		assert.EqualValues(t, 1, appendEntry(t, second, ledgertest.Entries("next", 1)[0]), "the next record has the index")
 	})
 }
 

@@ -10,8 +10,7 @@ import (
 
 // The table is searched by bisection.
 func TestGlyphsAreSorted(t *testing.T) {
-	assert.True(t, slices.IsSortedFunc(glyphs, func(a, b glyph) int { return cmp.Compare(a.char, b.char) }),
-		"not sorted")
+	assert.True(t, slices.IsSortedFunc(glyphs, func(a, b glyph) int { return cmp.Compare(a.char, b.char) }), "not sorted")
 	for _, char := range "Aé–萬蘭し" {
 		g, found := glyphOf(char)
 		assert.Truef(t, found && g.char == char && g.advance > 0 && g.path != "", "%c: %t %v", char, found, g)

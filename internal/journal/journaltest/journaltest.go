@@ -39,9 +39,7 @@ func New(t *testing.T) *Store {
 	folder := t.TempDir()
 	sound, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		assert.NoError(t, sound.Close())
-	})
+	t.Cleanup(func() { assert.NoError(t, sound.Close()) })
 	return &Store{Faults: Faults{Store: sound}, Random: rand.Reader, Now: time.Now, folder: folder}
 }
 

@@ -112,10 +112,8 @@ func TestArchiveOnAWebServer(t *testing.T) {
 	a := open(t, near)
 	c.CheckLog(a)
 	for name, answer := range map[string]func(w http.ResponseWriter){
-		"the store cannot be reached": func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError) },
-		"does not have 256 whole entries": func(w http.ResponseWriter) {
-			_, _ = w.Write([]byte("<html>Please log in</html>"))
-		},
+		"the store cannot be reached":     func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError) },
+		"does not have 256 whole entries": func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>Please log in</html>")) },
 	} {
 		handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w) })
 		_, err := a.Select(t.Context(), ledger.Range(0, 1))

@@ -197,8 +197,7 @@ func TestConnectRejectsServerThatLosesCommits(t *testing.T) {
 				wantNotDurable(t, openError(t, url), name)
 
 				terminateSessions(t, url)
-				assert.ErrorIs(t, s.Append(t.Context(), next), ledger.ErrUnavailable,
-					"an append over a terminated session")
+				assert.ErrorIs(t, s.Append(t.Context(), next), ledger.ErrUnavailable, "an append over a terminated session")
 				wantNotDurable(t, s.Append(t.Context(), next), name)
 				s.pool.Reset() // drop the terminated sessions
 				_, err := s.Head(t.Context())
