@@ -171,7 +171,7 @@ func TestCommitment(t *testing.T) {
 	s := state()
 	assert.Truef(t, s.Status == client.CommitmentStatusOpen && s.AuditID.IsNull(), "the commitment is %+v", s)
 	record, err := must[*client.GetAuditResp](t)(c.GetAuditWithResponse(ctx, committed.CommitmentID)).JSON200.Record.AsCommitmentRecord()
-	assert.Truef(t, err == nil && record.Deadline == committed.Deadline && record.Parameters["players"] == 8, "its record is %+v (%v)", record, err)
+	assert.Truef(t, err == nil && record.Deadline.Equal(committed.Deadline) && record.Parameters["players"] == 8, "its record is %+v (%v)", record, err)
 
 	seed, other := "Bo, Chen, Dee", uuid.NewString()
 	use := func(key string) *client.ShuffleResp {
