@@ -32,6 +32,9 @@ type verify struct {
 
 // Run checks the proofs and prints what it finds.
 func (k *verify) Run(ctx context.Context, c *console) error {
+	if k.Report != "" && slices.Contains(slices.Concat(k.Files, k.Proof, []string{k.Key, k.Policy, k.Items, k.Order, k.Hand}), k.Report) {
+		return fmt.Errorf("--report would write over %s, which is to be checked: name another file", k.Report)
+	}
 	found, err := k.check(ctx, c)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -2,6 +2,7 @@ package httpjson
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -203,7 +204,7 @@ func ParseCount(text string) (uint64, *Error) {
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return 0, &Error{Status: http.StatusBadRequest, Detail: fmt.Sprintf(
-			"must be an integer, written with digits only, such as 52; got %s.", suggest.Brief(text))}
+			"must be an integer, written with digits only, such as 52; got %s.", cmp.Or(suggest.Brief(text), `""`))}
 	}
 	return 0, &Error{Status: http.StatusUnprocessableEntity, Integer: suggest.Brief(text), Detail: fmt.Sprintf(
 		"must be an integer from 0 to %d; got %s.", uint64(MaxCount), suggest.Brief(text))}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -74,6 +75,9 @@ func compress(plain []byte) []byte {
 	return zipped.Bytes()
 }
 
+// acceptsGzip reports whether an Accept-Encoding lists gzip, and not with a quality of 0.
+var acceptsGzip = regexp.MustCompile(`\bgzip *(,|$|; *q=(1|0\.0*[1-9]))`).MatchString
+
 // serve answers with the file. caching is its Cache-Control.
 func (file asset) serve(w http.ResponseWriter, r *http.Request, caching string) {
 	h := w.Header()
@@ -83,7 +87,7 @@ func (file asset) serve(w http.ResponseWriter, r *http.Request, caching string) 
 	h.Set("Cache-Control", caching)
 	h.Set("Vary", "Accept-Encoding")
 	body := file.plain
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if acceptsGzip(r.Header.Get("Accept-Encoding")) {
 		h.Set("Content-Encoding", "gzip")
 		body = file.zipped()
 	}
