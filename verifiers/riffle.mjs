@@ -289,7 +289,7 @@ const between = (low, high = Infinity) => (n) => Number.isSafeInteger(n) && n >=
 const isTime = (text) => like(TIME)(text) && text >= '1970' && new Date(text).toJSON()?.slice(0, 19) === text.slice(0, 19); // 30 February
 const isObject = (map) => !Array.isArray(map) && Object.keys(map).length > 0;
 const TYPES = { // the forms that have a name
-  uuid7: like(UUID7), digest: like(DIGEST), time: isTime, reference: like(REFERENCE), text: like(/^[^\0]+$/), base64: isBase64,
+  uuid7: like(UUID7), digest: like(DIGEST), time: isTime, reference: like(REFERENCE), text: (text) => like(/^[^]/)(text) && !text.includes('\0'), base64: isBase64,
   cards: (text) => readCards(text).length > 0, hands: (all) => all.every(between(1)), digests: (all) => all.length > 0 && all.every(like(DIGEST)),
   parameters: (map) => isObject(map) && Object.values(map).every(between(0)),
   players: (map) => isObject(map) && Object.keys(map).length <= 100 && Object.entries(map).every(([name, hash]) => PLAYER.test(name) && like(DIGEST)(hash)),
@@ -297,7 +297,7 @@ const TYPES = { // the forms that have a name
 
 const fitsForm = (form) => { // a regular expression, a range of numbers or a type
   const [low, high] = form.split('..');
-  return form[0] === '/' ? like(new RegExp(`^(${form.slice(1, -1)})$`, 'u')) : high === undefined ? TYPES[form] : between(Number(low), Number(high || Infinity));
+  return form[0] === '/' ? like(new RegExp(`^(${form.slice(1, -1)})$`)) : high === undefined ? TYPES[form] : between(Number(low), Number(high || Infinity));
 };
 // The members of each kind of record, '*' for all kinds: a kind is followed by ? if the member is optional, and by a
 // colon if it needs another member, by = and how that has to begin.
@@ -337,7 +337,9 @@ async function readRecord(text) {
   let node;
   try { node = text.startsWith('\ufeff') ? undefined : parse(text); } catch { /* and so no record */ }
   demand(node?.value instanceof Map, 'why.record');
-  const record = plain(node), uses = USES.get(string(node.value.get('kind'))) ?? USES.get('*');
+  const record = {__proto__: null}; // the members in the table, since others may be long
+  for (const name of Object.keys(MEMBERS)) if (node.value.has(name)) record[name] = plain(node.value.get(name));
+  const uses = USES.get(string(node.value.get('kind'))) ?? USES.get('*');
   for (const name of uses === USES.get('*') ? uses.keys() : Object.keys(MEMBERS)) { // of an unknown kind only what all have
     const use = uses.get(name), value = node.value.get(name), isAllowed = Boolean(use?.allows(record));
     demand(value || !isAllowed || !use.isRequired, 'why.record.missing', {name});
@@ -456,7 +458,7 @@ async function drawCut([low, high], keys) { // from a keystream that no order us
 
 const FILE = ['spec', 'record', 'seed', 'client_seed', 'tlog_proof', 'log_key'];
 const B = '[A-Za-z0-9+/]', END = '[AEIMQUYcgkosw048]=', HASH = `${B}{42}${END}`; // canonical base64
-const NAME = /^[^\p{White_Space}+\x00-\x1f]+$/u;
+const IN_NO_NAME = /[\p{White_Space}+\x00-\x1f]/u; // one that matches all of a long name would run out of stack
 const KEY_NAME = '[^\\p{White_Space}+\\x00-\\x1f\\x7f-\\x9f]+'; // signatures by other keys are ignored, whatever their names
 const LOG_KEY = new RegExp(`^(${KEY_NAME})\\+([0-9a-f]{8})\\+(${B}{44})$`, 'u');
 const TLOG_PROOF = new RegExp(`^c2sp\\.org/tlog-proof@v1\nindex (0|[1-9]\\d{0,18})\n((?:${HASH}\n){0,63})\n` +
@@ -482,7 +484,7 @@ async function readFile(node) {
   demand(number.index < 2n ** 63n && number.leaves <= MAX_TREE, 'why.file.tlog');
   const signatures = lines.map((line) => {
     const [, by, base64] = /^— ([^ ]+) (.+)$/.exec(line) ?? [], data = base64 && isBase64(base64) ? unbase64(base64) : [];
-    demand(NAME.test(by) && data.length > 4, 'why.file.tlog'); // 4 bytes of the key's hash, and a signature
+    demand(by && !IN_NO_NAME.test(by) && data.length > 4, 'why.file.tlog'); // 4 bytes of the key's hash, and a signature
     return {by, data};
   });
   const key = await readKey(file.log_key);
@@ -525,7 +527,7 @@ async function checkFile(node, given, heldBack) {
     entry.file = file;
     steps.add('proof', 'ok', message(hasKey(given) ? 'proof.key' : 'proof.no-key'));
   } catch (error) {
-    steps.add('proof', error instanceof NoFile ? 'unchecked' : 'wrong', reasonOf(error));
+    steps.add('proof', error instanceof Fault && !(error instanceof NoFile) ? 'wrong' : 'unchecked', reasonOf(error));
     return entry;
   }
   try {
@@ -537,7 +539,7 @@ async function checkFile(node, given, heldBack) {
       entry.record = record;
       steps.add('record', 'ok', describe(record));
     }
-  } catch (error) { steps.add('record', 'wrong', reasonOf(error)); }
+  } catch (error) { steps.add('record', error instanceof Fault ? 'wrong' : 'unchecked', reasonOf(error)); }
   if (entry.record) await replay(entry, given, heldBack(entry.record));
   await checkInclusion(entry);
   await checkSignature(entry);
@@ -574,7 +576,7 @@ async function readPolicy(text) {
   const names = new Set(['none']), seen = new Set(), groups = [], policy = {logs: [], witnesses: []};
   const define = (name) => { demand(!names.has(name), 'why.policy.name', {name}); names.add(name); };
   const own = (key) => { // no two logs or witnesses share a key, or a name in one
-    const [name, , base64] = key.split(/\+([0-9a-f]{8})\+/), point = hex(unbase64(base64)).slice(2);
+    const [name, , ...base64] = key.split('+'), point = hex(unbase64(base64.join('+'))).slice(2);
     demand(!seen.has(`name ${name}`) && !seen.has(point), 'why.policy.twice');
     seen.add(`name ${name}`).add(point);
   };

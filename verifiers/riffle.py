@@ -419,7 +419,8 @@ def read_record(text):
     except Fault:
         node = NO_JSON
     demand(is_at(dict, node) and not text.startswith("\ufeff"), "why.record")
-    record, kind = plain(node), node.value.get("kind")
+    record = {name: plain(node.value[name]) for name in MEMBERS if name in node.value}  # others may be long
+    kind = node.value.get("kind")
     uses = USES.get(kind.value if is_at(str, kind) else "*", USES["*"])
     for name in USES["*"] if uses is USES["*"] else MEMBERS:  # of an unknown kind only what all have
         optional, other, start, fits = uses.get(name, ("?", "", "", None))

@@ -150,6 +150,9 @@ func (k *restore) Run(ctx context.Context, c *console) error {
 		t := &transfer{console: c, source: &s, fresh: true, ahead: ahead, first: ahead}
 		t.folder, t.location = ledger.SuccessorFolder(data, s.number), ledger.SuccessorStore(k.Store, s.number)
 		_, err := t.copyLog(ctx, openStore, t.fill)
+		if errors.Is(err, ledger.ErrNoLog) && s.number == 1 {
+			err = fmt.Errorf("%w in %s: use --from to name the folder of a backup", ledger.ErrNoLog, k.From)
+		}
 		return true, err
 	})
 }

@@ -113,8 +113,14 @@ func checkArguments(args []string, command *kong.Context) error {
 		return fmt.Errorf("the argument %q is not UTF-8", args[i])
 	}
 	for _, given := range command.Path {
-		if f := given.Flag; f != nil && (f.Target.Kind() == reflect.String || f.Target.Kind() == reflect.Slice) && f.Target.Len() == 0 {
+		isEmpty := func(v reflect.Value) bool {
+			return (v.Kind() == reflect.String || v.Kind() == reflect.Slice) && v.Len() == 0
+		}
+		if f := given.Flag; f != nil && isEmpty(f.Target) {
 			return fmt.Errorf("--%s is empty: give it a value, or leave it out", f.Name)
+		}
+		if p := given.Positional; p != nil && isEmpty(p.Target) {
+			return fmt.Errorf("<%s> is empty: give it a value", p.Name)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -58,6 +59,9 @@ type options struct {
 func parse(args []string, env func(string) string) (*options, error) {
 	o := newOptions()
 	f := o.flags
+	if i := slices.IndexFunc(args, isEmpty); i >= 0 { // as a variable that is not set leaves it: there would be no keys or no store
+		return o, fmt.Errorf("%s is empty: give it a value, or leave it out; see --help", cmp.Or(strings.TrimSuffix(args[i], "="), "an argument"))
+	}
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		o.help = true
 		return o, nil
@@ -108,6 +112,11 @@ func parse(args []string, env func(string) string) (*options, error) {
 		errs = append(errs, file.Err())
 	}
 	return o, errors.Join(errs...)
+}
+
+// isEmpty reports whether an argument is a flag without a value after its =, or nothing.
+func isEmpty(arg string) bool {
+	return arg == "" || arg[0] == '-' && strings.Index(arg, "=") == len(arg)-1
 }
 
 // newOptions returns the settings at their defaults.

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
@@ -194,12 +195,12 @@ func (q *shuffleRequest) deckParameter(name, value string) error {
 
 // handsParameter reads hand sizes joined by commas, or the name of a preset.
 func (q *shuffleRequest) handsParameter(value string) error {
-	if value == "" {
-		return unprocessable(`hands must be sizes joined by commas, such as 13,13,13,13, or a preset name such as bridge; got "".`).in("hands")
-	}
-	if value[0] < '0' || value[0] > '9' {
+	if unicode.IsLetter(rune((value + " ")[0])) {
 		q.Preset = value
 		return nil
+	}
+	if strings.Trim(value, "0123456789,") != "" || slices.Contains(strings.Split(value, ","), "") {
+		return unprocessable(`hands must be sizes joined by commas, such as 13,13,13,13, or a preset name such as bridge; got %s.`, suggest.Quote(value)).in("hands")
 	}
 	for _, word := range strings.Split(value, ",") {
 		n, err := countParameter("hands", word)

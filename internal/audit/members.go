@@ -60,7 +60,9 @@ var members = []member{
 	}},
 	{"sealed_seed", func(r *Record) any { return &r.SealedSeed }, func(r *Record) bool { return isBase64(r.SealedSeed) }},
 	{"commitment_id", func(r *Record) any { return &r.CommitmentID }, nil},
-	{"joined", func(r *Record) any { return &r.Joined }, func(r *Record) bool { return len(r.Joined) > MaxClientSeed && r.ClientSeed == digestOf(r.Joined) }},
+	{"joined", func(r *Record) any { return &r.Joined }, func(r *Record) bool {
+		return len(r.Joined) > MaxClientSeed && !strings.Contains(r.Joined, "\x00") && r.ClientSeed == digestOf(r.Joined)
+	}},
 	{"count", func(r *Record) any { return &r.Count }, func(r *Record) bool { return r.Players == nil }},
 	{"round", func(r *Record) any { return &r.Round }, func(r *Record) bool { return r.Round <= r.Count }},
 	{"path", func(r *Record) any { return &r.Path }, nil},
@@ -93,14 +95,17 @@ var noCut = &shoe.Cut{}
 // isDraw reports whether the draw is within the size: of a shoe or a reshuffle all cards, none of a
 // shoe that was not shuffled, and at random as many as the record moves.
 func (r *Record) isDraw() bool {
-	exact := r.Statement.Size
-	switch {
+	switch s := &r.Statement; {
+	case s.Draw > s.Size:
+		return false
 	case r.Kind == KindDraw:
-		exact = r.Cards.Len()
+		return s.Draw == r.Cards.Len()
 	case r.Kind == KindShoe && r.Root == nil:
-		exact = 0
+		return s.Draw == 0
+	case r.Seals():
+		return s.Draw == s.Size
 	}
-	return r.Statement.Draw <= r.Statement.Size && (r.Statement.Draw == exact || !r.Seals() && r.Kind != KindDraw)
+	return true
 }
 
 // areHands reports whether each hand has cards, and all together no more than were drawn.
@@ -153,7 +158,7 @@ var uses = func() map[Kind][]*use {
 		for kinds, form := range table[members[i].name] {
 			for _, in := range inKind.FindAllStringSubmatch(kinds, -1) {
 				u := &use{member: &members[i], isOptional: in[2] != "", other: byName[in[3]], start: in[4], most: MaxSize}
-				_, _ = fmt.Sscanf(form, "%d..%d", &u.least, &u.most) // if it is a range; most may be omitted
+				_, _ = fmt.Sscanf(form, "%d..%d", &u.least, &u.most) // of another form or an omitted end it sets nothing
 				if strings.HasPrefix(form, "/") {
 					u.form = regexp.MustCompile("^(?:" + strings.Trim(form, "/") + ")$")
 				}

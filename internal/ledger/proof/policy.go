@@ -137,10 +137,12 @@ func (r *policyReader) addGroup(name, number string, members []string) error {
 	if least < 1 || least > len(members) {
 		return message.New("why.policy.group", message.Values{"members": len(members), "number": number})
 	}
-	for i, member := range members {
-		if !r.names[member] || member == nobody || slices.Contains(members[:i], member) {
+	seen := map[string]bool{nobody: true}
+	for _, member := range members {
+		if !r.names[member] || seen[member] {
 			return message.New("why.policy.member", nil)
 		}
+		seen[member] = true
 	}
 	r.groups = append(r.groups, group{name, least, members})
 	return r.addName(name)
