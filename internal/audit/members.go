@@ -31,7 +31,7 @@ var members = []member{
 	{"id", func(r *Record) any { return &r.ID }, nil},
 	{"time", func(r *Record) any { return &r.Time }, nil},
 	{"kind", func(r *Record) any { return (*string)(&r.Kind) }, nil},
-	{"spec", func(*Record) any { return new(specName) }, nil},
+	{"spec", func(*Record) any { return &specName{} }, nil},
 	{"audit_id", func(r *Record) any { return &r.AuditID }, nil},
 	{"version", func(r *Record) any { return &r.Version }, nil},
 	{"from", func(r *Record) any { return (*string)(&r.From) }, nil},
@@ -85,11 +85,12 @@ var members = []member{
 const head = 4
 
 // specName is the value of spec, which is always [Spec].
-type specName bool
+type specName struct{}
 
 // A cutRange is the range that a cut was drawn from.
 type cutRange shoe.Cut
 
+// noCut is the cut of a record without one. Nothing is parsed into it: see members.
 var noCut = &shoe.Cut{}
 
 // isDraw reports whether the draw is within the size: of a shoe or a reshuffle all cards, none of a
@@ -148,8 +149,8 @@ var usesText []byte
 // what every verifier knows by this name.
 var uses = func() map[Kind][]*use {
 	var table map[string]map[string]string
-	if err := json.Unmarshal(usesText, &table); err != nil {
-		panic(err) // it is embedded
+	if err := json.Unmarshal(usesText, &table); err != nil || len(table) != len(members) {
+		panic("audit: members.json does not have all members and no other") // it is embedded
 	}
 	uses := map[Kind][]*use{"": make([]*use, len(members))}
 	byName := map[string]*member{}
@@ -202,6 +203,8 @@ func isEmpty(value any) bool {
 		return v == nil
 	case *cutRange:
 		return v.To == 0
+	case *specName:
+		return false
 	}
 	v := reflect.ValueOf(value).Elem()
 	return v.IsZero() || (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0

@@ -77,7 +77,7 @@ var decoders = json.WithUnmarshalers(json.JoinUnmarshalers(
 	decoder(parseTime),
 	decoder(ParseHash),
 	decoder(func(text string) (tlog.Hash, error) { return ParseHash(text) }),
-	decoder(func(text string) (specName, error) { return true, Rule(text == Spec, "not %s", Spec) }),
+	decoder(func(text string) (s specName, err error) { return s, Rule(text == Spec, "not %s", Spec) }),
 	decoder(func(text string) (now bool, err error) { return true, Rule(text == "now", "not now") }),
 ))
 

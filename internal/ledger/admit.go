@@ -12,7 +12,7 @@ import (
 // result holds until the log grows, and then the batch conflicts. It looks up claims only with
 // locking.
 func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error) {
-	b.rejected = map[int]error{}
+	b.rejected = nil
 	a := admission{locking: locking, taken: map[string]bool{}, end: l.end}
 	var err error
 	if a.references, err = l.lookUpReferences(ctx, b, locking); err != nil {
@@ -30,6 +30,9 @@ func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error
 	for place := range b.entries {
 		e := &b.entries[place]
 		if err := a.check(e); err != nil {
+			if b.rejected == nil {
+				b.rejected = map[int]error{}
+			}
 			b.rejected[place] = err
 			continue
 		}

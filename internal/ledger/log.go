@@ -61,7 +61,7 @@ type batch struct {
 	done     chan struct{} // closed when the following fields are final
 	err      error         // of the whole batch
 	first    uint64        // index of the first written entry
-	rejected map[int]error // by position in entries
+	rejected map[int]error // by position in entries; nil for none
 }
 
 func newBatch() *batch { return &batch{done: make(chan struct{})} }
