@@ -260,7 +260,8 @@ const MEMBERS = {
   "commitment": {"shuffle commitment void reveal shoe draw add return reshuffle close expire":"digest"},
 };
 const LAST = /^([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)$/;
-// A repeated group in one expression would run out of stack after some megabytes.
+// A repeated group in one expression, in either, would run out of stack after some megabytes.
+const isHex = (text) => /^[0-9a-f]+$/.test(text) && text.length % 2 === 0;
 const isBase64 = (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*=*$/.test(text) && LAST.test(text.slice(-4));
 export const QUICKNET = { // a chain of drand
   chain: '52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971',
@@ -286,7 +287,8 @@ const shoeOf = (record) => record?.kind === 'shoe' ? record.id : record && chang
 
 const like = (form) => (value) => typeof value === 'string' && form.test(value);
 const between = (low, high = Infinity) => (n) => Number.isSafeInteger(n) && n >= low && n <= high;
-const isTime = (text) => like(TIME)(text) && text >= '1970' && new Date(text).toJSON()?.slice(0, 19) === text.slice(0, 19); // 30 February
+// There is no 30 February.
+const isTime = (text) => like(TIME)(text) && text >= '1970' && new Date(text).toJSON()?.slice(0, 19) === text.slice(0, 19);
 const isObject = (map) => !Array.isArray(map) && Object.keys(map).length > 0;
 const TYPES = { // the forms that have a name
   uuid7: like(UUID7), digest: like(DIGEST), time: isTime, reference: like(REFERENCE), text: (text) => like(/^[^]/)(text) && !text.includes('\0'), base64: isBase64,
@@ -299,8 +301,8 @@ const fitsForm = (form) => { // a regular expression, a range of numbers or a ty
   const [low, high] = form.split('..');
   return form[0] === '/' ? like(new RegExp(`^(${form.slice(1, -1)})$`)) : high === undefined ? TYPES[form] : between(Number(low), Number(high || Infinity));
 };
-// The members of each kind of record, '*' for all kinds: a kind is followed by ? if the member is optional, and by a
-// colon if it needs another member, by = and how that has to begin.
+// The members of each kind of record, '*' for all kinds: a kind is followed by ? if the member is
+// optional, and by a colon if it needs another member, by = and how that has to begin.
 const USES = new Map();
 for (const [name, forms] of Object.entries(MEMBERS)) {
   for (const [kinds, form] of Object.entries(forms)) {
@@ -312,11 +314,13 @@ for (const [name, forms] of Object.entries(MEMBERS)) {
   }
 }
 
-function exactDraw(record) { // of a shoe: as many as are moved, or none if it was not shuffled, or all cards
+// Of a shoe: as many as are moved, or none if it was not shuffled, or all cards.
+function exactDraw(record) {
   if (record.kind === 'draw') return readCards(record.cards).length;
   return record.kind === 'shoe' && !('root' in record) ? 0 : record.size;
 }
-const isRound = (beacon, fits) => roundOf(beacon) === undefined || fits(timeOf(roundOf(beacon))); // of another beacon that is not known
+// The round of another beacon is not known.
+const isRound = (beacon, fits) => roundOf(beacon) === undefined || fits(timeOf(roundOf(beacon)));
 const RULES = { // what a member has to be beyond its form; those before it in MEMBERS have theirs
   draw: (record) => record.draw <= record.size && (shoeOf(record) === undefined || record.draw === exactDraw(record)),
   size: ({size, algorithm}) => size !== 1 || algorithm !== 'sattolo',
@@ -340,7 +344,8 @@ async function readRecord(text) {
   const record = {__proto__: null}; // the members in the table, since others may be long
   for (const name of Object.keys(MEMBERS)) if (node.value.has(name)) record[name] = plain(node.value.get(name));
   const uses = USES.get(string(node.value.get('kind'))) ?? USES.get('*');
-  for (const name of uses === USES.get('*') ? uses.keys() : Object.keys(MEMBERS)) { // of an unknown kind only what all have
+  // Of an unknown kind, only the members that all kinds have are read.
+  for (const name of uses === USES.get('*') ? uses.keys() : Object.keys(MEMBERS)) {
     const use = uses.get(name), value = node.value.get(name), isAllowed = Boolean(use?.allows(record));
     demand(value || !isAllowed || !use.isRequired, 'why.record.missing', {name});
     let fits = !value;
@@ -458,11 +463,13 @@ async function drawCut([low, high], keys) { // from a keystream that no order us
 
 const FILE = ['spec', 'record', 'seed', 'client_seed', 'tlog_proof', 'log_key'];
 const B = '[A-Za-z0-9+/]', END = '[AEIMQUYcgkosw048]=', HASH = `${B}{42}${END}`; // canonical base64
-const IN_NO_NAME = /[\p{White_Space}+\x00-\x1f]/u; // one that matches all of a long name would run out of stack
+// An expression that matches all of a long name would run out of stack.
+const IN_NO_NAME = /[\p{White_Space}+\x00-\x1f]/u;
 const KEY_NAME = '[^\\p{White_Space}+\\x00-\\x1f\\x7f-\\x9f]+'; // signatures by other keys are ignored, whatever their names
 const LOG_KEY = new RegExp(`^(${KEY_NAME})\\+([0-9a-f]{8})\\+(${B}{44})$`, 'u');
+// All before the signatures, which may be long.
 const TLOG_PROOF = new RegExp(`^c2sp\\.org/tlog-proof@v1\nindex (0|[1-9]\\d{0,18})\n((?:${HASH}\n){0,63})\n` +
-  `(([^\\x00-\\x1f]+)\n([1-9]\\d{0,18})\n(${HASH})\n)\n$`, 'u'); // before its signatures, which may be long
+  `(([^\\x00-\\x1f]+)\n([1-9]\\d{0,18})\n(${HASH})\n)\n$`, 'u');
 
 class NoFile extends Fault {} // it shows nothing, and so is not false either
 async function readFile(node) {
@@ -476,7 +483,7 @@ async function readFile(node) {
     file[name] = value;
   }
   demand(file.spec === 'riffle/1', 'why.file.spec', file);
-  demand(file.seed === null || (/^[0-9a-f]+$/.test(file.seed) && file.seed.length % 2 === 0), 'why.file.seed');
+  demand(file.seed === null || isHex(file.seed), 'why.file.seed');
   const end = file.tlog_proof.lastIndexOf('\n\n— ') + 2, lines = file.tlog_proof.slice(end).split('\n');
   const tlog = TLOG_PROOF.exec(file.tlog_proof.slice(0, end));
   demand(tlog && lines.pop() === '' && lines.length <= 100, 'why.file.tlog');
@@ -484,7 +491,8 @@ async function readFile(node) {
   demand(number.index < 2n ** 63n && number.leaves <= MAX_TREE, 'why.file.tlog');
   const signatures = lines.map((line) => {
     const [, by, base64] = /^— ([^ ]+) (.+)$/.exec(line) ?? [], data = base64 && isBase64(base64) ? unbase64(base64) : [];
-    demand(by && !IN_NO_NAME.test(by) && data.length > 4, 'why.file.tlog'); // 4 bytes of the key's hash, and a signature
+    // There are 4 bytes of the key's hash before the signature.
+    demand(by && !IN_NO_NAME.test(by) && data.length > 4, 'why.file.tlog');
     return {by, data};
   });
   const key = await readKey(file.log_key);
@@ -575,18 +583,21 @@ const hasKey = (given) => given.key || hasLogs(given); // the log of a file must
 async function readPolicy(text) {
   const names = new Set(['none']), seen = new Set(), groups = [], policy = {logs: [], witnesses: []};
   const define = (name) => { demand(!names.has(name), 'why.policy.name', {name}); names.add(name); };
-  const own = (key) => { // no two logs or witnesses share a key, or a name in one
-    const [name, , ...base64] = key.split('+'), point = hex(unbase64(base64.join('+'))).slice(2);
-    demand(!seen.has(`name ${name}`) && !seen.has(point), 'why.policy.twice');
-    seen.add(`name ${name}`).add(point);
+  const own = (name, point) => { // no two logs or witnesses share a key, or a name in one
+    demand(!seen.has(`name ${name}`) && !seen.has(hex(point)), 'why.policy.twice');
+    seen.add(`name ${name}`).add(hex(point));
   };
   const lines = {
-    log: async (key) => { await readKey(key); own(key); policy.logs.push(key); },
+    log: async (key) => {
+      const {name, point} = await readKey(key);
+      own(name, point);
+      policy.logs.push(key);
+    },
     witness: async (name, key) => {
       const [, keyName, id, base64] = WITNESS_KEY.exec(key) ?? [], bytes = base64 && unbase64(base64);
       demand(bytes && (bytes[0] === 4 && bytes.length === 33 || bytes[0] === 6 && bytes.length === 1313) &&
         hex(await sha256(keyName, '\n', bytes)).startsWith(id), 'why.policy.witness');
-      own(key);
+      own(keyName, bytes.slice(1));
       define(name);
       policy.witnesses.push({name, keyName, id, verify: await verifierOf(bytes, keyName)});
     },
@@ -923,7 +934,7 @@ function readOrder(text) {
 }
 function seedOfAnswer(order, record) { // the seed that the answer to the request of the record has
   const id = order?.get('audit_id'), seed = string(order?.get('seed'));
-  return (!id || string(id) === record.id) && /^([0-9a-f]{2})+$/.test(seed ?? '') ? seed : undefined;
+  return (!id || string(id) === record.id) && isHex(seed ?? '') ? seed : undefined;
 }
 // Says what in an answer is not of the record: its id, its place in the log, its algorithm, its commitment, its round or its seed.
 function otherNames(order, {file, record}) {

@@ -377,8 +377,8 @@ def form_of(form):
     return between(int(low), int(high or 2**53 - 1)) if dots else TYPES[form]
 
 
-# The members of each kind of record, "*" for all kinds: a kind is followed by ? if the member is optional, and by a
-# colon if it needs another member, by = and how that has to begin.
+# The members of each kind of record, "*" for all kinds: a kind is followed by ? if the member is
+# optional, and by a colon if it needs another member, by = and how that has to begin.
 USES = {}
 for _name, _forms in MEMBERS.items():
     for _kinds, _form in _forms.items():
@@ -387,7 +387,8 @@ for _name, _forms in MEMBERS.items():
 
 
 def is_round(beacon, fits):
-    return not beacon.startswith("quicknet ") or fits(time_of(beacon))  # of another beacon that is not known
+    """Whether a round is published at a time that fits; that of another beacon is not known."""
+    return not beacon.startswith("quicknet ") or fits(time_of(beacon))
 
 
 def is_draw(record):
@@ -419,12 +420,13 @@ def read_record(text):
     except Fault:
         node = NO_JSON
     demand(is_at(dict, node) and not text.startswith("\ufeff"), "why.record")
-    record = {name: plain(node.value[name]) for name in MEMBERS if name in node.value}  # others may be long
+    # Only the members in the table, since others may be long.
+    record = {name: plain(node.value[name]) for name in MEMBERS if name in node.value}
     kind = node.value.get("kind")
     uses = USES.get(kind.value if is_at(str, kind) else "*", USES["*"])
     for name in USES["*"] if uses is USES["*"] else MEMBERS:  # of an unknown kind only what all have
         optional, other, start, fits = uses.get(name, ("?", "", "", None))
-        is_allowed = fits and (not other or str(record.get(other, "")).startswith(start) and other in record)
+        is_allowed = fits and (not other or other in record and str(record[other]).startswith(start))
         if name not in record:
             demand(optional or not is_allowed, "why.record.missing", name=name)
             continue
@@ -545,7 +547,8 @@ class Witness:
         data = base64.b64decode(match[3]) if match else b"\0"
         demand((data[0], len(data)) in ((4, 33), (6, 1313)) and sha256(match[1].encode(), b"\n", data).hex()[:8] == match[2],
                "why.policy.witness")
-        self.name, self.key_name, self.hash, self.point = name, match[1], match[2], data[1:] if data[0] == 4 else None
+        self.name, self.key_name, self.hash, self.key = name, match[1], match[2], data[1:]
+        self.point = self.key if data[0] == 4 else None
 
 
 class Policy:
@@ -564,12 +567,13 @@ class Policy:
 
     def read(self, keyword, *words):
         if keyword == "log" and len(words) in (1, 2):
-            Key(words[0])
-            self.own(words[0])
+            key = Key(words[0])
+            self.own(key.name, key.point)
             self.logs.append(words[0])
         elif keyword == "witness" and len(words) in (2, 3):
-            self.witnesses.append(Witness(*words[:2]))
-            self.own(words[1])
+            witness = Witness(*words[:2])
+            self.witnesses.append(witness)
+            self.own(witness.key_name, witness.key)
             self.define(words[0])
         elif keyword == "group" and len(words) > 2:
             name, number, *members = words
@@ -585,9 +589,7 @@ class Policy:
         else:
             raise Fault("why.policy.line")
 
-    def own(self, key):  # no two logs or witnesses share a key, or a name in one
-        name, _, data = key.split("+", 2)
-        point = base64.b64decode(data)[1:]
+    def own(self, name, point):  # no two logs or witnesses share a key, or a name in one
         demand(name not in self.seen and point not in self.seen, "why.policy.twice")
         self.seen |= {name, point}
 
@@ -627,10 +629,10 @@ class File:
         demand(self.index < 2**63 and self.leaves <= MAX_TREE, "why.file.tlog")
         self.signatures = []
         for line in lines:
-            _, by, data = (*line.split(" "), "", "")[:3]
-            demand(line == f"— {by} {data}" and like(NAME)(by) and is_base64(data), "why.file.tlog")
-            self.signatures.append((by, base64.b64decode(data)))
-        demand(all(len(data) > 4 for _, data in self.signatures), "why.file.tlog")  # 4 bytes of the key's hash, and a signature
+            match = re.fullmatch(f"— ({NAME}) (.+)", line)
+            data = base64.b64decode(match[2]) if match and is_base64(match[2]) else b""
+            demand(len(data) > 4, "why.file.tlog")  # 4 bytes of the key's hash before the signature
+            self.signatures.append((match[1], data))
         self.key = Key(self.log_key)
         self.path = [base64.b64decode(line) for line in path.split()]
 

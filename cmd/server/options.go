@@ -59,7 +59,8 @@ type options struct {
 func parse(args []string, env func(string) string) (*options, error) {
 	o := newOptions()
 	f := o.flags
-	if i := slices.IndexFunc(args, isEmpty); i >= 0 { // as a variable that is not set leaves it: there would be no keys or no store
+	// A variable that is not set leaves a flag empty: there would be no keys, or another store.
+	if i := slices.IndexFunc(args, isEmpty); i >= 0 {
 		return o, fmt.Errorf("%s is empty: give it a value, or leave it out; see --help", cmp.Or(strings.TrimSuffix(args[i], "="), "an argument"))
 	}
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {

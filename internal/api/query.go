@@ -195,14 +195,15 @@ func (q *shuffleRequest) deckParameter(name, value string) error {
 
 // handsParameter reads hand sizes joined by commas, or the name of a preset.
 func (q *shuffleRequest) handsParameter(value string) error {
-	if unicode.IsLetter(rune((value + " ")[0])) {
+	words := strings.Split(value, ",")
+	switch {
+	case value != "" && unicode.IsLetter(rune(value[0])):
 		q.Preset = value
 		return nil
-	}
-	if strings.Trim(value, "0123456789,") != "" || slices.Contains(strings.Split(value, ","), "") {
+	case strings.Trim(value, "0123456789,") != "" || slices.Contains(words, ""):
 		return unprocessable(`hands must be sizes joined by commas, such as 13,13,13,13, or a preset name such as bridge; got %s.`, suggest.Quote(value)).in("hands")
 	}
-	for _, word := range strings.Split(value, ",") {
+	for _, word := range words {
 		n, err := countParameter("hands", word)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -128,14 +129,15 @@ func isRound(text string, fits func(at time.Time) bool) bool {
 	return !isKnown || fits(round.Time())
 }
 
-// A use says how the records of a kind have a member; nil if they never have it.
+// A use says how the records of a kind have a member; nil if they never have it. A form is compiled
+// at its first use, since all of them take 15 ms.
 type use struct {
 	*member
 	isOptional bool
-	other      *member        // only with this one; or nil
-	start      string         // which begins so
-	form       *regexp.Regexp // of a text; or nil
-	least      uint64         // of a number
+	other      *member               // only with this one; or nil
+	start      string                // which begins so
+	form       func() *regexp.Regexp // of a text; or nil
+	least      uint64                // of a number
 	most       uint64
 }
 
@@ -157,17 +159,19 @@ var uses = func() map[Kind][]*use {
 	for i := range members {
 		byName[members[i].name] = &members[i]
 		for kinds, form := range table[members[i].name] {
+			u := use{member: &members[i], most: MaxSize}
+			// Of any other form, or of an omitted end, this sets nothing.
+			_, _ = fmt.Sscanf(form, "%d..%d", &u.least, &u.most)
+			if strings.HasPrefix(form, "/") {
+				u.form = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:" + strings.Trim(form, "/") + ")$") })
+			}
 			for _, in := range inKind.FindAllStringSubmatch(kinds, -1) {
-				u := &use{member: &members[i], isOptional: in[2] != "", other: byName[in[3]], start: in[4], most: MaxSize}
-				_, _ = fmt.Sscanf(form, "%d..%d", &u.least, &u.most) // of another form or an omitted end it sets nothing
-				if strings.HasPrefix(form, "/") {
-					u.form = regexp.MustCompile("^(?:" + strings.Trim(form, "/") + ")$")
-				}
-				kind := Kind(strings.Trim(in[1], "*"))
+				kind, one := Kind(strings.Trim(in[1], "*")), u
+				one.isOptional, one.other, one.start = in[2] != "", byName[in[3]], in[4]
 				if uses[kind] == nil {
 					uses[kind] = slices.Clone(uses[""])
 				}
-				uses[kind][i] = u
+				uses[kind][i] = &one
 			}
 		}
 	}
@@ -193,7 +197,7 @@ func (u *use) parse(r *Record, text jsontext.Value) bool {
 	number, isNumber := value.(*uint64)
 	words, isText := value.(*string)
 	return err == nil && (isNumber || !isEmpty(value)) && (!isNumber || u.least <= *number && *number <= u.most) &&
-		(!isText || u.form == nil || u.form.MatchString(*words)) && (u.rule == nil || u.rule(r))
+		(!isText || u.form == nil || u.form().MatchString(*words)) && (u.rule == nil || u.rule(r))
 }
 
 // isEmpty reports whether the value is of a member that the record does not have.

@@ -122,7 +122,8 @@ type Rules struct {
 	Decks  *deck.Catalogue
 	Limits Limits
 
-	inputs deck.Cache[string] // input lines of single decks; hashing the cards costs more than most of a shuffle
+	// The input lines of single decks. Hashing the cards costs more than most of a shuffle.
+	inputs deck.Cache[string]
 }
 
 // Check returns the plan of a request. If the request uses a commitment, committed is its record:

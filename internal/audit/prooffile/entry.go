@@ -24,7 +24,7 @@ type Given struct {
 	Policy    *proof.Policy   // the logs and witnesses that are trusted
 	Items     *Items          // what was shuffled
 	ItemsSalt string          // the salt of the items; empty for none
-	Order     *Order          // what was answered, or a hand of it; only of groups that it may be of, see checkAll
+	Order     *Order          // what was answered, or a hand; for groups that it may be of: checkAll
 	HandOf    *Part           // which hand of the deal the order is; nil for any part, or all
 	AnyOrder  bool            // hands and the rest may be sorted
 	Hand      Hand            // cards that were drawn from a shoe

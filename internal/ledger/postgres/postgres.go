@@ -108,7 +108,8 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	primary := &s.Reader.primary
 	s.writer.timeout, s.writer.primary = timeout, primary
 	c.ValidateConnect = primary.validate(c.ValidateConnect)
-	config.PrepareConn = func(_ context.Context, conn *pgx.Conn) (bool, error) { // the pool closes a former primary's
+	// The pool closes a connection to a former primary.
+	config.PrepareConn = func(_ context.Context, conn *pgx.Conn) (bool, error) {
 		return primary.check(conn.PgConn()) == nil, nil
 	}
 	s.configure(c.Copy())
