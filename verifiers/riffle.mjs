@@ -254,9 +254,6 @@ const MEMBERS = {
   "cut_range": {"shoe?:cut reshuffle?:cut":"range"},
   "expires": {"shoe? draw? add? return? reshuffle? close? expire?":"time"},
   "root": {"shoe? reshuffle":"digest"},
-  "successor": {"log-end?":"/[^\\x00-\\x20+]+\\+[0-9a-f]{8}\\+A[Q-Za-f][A-Za-z0-9+/]{42}/"},
-  "predecessor": {"log-begin":"/[^\\x00-\\x20+]+\\+[0-9a-f]{8}\\+A[Q-Za-f][A-Za-z0-9+/]{42}/"},
-  "checkpoint": {"log-begin":"/[^\\x00-\\x20+]+\\n(0|[1-9][0-9]{0,15})\\n[A-Za-z0-9+/]{43}=\\n\\n(— [^\\x00-\\x20+]+ [A-Za-z0-9+/]{4,}={0,2}\\n)+/"},
   "commitment": {"shuffle commitment void reveal shoe draw add return reshuffle close expire":"digest"},
 };
 const LAST = /^([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)$/;
@@ -334,8 +331,7 @@ const RULES = { // what a member has to be beyond its form; those before it in M
   round: ({round, count}) => round <= count,
   joined: async ({joined, client_seed: seed}) => utf8(joined).length > 256 && seed === `sha256:${hex(await sha256(joined))}`,
   cut: (record) => record.cut < record.size && 'root' in record && /^(shoe|all)$/.test(record.from ?? 'all'),
-  cut_range: ({cut, size, cut_range: [low, high]}) => low <= cut && cut <= high && high < size,
-  checkpoint: ({checkpoint, predecessor}) => checkpoint.startsWith(`${logName(predecessor)}\n`)};
+  cut_range: ({cut, size, cut_range: [low, high]}) => low <= cut && cut <= high && high < size};
 
 async function readRecord(text) {
   let node;
@@ -1613,8 +1609,6 @@ const MESSAGES = {
   "purpose.commitment": "It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is used, before {deadline}, by a shuffle or a shoe that names it; if none does, a void follows in the log. It has no order of its own.",
   "purpose.book": "It is a book: the seeds of its {count} rounds and the statement cannot be exchanged any more. The rounds are used in their order, before {deadline}, each by a shuffle that names the book; if some are left, a void follows in the log. It has no order of its own.",
   "purpose.says": "It says that {what}, and has no order of its own.",
-  "purpose.log-end": "It says that the log ended, and has no order of its own.",
-  "purpose.log-begin": "It says which log this one follows, and has no order of its own.",
   "purpose.change": "It is a change of the shoe {audit_id}, and has no order of its own: give the proofs of the whole shoe to follow its cards.",
   "record": "{id}, of {time}: {what}",
   "record.changes": "{record}; {changes:change}",
@@ -1627,8 +1621,6 @@ const MESSAGES = {
   "record.reveal": "the seed of {audit_id} was made public",
   "record.void": "the commitment {commitment_id} was not used in time",
   "record.void.book": "the book {commitment_id} was not used up in time: its rounds from {round} to {count} are void",
-  "record.log-end": "the log ended here[; it goes on as {successor}]",
-  "record.log-begin": "the log follows {predecessor} after its first {records} records",
   "record.change": "version {version} of the shoe {audit_id}: {what}",
   "change.reshuffle": "{from}, {size:card}, sealed in a new order by {algorithm}[; a cut card behind {cut}][, drawn from {low} to {high}]",
   "change.close": "closed",
@@ -1848,12 +1840,10 @@ const stated = (record) => message(record.kind === 'shoe' && record.draw === 0 ?
   {...record, times: record.repeat > 1 ? record.repeat : undefined, of: record.round && record.count, players: playersOf(record), reference: JSON.stringify(record.reference)});
 const describe = (record) => message('record', {...record, what: whatOf(record)});
 function whatOf(record) {
-  const {kind, count, successor, predecessor, checkpoint} = record;
+  const {kind, count} = record;
   if (changesShoe(record)) return message('record.change', {...record, what: changeOf(record)});
   if (kind === 'reveal') return message('record.reveal', record);
   if (kind === 'void') return message(count ? 'record.void.book' : 'record.void', record);
-  if (kind === 'log-end') return message('record.log-end', {successor: successor && logName(successor)});
-  if (kind === 'log-begin') return message('record.log-begin', {predecessor: logName(predecessor), records: BigInt(checkpoint.split('\n')[1])});
   return message(kind === 'commitment' && count ? 'record.book' : `record.${kind}`, {...record, ...rangeOf(record), stated: stated(record)});
 }
 function changeOf(record) { // of a shoe

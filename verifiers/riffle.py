@@ -294,9 +294,6 @@ MEMBERS = {
     "cut_range": {"shoe?:cut reshuffle?:cut":"range"},
     "expires": {"shoe? draw? add? return? reshuffle? close? expire?":"time"},
     "root": {"shoe? reshuffle":"digest"},
-    "successor": {"log-end?":"/[^\\x00-\\x20+]+\\+[0-9a-f]{8}\\+A[Q-Za-f][A-Za-z0-9+/]{42}/"},
-    "predecessor": {"log-begin":"/[^\\x00-\\x20+]+\\+[0-9a-f]{8}\\+A[Q-Za-f][A-Za-z0-9+/]{42}/"},
-    "checkpoint": {"log-begin":"/[^\\x00-\\x20+]+\\n(0|[1-9][0-9]{0,15})\\n[A-Za-z0-9+/]{43}=\\n\\n(— [^\\x00-\\x20+]+ [A-Za-z0-9+/]{4,}={0,2}\\n)+/"},
     "commitment": {"shuffle commitment void reveal shoe draw add return reshuffle close expire":"digest"},
 }
 PLAYER, PLAYER_SEED = "(?!sha256$)[A-Za-z0-9_-]{1,32}", "[A-Za-z0-9_-]{1,64}"
@@ -410,8 +407,7 @@ RULES = {  # what a member has to be beyond its form; those before it in MEMBERS
     "players": lambda r: "beacon" not in r, "count": lambda r: "players" not in r, "round": lambda r: r["round"] <= r["count"],
     "joined": lambda r: len(r["joined"].encode()) > 256 and r["client_seed"] == f"sha256:{sha256(r['joined'].encode()).hex()}",
     "cut": lambda r: r["cut"] < r["size"] and "root" in r and r.get("from", "all") in ("shoe", "all"),
-    "cut_range": lambda r: r["cut_range"][0] <= r["cut"] <= r["cut_range"][1] < r["size"],
-    "checkpoint": lambda r: r["checkpoint"].split("\n")[0] == r["predecessor"].split("+")[0]}
+    "cut_range": lambda r: r["cut_range"][0] <= r["cut"] <= r["cut_range"][1] < r["size"]}
 
 
 def read_record(text):
@@ -1854,8 +1850,6 @@ MESSAGES = {
     "purpose.commitment": "It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is used, before {deadline}, by a shuffle or a shoe that names it; if none does, a void follows in the log. It has no order of its own.",
     "purpose.book": "It is a book: the seeds of its {count} rounds and the statement cannot be exchanged any more. The rounds are used in their order, before {deadline}, each by a shuffle that names the book; if some are left, a void follows in the log. It has no order of its own.",
     "purpose.says": "It says that {what}, and has no order of its own.",
-    "purpose.log-end": "It says that the log ended, and has no order of its own.",
-    "purpose.log-begin": "It says which log this one follows, and has no order of its own.",
     "purpose.change": "It is a change of the shoe {audit_id}, and has no order of its own: give the proofs of the whole shoe to follow its cards.",
     "record": "{id}, of {time}: {what}",
     "record.changes": "{record}; {changes:change}",
@@ -1868,8 +1862,6 @@ MESSAGES = {
     "record.reveal": "the seed of {audit_id} was made public",
     "record.void": "the commitment {commitment_id} was not used in time",
     "record.void.book": "the book {commitment_id} was not used up in time: its rounds from {round} to {count} are void",
-    "record.log-end": "the log ended here[; it goes on as {successor}]",
-    "record.log-begin": "the log follows {predecessor} after its first {records} records",
     "record.change": "version {version} of the shoe {audit_id}: {what}",
     "change.reshuffle": "{from}, {size:card}, sealed in a new order by {algorithm}[; a cut card behind {cut}][, drawn from {low} to {high}]",
     "change.close": "closed",
@@ -2159,11 +2151,6 @@ def say_what(record):
         return message_of(record, "record.void.book" if "count" in record else "record.void")
     if kind == "reveal":
         return message_of(record, "record.reveal")
-    if kind == "log-end":
-        return message("record.log-end", successor=record.get("successor", "").split("+")[0] or None)
-    if kind == "log-begin":
-        origin, size = record["checkpoint"].split("\n")[:2]
-        return message("record.log-begin", predecessor=origin, records=int(size))
     return message_of(record, f"record.{kind}", stated=say_stated(record), **cut_of(record))
 
 

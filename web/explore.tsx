@@ -19,12 +19,12 @@ import {
   type Relation,
 } from './tree';
 
-/** A Seen is a checkpoint that this browser saw before. A log of another key has followed that log or replaced it. */
+/** A Seen is a checkpoint that this browser saw before. A log of another key has replaced that log. */
 interface Seen {
   earlier: Checkpoint;
   key: string;
   at: number;
-  relation: Relation | 'followed' | 'replaced';
+  relation: Relation | 'replaced';
 }
 
 /** A View is the log at a checkpoint, and the one that this browser saw last time. */
@@ -41,9 +41,9 @@ const storedName = `checkpoint ${prefix}`;
 const often = 2_000,
   seldom = 30_000;
 
-/** readerOf reads the tiles of a log by its name: the browser may have those of one that this log follows. */
-const readerOf = (origin: string) => async (tile: string) =>
-  new Uint8Array(await (await send(path(['log', ...tile.split('/')], {origin}))).arrayBuffer());
+/** readTile reads a tile of the log. */
+const readTile = async (tile: string) =>
+  new Uint8Array(await (await send(path(['log', ...tile.split('/')]))).arrayBuffer());
 
 /** isHeld reports whether a record leads to the root of a checkpoint. */
 async function isHeld(tiles: Tiles, root: string, index: number): Promise<boolean> {
@@ -51,23 +51,6 @@ async function isHeld(tiles: Tiles, root: string, index: number): Promise<boolea
   for (const {start, sibling} of await pathOf(tiles, index))
     hash = sibling.start < start ? join(sibling.hash, hash) : join(hash, sibling.hash);
   return bytesToHex(hash) === root;
-}
-
-/**
- * succeed compares a log with a checkpoint of another key. A log follows another one if its first record has the
- * last checkpoint of that one, whose last record names it.
- */
-async function succeed(tiles: Tiles, key: string, kept: {earlier: Checkpoint; key: string}): Promise<Seen['relation']> {
-  if (tiles.size === 0) return 'replaced';
-  const {predecessor, checkpoint} = JSON.parse(decode(await tiles.record(0))) as Record<string, string>;
-  if (!predecessor || !checkpoint) return 'replaced';
-  const last = await openCheckpoint(checkpoint, predecessor),
-    before = new Tiles(last.size, readerOf(last.origin)),
-    {successor} = JSON.parse(decode(await before.record(last.size - 1))) as Record<string, string>;
-  if (successor !== key.trim() || !(await isHeld(before, last.root, last.size - 1))) return 'replaced';
-  if (predecessor !== kept.key.trim()) return succeed(before, predecessor, kept);
-  const relation = await relate(before, kept.earlier, last);
-  return relation === 'grew' ? 'followed' : relation;
 }
 
 /** recall returns the checkpoint that this browser kept, if it did. */
@@ -90,19 +73,18 @@ async function look(current?: View): Promise<View> {
   if (current && current.checkpoint.text === note && !alarms(current)) return current;
   const key = await fetchText('key'), // again, for the log may be another one
     checkpoint = await openCheckpoint(note, key),
-    tiles = new Tiles(checkpoint.size, readerOf(checkpoint.origin)),
+    tiles = new Tiles(checkpoint.size, readTile),
     kept = await recall();
   const seen: Seen | undefined = kept && {
     ...kept,
-    relation: await (kept.key === key ? relate(tiles, kept.earlier, checkpoint) : succeed(tiles, key, kept)),
+    relation: kept.key === key ? await relate(tiles, kept.earlier, checkpoint) : 'replaced',
   };
   if (seen && alarms({seen})) return {checkpoint, tiles, key, seen}; // the evidence is kept
   localStorage.setItem(storedName, JSON.stringify({note, key, at: Date.now()}));
   return {checkpoint, tiles, key, seen: current?.key === key && !alarms(current) ? (current.seen ?? seen) : seen};
 }
 
-const alarms = ({seen}: Pick<View, 'seen'>) =>
-  seen !== undefined && seen.relation !== 'grew' && seen.relation !== 'followed';
+const alarms = ({seen}: Pick<View, 'seen'>) => seen !== undefined && seen.relation !== 'grew';
 
 /** A Query is what the page's address asks for: a record, and the records to list. */
 interface Query {
@@ -114,7 +96,7 @@ interface Query {
 }
 
 /** kinds are those that the list can be narrowed to. */
-const kinds = 'shuffle commitment void reveal shoe draw add return reshuffle close expire log-begin log-end'.split(' ');
+const kinds = 'shuffle commitment void reveal shoe draw add return reshuffle close expire'.split(' ');
 
 /** whole and minute are the forms of a place and of a time, in UTC, in the address. */
 const whole = /^\d{1,15}$/,
@@ -211,7 +193,7 @@ function Explore() {
                 </button>
               </div>
             </section>
-            <Search tiles={view.tiles} onFound={go} />
+            <Search onFound={go} />
           </div>
           {index !== undefined &&
             (index < view.checkpoint.size ? (
@@ -246,12 +228,6 @@ function Grown({view: {checkpoint, key, seen}, onForget}: {view: View; onForget:
     return (
       <p class="panel good" role="status">
         ✓ {counted('explore.grew', checkpoint.size - earlier.size, when)}
-      </p>
-    );
-  if (relation === 'followed')
-    return (
-      <p class="panel good" role="status">
-        ✓ {text('explore.followed', when)}
       </p>
     );
   const why = text(`explore.alarm.${relation}.why`, when, ...sizes);
@@ -368,7 +344,7 @@ interface Page {
 }
 
 /** Search finds records by audit id, by place or by reference. */
-function Search({tiles, onFound}: {tiles: Tiles; onFound: (index: number) => void}) {
+function Search({onFound}: {onFound: (index: number) => void}) {
   const [found, setFound] = useState<Page>();
   const [problem, setProblem] = useState<Problem>();
   const last = useRef<() => void>(() => undefined);
@@ -392,9 +368,8 @@ function Search({tiles, onFound}: {tiles: Tiles; onFound: (index: number) => voi
       if (record !== undefined) return onFound(record);
       const id = idIn(wanted);
       if (id) {
-        const {log_index: index} = (await (await send(path(['audits', id]))).json()) as Audit,
-          isEarlier = index < tiles.size && (await rowOf(tiles, index)).id !== id; // the record is in an earlier log
-        return isEarlier ? location.assign(verifyLink(id)) : onFound(index);
+        const {log_index: index} = (await (await send(path(['audits', id]))).json()) as Audit;
+        return onFound(index);
       }
       setFound(await page(wanted, 0));
     });

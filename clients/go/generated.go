@@ -334,36 +334,6 @@ func (e ItemsDigest) Valid() bool {
 	}
 }
 
-// Defines values for LogBeginRecordKind.
-const (
-	LogBegin LogBeginRecordKind = "log-begin"
-)
-
-// Valid indicates whether the value is a known member of the LogBeginRecordKind enum.
-func (e LogBeginRecordKind) Valid() bool {
-	switch e {
-	case LogBegin:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for LogEndRecordKind.
-const (
-	LogEnd LogEndRecordKind = "log-end"
-)
-
-// Valid indicates whether the value is a known member of the LogEndRecordKind enum.
-func (e LogEndRecordKind) Valid() bool {
-	switch e {
-	case LogEnd:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for ProblemType.
 const (
 	AboutBlank ProblemType = "about:blank"
@@ -1577,47 +1547,6 @@ type ItemsSalt = string
 // of this text. Omitted otherwise.
 type JoinedSeeds = string
 
-// LogBeginRecord The first record of a log that follows another one.
-type LogBeginRecord struct {
-	// Checkpoint The last checkpoint of that log, a signed note.
-	Checkpoint string `json:"checkpoint"`
-
-	// ID The audit id of this record.
-	ID   openapi_types.UUID `json:"id"`
-	Kind LogBeginRecordKind `json:"kind"`
-
-	// Predecessor The verifier key of the log before this one.
-	Predecessor string `json:"predecessor"`
-
-	// Spec The version of the rules that lead from a seed to an order.
-	Spec Spec `json:"spec"`
-
-	// Time RFC 3339 in UTC, with microseconds.
-	Time Time `json:"time"`
-}
-
-// LogBeginRecordKind defines model for LogBeginRecord.Kind.
-type LogBeginRecordKind string
-
-// LogEndRecord The last record of a log.
-type LogEndRecord struct {
-	// ID The audit id of this record.
-	ID   openapi_types.UUID `json:"id"`
-	Kind LogEndRecordKind   `json:"kind"`
-
-	// Spec The version of the rules that lead from a seed to an order.
-	Spec Spec `json:"spec"`
-
-	// Successor The verifier key of the log that follows, if one does.
-	Successor *string `json:"successor,omitempty"`
-
-	// Time RFC 3339 in UTC, with microseconds.
-	Time Time `json:"time"`
-}
-
-// LogEndRecordKind defines model for LogEndRecord.Kind.
-type LogEndRecordKind string
-
 // LogIndex The index of the record in the log, from 0.
 type LogIndex = Count
 
@@ -2734,9 +2663,6 @@ type OtherHost = Problem
 // OtherVersion A problem document (RFC 9457).
 type OtherVersion = Problem
 
-// SeedForgotten A problem document (RFC 9457).
-type SeedForgotten = Problem
-
 // ShoeExpired A problem document (RFC 9457).
 type ShoeExpired = Problem
 
@@ -3698,74 +3624,6 @@ func (t *Record) MergeExpireRecord(v ExpireRecord) error {
 	return err
 }
 
-// AsLogEndRecord returns the union data inside the Record as a LogEndRecord
-func (t Record) AsLogEndRecord() (LogEndRecord, error) {
-	var body LogEndRecord
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromLogEndRecord overwrites any union data inside the Record as the provided LogEndRecord
-func (t *Record) FromLogEndRecord(v LogEndRecord) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	b, err = runtime.JSONMerge(b, []byte(`{"kind":"log-end"}`))
-	t.union = b
-	return err
-}
-
-// MergeLogEndRecord performs a merge with any union data inside the Record, using the provided LogEndRecord
-func (t *Record) MergeLogEndRecord(v LogEndRecord) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	b, err = runtime.JSONMerge(b, []byte(`{"kind":"log-end"}`))
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-// AsLogBeginRecord returns the union data inside the Record as a LogBeginRecord
-func (t Record) AsLogBeginRecord() (LogBeginRecord, error) {
-	var body LogBeginRecord
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromLogBeginRecord overwrites any union data inside the Record as the provided LogBeginRecord
-func (t *Record) FromLogBeginRecord(v LogBeginRecord) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	b, err = runtime.JSONMerge(b, []byte(`{"kind":"log-begin"}`))
-	t.union = b
-	return err
-}
-
-// MergeLogBeginRecord performs a merge with any union data inside the Record, using the provided LogBeginRecord
-func (t *Record) MergeLogBeginRecord(v LogBeginRecord) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	b, err = runtime.JSONMerge(b, []byte(`{"kind":"log-begin"}`))
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
 func (t Record) Discriminator() (string, error) {
 	var discriminator struct {
 		Discriminator string `json:"kind"`
@@ -3790,10 +3648,6 @@ func (t Record) ValueByDiscriminator() (interface{}, error) {
 		return t.AsDrawRecord()
 	case "expire":
 		return t.AsExpireRecord()
-	case "log-begin":
-		return t.AsLogBeginRecord()
-	case "log-end":
-		return t.AsLogEndRecord()
 	case "reshuffle":
 		return t.AsReshuffleRecord()
 	case "return":
@@ -8731,8 +8585,6 @@ type GetDealPictureResp struct {
 	ApplicationProblemJSON403 *Forbidden
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NoSuchAudit
-	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
-	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
@@ -8763,11 +8615,6 @@ func (r GetDealPictureResp) GetApplicationProblemJSON403() *Forbidden {
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r GetDealPictureResp) GetApplicationProblemJSON404() *NoSuchAudit {
 	return r.ApplicationProblemJSON404
-}
-
-// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
-func (r GetDealPictureResp) GetApplicationProblemJSON410() *SeedForgotten {
-	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -8945,8 +8792,6 @@ type RevealAuditResp struct {
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *Conflict
-	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
-	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -8996,11 +8841,6 @@ func (r RevealAuditResp) GetApplicationProblemJSON408() *TooSlow {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r RevealAuditResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
-}
-
-// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
-func (r RevealAuditResp) GetApplicationProblemJSON410() *SeedForgotten {
-	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
@@ -9080,8 +8920,6 @@ type VerifyAuditResp struct {
 	ApplicationProblemJSON403 *Forbidden
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NoSuchAudit
-	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
-	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
@@ -9117,11 +8955,6 @@ func (r VerifyAuditResp) GetApplicationProblemJSON403() *Forbidden {
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r VerifyAuditResp) GetApplicationProblemJSON404() *NoSuchAudit {
 	return r.ApplicationProblemJSON404
-}
-
-// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON410() *SeedForgotten {
-	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -9463,8 +9296,6 @@ type CreateCommitmentResp struct {
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *Conflict
-	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
-	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -9509,11 +9340,6 @@ func (r CreateCommitmentResp) GetApplicationProblemJSON408() *TooSlow {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r CreateCommitmentResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
-}
-
-// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
-func (r CreateCommitmentResp) GetApplicationProblemJSON410() *SeedForgotten {
-	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
@@ -9775,8 +9601,6 @@ type DealDeckResp struct {
 	ApplicationProblemJSON404 *NoSuchDeck
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *Conflict
-	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
-	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
@@ -9817,11 +9641,6 @@ func (r DealDeckResp) GetApplicationProblemJSON404() *NoSuchDeck {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r DealDeckResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
-}
-
-// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
-func (r DealDeckResp) GetApplicationProblemJSON410() *SeedForgotten {
-	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -10501,8 +10320,6 @@ type CreateShoeResp struct {
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *Conflict
-	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
-	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -10547,11 +10364,6 @@ func (r CreateShoeResp) GetApplicationProblemJSON408() *TooSlow {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r CreateShoeResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
-}
-
-// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
-func (r CreateShoeResp) GetApplicationProblemJSON410() *SeedForgotten {
-	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
@@ -10758,8 +10570,6 @@ type GetShoeResp struct {
 	ApplicationProblemJSON404 *NoSuchShoe
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
-	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
-	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
@@ -10798,11 +10608,6 @@ func (r GetShoeResp) GetApplicationProblemJSON404() *NoSuchShoe {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r GetShoeResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
-}
-
-// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
-func (r GetShoeResp) GetApplicationProblemJSON410() *SeedForgotten {
-	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -10869,8 +10674,6 @@ type ProveCardResp struct {
 	ApplicationProblemJSON404 *NoSuchPosition
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *NotDrawn
-	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
-	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
@@ -10909,11 +10712,6 @@ func (r ProveCardResp) GetApplicationProblemJSON404() *NoSuchPosition {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ProveCardResp) GetApplicationProblemJSON409() *NotDrawn {
 	return r.ApplicationProblemJSON409
-}
-
-// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
-func (r ProveCardResp) GetApplicationProblemJSON410() *SeedForgotten {
-	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -10982,8 +10780,6 @@ type CloseShoeResp struct {
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *NoMoreChanges
-	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
-	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
 	ApplicationProblemJSON412 *OtherVersion
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
@@ -11035,11 +10831,6 @@ func (r CloseShoeResp) GetApplicationProblemJSON408() *TooSlow {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r CloseShoeResp) GetApplicationProblemJSON409() *NoMoreChanges {
 	return r.ApplicationProblemJSON409
-}
-
-// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
-func (r CloseShoeResp) GetApplicationProblemJSON410() *SeedForgotten {
-	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
@@ -11126,8 +10917,6 @@ type ListDealtResp struct {
 	ApplicationProblemJSON404 *NoSuchShoe
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
-	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
-	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
@@ -11166,11 +10955,6 @@ func (r ListDealtResp) GetApplicationProblemJSON404() *NoSuchShoe {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ListDealtResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
-}
-
-// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
-func (r ListDealtResp) GetApplicationProblemJSON410() *SeedForgotten {
-	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -11383,8 +11167,6 @@ type ListPilesResp struct {
 	ApplicationProblemJSON404 *NoSuchShoe
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
-	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
-	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
@@ -11423,11 +11205,6 @@ func (r ListPilesResp) GetApplicationProblemJSON404() *NoSuchShoe {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ListPilesResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
-}
-
-// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
-func (r ListPilesResp) GetApplicationProblemJSON410() *SeedForgotten {
-	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -11494,8 +11271,6 @@ type GetPileResp struct {
 	ApplicationProblemJSON404 *NoSuchPile
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
-	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
-	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
@@ -11536,11 +11311,6 @@ func (r GetPileResp) GetApplicationProblemJSON404() *NoSuchPile {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r GetPileResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
-}
-
-// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
-func (r GetPileResp) GetApplicationProblemJSON410() *SeedForgotten {
-	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -12194,8 +11964,6 @@ type ProveShoeResp struct {
 	ApplicationProblemJSON404 *NoSuchShoe
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
-	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
-	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
@@ -12231,11 +11999,6 @@ func (r ProveShoeResp) GetApplicationProblemJSON404() *NoSuchShoe {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ProveShoeResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
-}
-
-// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
-func (r ProveShoeResp) GetApplicationProblemJSON410() *SeedForgotten {
-	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -12601,8 +12364,6 @@ type ShuffleResp struct {
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *Conflict
-	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
-	ApplicationProblemJSON410 *SeedForgotten
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -12652,11 +12413,6 @@ func (r ShuffleResp) GetApplicationProblemJSON408() *TooSlow {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ShuffleResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
-}
-
-// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
-func (r ShuffleResp) GetApplicationProblemJSON410() *SeedForgotten {
-	return r.ApplicationProblemJSON410
 }
 
 // GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
@@ -13889,13 +13645,6 @@ func ParseGetDealPictureResp(rsp *http.Response) (*GetDealPictureResp, error) {
 		}
 		response.ApplicationProblemJSON404 = &dest
 
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
-		var dest SeedForgotten
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON410 = &dest
-
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -14088,13 +13837,6 @@ func ParseRevealAuditResp(rsp *http.Response) (*RevealAuditResp, error) {
 		}
 		response.ApplicationProblemJSON409 = &dest
 
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
-		var dest SeedForgotten
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON410 = &dest
-
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -14197,13 +13939,6 @@ func ParseVerifyAuditResp(rsp *http.Response) (*VerifyAuditResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON404 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
-		var dest SeedForgotten
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
@@ -14532,13 +14267,6 @@ func ParseCreateCommitmentResp(rsp *http.Response) (*CreateCommitmentResp, error
 		}
 		response.ApplicationProblemJSON409 = &dest
 
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
-		var dest SeedForgotten
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON410 = &dest
-
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -14798,13 +14526,6 @@ func ParseDealDeckResp(rsp *http.Response) (*DealDeckResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
-		var dest SeedForgotten
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
@@ -15390,13 +15111,6 @@ func ParseCreateShoeResp(rsp *http.Response) (*CreateShoeResp, error) {
 		}
 		response.ApplicationProblemJSON409 = &dest
 
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
-		var dest SeedForgotten
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON410 = &dest
-
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -15617,13 +15331,6 @@ func ParseGetShoeResp(rsp *http.Response) (*GetShoeResp, error) {
 		}
 		response.ApplicationProblemJSON409 = &dest
 
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
-		var dest SeedForgotten
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON410 = &dest
-
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -15712,13 +15419,6 @@ func ParseProveCardResp(rsp *http.Response) (*ProveCardResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
-		var dest SeedForgotten
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
@@ -15815,13 +15515,6 @@ func ParseCloseShoeResp(rsp *http.Response) (*CloseShoeResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
-		var dest SeedForgotten
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
 		var dest OtherVersion
@@ -15939,13 +15632,6 @@ func ParseListDealtResp(rsp *http.Response) (*ListDealtResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
-		var dest SeedForgotten
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
@@ -16167,13 +15853,6 @@ func ParseListPilesResp(rsp *http.Response) (*ListPilesResp, error) {
 		}
 		response.ApplicationProblemJSON409 = &dest
 
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
-		var dest SeedForgotten
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON410 = &dest
-
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -16262,13 +15941,6 @@ func ParseGetPileResp(rsp *http.Response) (*GetPileResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
-		var dest SeedForgotten
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
@@ -16883,13 +16555,6 @@ func ParseProveShoeResp(rsp *http.Response) (*ProveShoeResp, error) {
 		}
 		response.ApplicationProblemJSON409 = &dest
 
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
-		var dest SeedForgotten
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON410 = &dest
-
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -17254,13 +16919,6 @@ func ParseShuffleResp(rsp *http.Response) (*ShuffleResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
-		var dest SeedForgotten
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge

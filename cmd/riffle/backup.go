@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -32,19 +31,17 @@ const (
 	verifyEvery = time.Hour
 )
 
-// Run makes the backup, of the log and those that follow it in its folder.
+// Run makes the backup.
 func (k *backup) Run(ctx context.Context, c *console) error {
 	if same(k.folder(), k.To) {
 		return errors.New("the folder of the backup is the data folder: use --to to name another")
 	}
-	return k.each(func() (followed bool, err error) {
-		t := &transfer{console: c, source: &k.logSource, folder: ledger.SuccessorFolder(k.To, k.number)}
-		return t.copyLog(ctx, openStore, func(ctx context.Context, to ledger.Store) (bool, error) { return k.update(ctx, t, to) })
-	})
+	t := &transfer{console: c, source: &k.logSource, folder: k.To}
+	return t.copyLog(ctx, openStore, func(ctx context.Context, to ledger.Store) error { return k.update(ctx, t, to) })
 }
 
-// update copies to a backup what is new, and reports whether another log follows.
-func (k *backup) update(ctx context.Context, t *transfer, to ledger.Store) (followed bool, err error) {
+// update copies to a backup what is new, and with --follow goes on.
+func (k *backup) update(ctx context.Context, t *transfer, to ledger.Store) error {
 	if k.Verify {
 		t.checked.CheckState = ledger.CheckState{}
 	}
@@ -55,17 +52,10 @@ func (k *backup) update(ctx context.Context, t *transfer, to ledger.Store) (foll
 		func() error { return t.copyKeys(true) },
 		func() error { return t.conclude(ctx, to, before) },
 		func() error { return t.saveCheckpoint(ctx, to) }, // without which create=never refuses to start
-	); err != nil {
-		return false, err
+	); err != nil || !k.Follow {
+		return err
 	}
-	if followed, err = t.source.isFollowed(ctx, to, t.verifier.Name()); followed || err != nil || !k.Follow {
-		return followed, err
-	}
-	before = t.checked.Size
-	if err = t.follow(ctx, to); err != nil || ctx.Err() != nil {
-		return false, err
-	}
-	return true, t.conclude(ctx, to, before)
+	return t.follow(ctx, to)
 }
 
 // same reports whether two folders are one.
@@ -75,8 +65,8 @@ func same(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(one, other)
 }
 
-// follow brings a store up to date until ctx ends, or another log follows. It waits for a source that cannot be reached, and ends
-// when another file has taken the place of the source.
+// follow brings a store up to date until ctx ends. It waits for a source that cannot be reached, and
+// ends when another file has taken the place of the source.
 func (t *transfer) follow(ctx context.Context, to ledger.Store) error {
 	opened, _ := os.Stat(t.name) // nil for a database
 	_, _ = fmt.Fprintln(t.out, "\nfollowing")
@@ -93,15 +83,10 @@ func (t *transfer) follow(ctx context.Context, to ledger.Store) error {
 		}
 		head, lost := t.from.Head(ctx)
 		if lost == nil && head.Size != size {
-			followed := false
 			lost = inOrder(
 				func() error { return t.run(ctx, to, false) },
 				func() error { return t.saveCheckpoint(ctx, to) },
-				func() (err error) { followed, err = t.source.isFollowed(ctx, to, t.verifier.Name()); return err },
 			)
-			if followed {
-				return nil
-			}
 		}
 		switch {
 		case lost == nil:
@@ -143,24 +128,17 @@ func (k *restore) Run(ctx context.Context, c *console) error {
 		return errors.New("the data folder is the folder of the backup: use --data to name another")
 	}
 	s := logSource{Data: k.From, Key: k.Key, SeedKey: k.SeedKey, Command: k.Command}
-	return s.inPasses(false, func(ahead bool) (bool, error) {
-		if _, err := os.Stat(s.folder()); s.number > 1 && errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		t := &transfer{console: c, source: &s, fresh: true, ahead: ahead, first: ahead}
-		t.folder, t.location = ledger.SuccessorFolder(data, s.number), ledger.SuccessorStore(k.Store, s.number)
-		_, err := t.copyLog(ctx, openStore, t.fill)
-		if errors.Is(err, ledger.ErrNoLog) && s.number == 1 {
-			err = fmt.Errorf("%w in %s: use --from to name the folder of a backup", ledger.ErrNoLog, k.From)
-		}
-		return true, err
-	})
+	t := &transfer{console: c, source: &s, folder: data, location: k.Store, fresh: true}
+	err := t.copyLog(ctx, openStore, t.fill)
+	if errors.Is(err, ledger.ErrNoLog) {
+		err = fmt.Errorf("%w in %s: use --from to name the folder of a backup", ledger.ErrNoLog, k.From)
+	}
+	return err
 }
 
-// fill copies the log's records to a store, and its checkpoint and keys. It reports whether another
-// log follows.
-func (t *transfer) fill(ctx context.Context, to ledger.Store) (followed bool, err error) {
-	err = inOrder(
+// fill copies the log's records to a store, and its checkpoint and keys.
+func (t *transfer) fill(ctx context.Context, to ledger.Store) error {
+	err := inOrder(
 		func() error { return t.run(ctx, to, true) },
 		func() error { return t.copyKeys(true) },
 		func() error { _, err := t.check(ctx, to, true); return err },
@@ -168,8 +146,7 @@ func (t *transfer) fill(ctx context.Context, to ledger.Store) (followed bool, er
 	if err == nil && !t.ahead {
 		err = t.finish(ctx, to)
 	}
-	followed, errRead := t.source.isFollowed(ctx, t.from, t.verifier.Name())
-	return followed, cmp.Or(err, errRead)
+	return err
 }
 
 // finish copies the last record once the others were checked, since a service can start then.

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,48 +11,12 @@ import (
 	cosignature "github.com/transparency-dev/formats/note"
 
 	"riffle/internal/access"
-	"riffle/internal/ledger"
 )
 
 // keyCommands are the commands for keys.
 type keyCommands struct {
 	New    newKey    `cmd:"" help:"Draw a token for a caller, and print what to put into riffle.yaml."`
 	Cosign cosignKey `cmd:"" help:"Make a second key that signs a log, by ML-DSA-44, and print its line of a policy."`
-	Seed   seedKey   `cmd:"" help:"Put a new key before those in the file of the key that encrypts seeds."`
-}
-
-// A seedKey changes the key that encrypts seeds.
-type seedKey struct {
-	File string `arg:"" help:"The file, seed.key in the data folder by default. It is made if it does not exist."`
-
-	Last    bool `xor:"place" help:"Put the new key after the others: each replica must know it before one uses it."`
-	UseLast bool `xor:"place" help:"Put the last key before the others, instead of a new one."`
-}
-
-// Run writes the file.
-func (k *seedKey) Run(c *console) error {
-	lock, err := ledger.LockFile(k.File + ".lock")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Close() }()
-	keys, err := ledger.ReadSeedKeys(k.File)
-	if err != nil && (k.UseLast || !errors.Is(err, fs.ErrNotExist)) {
-		return err
-	}
-	if !k.UseLast {
-		made := make([]byte, ledger.SeedKeySize)
-		_, _ = rand.Read(made) // never fails
-		keys = append(keys, made)
-	}
-	if last := len(keys) - 1; !k.Last && last > 0 {
-		keys = append(ledger.SeedKeys{keys[last]}, keys[:last]...)
-	}
-	if err := ledger.ReplaceFile(k.File, []byte(keys.String())); err != nil {
-		return fmt.Errorf("writing the keys: %w", err)
-	}
-	_, err = fmt.Fprintf(c.out, "%s has %s now, and the first one encrypts\n", k.File, plural(len(keys), "key"))
-	return err
 }
 
 // A cosignKey makes a key by which a log cosigns its own checkpoints.

@@ -21,12 +21,8 @@ import (
 
 // logCommands groups the commands on a log.
 type logCommands struct {
-	Check  logCheck  `cmd:"" help:"Check a store."`
-	Copy   logCopy   `cmd:"" help:"Move a log from SQLite to PostgreSQL, or back."`
-	Close  logClose  `cmd:"" help:"End a log, and begin the one that follows it."`
-	Export logExport `cmd:"" help:"Write a log that has ended as static files."`
-	Forget logForget `cmd:"" help:"Remove the seeds of a log that was exported."`
-	Fork   logFork   `cmd:"" help:"Begin the log that follows one that has lost records."`
+	Check logCheck `cmd:"" help:"Check a store."`
+	Copy  logCopy  `cmd:"" help:"Move a log from SQLite to PostgreSQL, or back."`
 }
 
 // A logCheck checks a whole store: the engine's own structures, every record against the tree and
@@ -44,28 +40,17 @@ type logCheck struct {
 // copyStep is the name of the step that checks the second copy of the checkpoint.
 const copyStep = "second copy"
 
-// Run checks the log and those that follow it in its folder.
+// Run checks the log.
 func (k *logCheck) Run(ctx context.Context, c *console) error {
-	var outcome error
-	var origins []string
-	err := k.each(func() (followed bool, err error) {
-		r, err := k.newReport(ctx, c)
-		if err != nil {
-			return false, err
-		}
-		if len(origins) > 0 {
-			_, _ = fmt.Fprintf(r.out, "\n")
-		}
-		origins = append(origins, r.verifier.Name())
-		r.origins = origins
-		r.step("key", "%s, %s", r.verifier.Name(), k.keyFile())
-		outcome = errors.Join(outcome, r.verdict(r.checkStore()))
-		return r.followed, nil
-	})
-	return errors.Join(outcome, err)
+	r, err := k.newReport(ctx, c)
+	if err != nil {
+		return err
+	}
+	r.step("key", "%s, %s", r.verifier.Name(), k.keyFile())
+	return r.verdict(r.checkStore())
 }
 
-// newReport returns the report of the check of one log.
+// newReport returns the report of the check.
 func (k *logCheck) newReport(ctx context.Context, c *console) (*logReport, error) {
 	verifier, _, err := k.readVerifier(ctx)
 	if err != nil {
@@ -77,13 +62,10 @@ func (k *logCheck) newReport(ctx context.Context, c *console) (*logReport, error
 	}
 	r := &logReport{console: c, ctx: ctx, logCheck: k, verifier: verifier, second: second}
 	r.state = checkState{path: k.State, Origin: verifier.Name(), Seeds: !k.WithoutSeeds}
-	if k.State != "" && k.number > 1 {
-		r.state.path += fmt.Sprintf(".%d", k.number)
-	}
 	return r, r.state.read()
 }
 
-// A logReport runs the steps of the check of one log: it prints the outcome of each and collects the findings.
+// A logReport runs the steps of the check of a log: it prints the outcome of each and collects the findings.
 type logReport struct {
 	*console
 	*logCheck
@@ -91,8 +73,6 @@ type logReport struct {
 	verifier   note.Verifier
 	second     ledger.Anchor // the second copy of the checkpoint; without a note if there is no file
 	state      checkState
-	origins    []string // of the log, which is the last one, and of those that it follows
-	followed   bool     // by another log in the same folder
 	checkpoint proof.Checkpoint
 	findings   []string
 }
@@ -107,13 +87,6 @@ func (r *logReport) checkStore() (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	r.step("store", "%s", name)
-	if r.followed, err = r.isFollowed(r.ctx, store, r.verifier.Name()); r.aborts(err) {
-		return err
-	}
-	next := ledger.SuccessorFolder(r.Log.folder(r.Data), r.following())
-	if exists(filepath.Join(next, ledger.CheckpointName)) && !r.followed {
-		_ = r.conclude("store", []string{"it comes from an older backup: it has not ended, and a log follows it in " + next}, nil, "")
-	}
 	return r.check(store, name)
 }
 
@@ -139,7 +112,7 @@ func (r *logReport) check(store ledger.Inspector, name string) error {
 	if err := r.checkRecords(store, head); err != nil {
 		return err
 	}
-	if _, moved, err := store.StoredVersion(r.ctx); r.aborts(err) {
+	if _, moved, err := store.Status(r.ctx); r.aborts(err) {
 		return err
 	} else if moved {
 		r.step(copyStep, "not compared: the log was moved and goes on in another store, whose records it may have")
@@ -158,12 +131,7 @@ func (r *logReport) checkAnchor(store ledger.Inspector, place anchor.Place) erro
 	if err != nil {
 		return fmt.Errorf("the anchor %s cannot be read: %w", place.Name, err)
 	}
-	a := ledger.Anchor{Source: place.Name, Note: note}
-	own := a.Origin() == r.verifier.Name()
-	if len(note) > 0 && !own && (r.followed || slices.Contains(r.origins, a.Origin())) {
-		return nil // it is another log's checkpoint
-	}
-	return r.compare(store, "anchor", "%s does not exist", a)
+	return r.compare(store, "anchor", "%s does not exist", ledger.Anchor{Source: place.Name, Note: note})
 }
 
 // compare checks that the store continues a checkpoint. none says that there is no checkpoint.
@@ -200,9 +168,6 @@ func (r *logReport) checkRecords(store ledger.Inspector, head ledger.Head) error
 	var checker journal.Checker
 	seeds := "every seed opens the commitment of its record"
 	switch {
-	case withoutSeeds(store):
-		seeds = "forgotten"
-		r.state.CheckState = ledger.CheckState{} // an earlier check may have counted the claims that are encrypted
 	case r.WithoutSeeds && len(head.SeedKey) > 0:
 		seeds = "skipped"
 	default:

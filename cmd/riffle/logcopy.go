@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"riffle/internal/ledger"
-	"riffle/internal/ledger/archive"
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/sqlite"
 )
@@ -30,22 +29,17 @@ func (k *logCopy) Run(ctx context.Context, c *console) error {
 	} else if same(k.folder(), k.To) && k.location() == "" {
 		return errors.New("the new store would be the old one: use --to to name another")
 	}
-	return k.inPasses(k.Ahead, func(ahead bool) (followed bool, err error) {
-		t := &transfer{console: c, source: &k.logSource, ahead: ahead, first: ahead && !k.Ahead}
-		t.folder, t.location = ledger.SuccessorFolder(folder, k.number), ledger.SuccessorStore(location, k.number)
-		t.movedTo = identityOf(t.folder, t.location)
-		return t.copyLog(ctx, t.openToMove, t.fill)
-	})
+	t := &transfer{console: c, source: &k.logSource, folder: folder, location: location, ahead: k.Ahead, movedTo: identityOf(folder, location)}
+	return t.copyLog(ctx, t.openToMove, t.fill)
 }
 
-// openToMove opens the source to read it, and unless ahead is set or it has ended also as the one
-// that ends.
+// openToMove opens the source to read it, and unless ahead is set also as the one that ends.
 func (t *transfer) openToMove(ctx context.Context, folder, location string) (from ledger.Inspector, name string, err error) {
 	from, name, err = openStore(ctx, folder, location)
-	if err != nil || t.ahead || name == archive.Folder(folder) {
+	if err != nil || t.ahead {
 		return from, name, err
 	}
-	if _, moved, err := from.StoredVersion(ctx); err != nil || moved {
+	if _, moved, err := from.Status(ctx); err != nil || moved {
 		return from, name, err
 	}
 	if err = from.Close(); err == nil {
@@ -61,14 +55,10 @@ func (t *transfer) openToMove(ctx context.Context, folder, location string) (fro
 func (s *logSource) openAlone(ctx context.Context) (store ledger.Store, name string, err error) {
 	if name = storeName(s.folder(), s.location()); s.location() != "" {
 		store, err = openUnused(ctx, s.location())
-	} else if reader, _, errRead := openEngine(ctx, s.folder(), ""); errRead == nil {
-		if err = reader.Close(); err == nil {
-			store, err = sqlite.Open(ctx, name)
-		}
-	} else if ended := archive.Folder(s.folder()); errors.Is(errRead, ledger.ErrNoLog) && archive.Exists(ended) {
-		err = fmt.Errorf("the log has ended, and is in %s: it takes no more records", ended)
-	} else {
+	} else if reader, _, errRead := openStore(ctx, s.folder(), ""); errRead != nil {
 		err = errRead
+	} else if err = reader.Close(); err == nil {
+		store, err = sqlite.Open(ctx, name)
 	}
 	if errors.Is(err, ledger.ErrInUse) {
 		err = fmt.Errorf("%s is in use: stop the service first: %w", name, err)
@@ -126,7 +116,7 @@ func (t *transfer) end(ctx context.Context, target string) error {
 	text, _ := os.ReadFile(path)
 	err := ledger.ReplaceFile(path, fmt.Appendf(text, "%s\t%s\n", identityOf(t.source.folder(), t.source.location()), target))
 	if err == nil {
-		err = t.moving.Raise(ctx, ledger.Moved)
+		err = t.moving.Leave(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("ending the old store: %w", err)

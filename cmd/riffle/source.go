@@ -19,10 +19,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"riffle/internal/access"
-	"riffle/internal/audit"
 	"riffle/internal/keycommand"
 	"riffle/internal/ledger"
-	"riffle/internal/ledger/archive"
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/sqlite"
 )
@@ -34,120 +32,74 @@ type logSource struct {
 	Log     logName `placeholder:"NAME" help:"A log beside the main one, which is in the folder logs/NAME of the data folder. RIFFLE_STORE and the variables of keys are for the main one alone."`
 	Store   string  `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the log, postgres://... Default SQLite in the data folder."`
 	Key     string  `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The log's verifier key, as GET /log/key answers it, or its private key, of which only the public half is used. Default log.key in the data folder."`
-	number  int     // of the log among those that follow each other in the folder; 0 for the first
 	SeedKey string  `placeholder:"FILE" env:"RIFFLE_SEED_KEY_FILE" help:"The key that encrypts seeds; RIFFLE_SEED_KEY may hold the key itself. Default seed.key beside the log's key."`
 	Command string  `name:"key-command" placeholder:"COMMAND" env:"RIFFLE_KEY_COMMAND" help:"A command that prints a key in place of the files, such as 'cat /keys/{}'; {} becomes log.key or seed.key. There is no shell."`
 }
 
-func (s *logSource) folder() string { return ledger.SuccessorFolder(s.Log.folder(s.Data), s.number) }
+func (s *logSource) folder() string { return s.Log.folder(s.Data) }
 
-func (s *logSource) location() string {
-	return ledger.SuccessorStore(s.Log.setting(s.Store, "RIFFLE_STORE"), s.number)
-}
+func (s *logSource) location() string { return s.Log.setting(s.Store, "RIFFLE_STORE") }
 
 // keyCommand returns the command that prints the keys; empty for files.
 func (s *logSource) keyCommand() string { return s.Log.setting(s.Command, "RIFFLE_KEY_COMMAND") }
-
-// following returns the number of the log that follows.
-func (s *logSource) following() int { return max(s.number, 1) + 1 }
-
-// each calls do for the log, and for those that follow it in its folder as long as do says that one does.
-func (s *logSource) each(do func() (followed bool, err error)) error {
-	for s.number = 0; ; {
-		if followed, err := do(); err != nil || !followed {
-			return err
-		}
-		s.number = s.following()
-	}
-}
-
-// inPasses calls do for all logs as each does: first ahead, without their last records, so that no
-// service begins the next one anew, and then to the end, unless only ahead is asked for.
-func (s *logSource) inPasses(onlyAhead bool, do func(ahead bool) (followed bool, err error)) error {
-	err := s.each(func() (bool, error) { return do(true) })
-	if err != nil || onlyAhead {
-		return err
-	}
-	return s.each(func() (bool, error) { return do(false) })
-}
-
-// isFollowed reports whether a store's last record ends its log, and another one follows in the same
-// folder.
-func (s *logSource) isFollowed(ctx context.Context, store ledger.Inspector, origin string) (bool, error) {
-	end, err := endOf(ctx, store)
-	return end != nil && s.isInFolder(end.Successor, origin), err
-}
-
-// isInFolder reports whether the log that follows is in the folder of the first one: whether it was
-// begun by --rotate.
-func (s *logSource) isInFolder(successor, origin string) bool {
-	first := strings.TrimSuffix(origin, fmt.Sprintf("/%d", s.number))
-	return audit.LogName(successor) == ledger.SuccessorOrigin(first, s.following())
-}
 
 func (s *logSource) keyFile() string {
 	return cmp.Or(s.Log.setting(s.Key, "RIFFLE_KEY_FILE"), filepath.Join(s.folder(), ledger.KeyName))
 }
 
-// seedKeys reads the keys that encrypt seeds: from --key-command, --seed-key, RIFFLE_SEED_KEY, or
+// seedKey reads the key that encrypts seeds: from --key-command, --seed-key, RIFFLE_SEED_KEY, or
 // beside the log's key or in the data folder. The error for a missing file ends with what else one
 // can do.
-func (s *logSource) seedKeys(ctx context.Context, otherwise string) (ledger.SeedKeys, error) {
+func (s *logSource) seedKey(ctx context.Context, otherwise string) (ledger.SeedKey, error) {
 	if command := s.keyCommand(); command != "" {
 		text, err := keycommand.Run(ctx, command, ledger.SeedKeyName)
 		if err != nil {
 			return nil, err
 		}
-		return ledger.ParseSeedKeys(text)
+		return ledger.ParseSeedKey(text)
 	}
 	named := s.Log.setting(s.SeedKey, "RIFFLE_SEED_KEY_FILE")
 	if text := os.Getenv("RIFFLE_SEED_KEY"); text != "" && named == "" && !s.Log.named() {
-		keys, err := ledger.ParseSeedKeys(text)
+		key, err := ledger.ParseSeedKey(text)
 		if err != nil {
 			return nil, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
 		}
-		return keys, nil
+		return key, nil
 	}
 	paths := []string{named}
 	if named == "" {
 		paths = []string{filepath.Join(filepath.Dir(s.keyFile()), ledger.SeedKeyName), filepath.Join(s.folder(), ledger.SeedKeyName)}
 	}
 	for _, path := range paths {
-		if keys, err := ledger.ReadSeedKeys(path); !errors.Is(err, fs.ErrNotExist) {
-			return keys, err
+		if key, err := ledger.ReadSeedKey(path); !errors.Is(err, fs.ErrNotExist) {
+			return key, err
 		}
 	}
 	return nil, fmt.Errorf("there is no seed key at %s: use --seed-key to name it%s", paths[len(paths)-1], otherwise)
 }
 
 // vault opens the vault of a store that has the head. Without encrypted seeds, any key will do.
-// otherwise is what else one can do without the right one. The vault also decrypts what is under
-// earlier keys.
-func (s *logSource) vault(ctx context.Context, head ledger.Head, otherwise string, earlier ...[]byte) (_ *ledger.Vault, err error) {
-	keys := ledger.SeedKeys{make([]byte, ledger.SeedKeySize)}
+// otherwise is what else one can do without the right one.
+func (s *logSource) vault(ctx context.Context, head ledger.Head, otherwise string) (_ *ledger.Vault, err error) {
+	key := make(ledger.SeedKey, ledger.SeedKeySize)
 	if len(head.SeedKey) > 0 {
-		if keys, err = s.seedKeys(ctx, otherwise); err != nil {
+		if key, err = s.seedKey(ctx, otherwise); err != nil {
 			return nil, err
 		}
 	}
-	vault, err := ledger.OpenVault(head, append(keys, earlier...))
+	vault, err := ledger.OpenVault(head, key)
 	if err != nil {
 		return nil, fmt.Errorf("%w: use --seed-key to name the key of this store%s", err, otherwise)
 	}
 	return vault, nil
 }
 
-// readVerifier reads the key that verifies the log's checkpoints, and returns its text, too. A log
-// that follows another one in its folder has that one's key under another name.
+// readVerifier reads the key that verifies the log's checkpoints, and returns its text, too.
 func (s *logSource) readVerifier(ctx context.Context) (verifier note.Verifier, key string, err error) {
-	text := ""
 	if command := s.keyCommand(); command == "" {
 		key, err = readVerifierKey(s.keyFile())
-	} else if text, err = keycommand.Run(ctx, command, ledger.KeyName); err == nil {
-		key, err = verifierKey(text, "what --key-command printed")
-	}
-	if folder := filepath.Clean(s.folder()); err == nil && (text != "" || filepath.Dir(s.keyFile()) != folder) {
-		key, err = ledger.SuccessorKey(key, folder)
+	} else if key, err = keycommand.Run(ctx, command, ledger.KeyName); err == nil {
+		key, err = verifierKey(key, "what --key-command printed")
 	}
 	if err == nil {
 		verifier, err = note.NewVerifier(key)
@@ -180,19 +132,9 @@ func verifierKey(text, source string) (string, error) {
 	return key.Public, nil
 }
 
-// openStore opens the store that the service would open, to read it: the archive in the data folder, or
-// what openEngine opens.
-func openStore(ctx context.Context, folder, location string) (store ledger.Inspector, name string, err error) {
-	if name = archive.Folder(folder); archive.Exists(name) {
-		store, err = archive.OpenReader(ctx, name)
-		return store, name, err
-	}
-	return openEngine(ctx, folder, location)
-}
-
-// openEngine opens the PostgreSQL database at the URL location, or the SQLite file in the data folder if
+// openStore opens, to read it, the PostgreSQL database at the URL location, or the SQLite file in the data folder if
 // location is empty. It also returns the store's name for messages, which has no password in it.
-func openEngine(ctx context.Context, folder, location string) (store ledger.Inspector, name string, err error) {
+func openStore(ctx context.Context, folder, location string) (store ledger.Inspector, name string, err error) {
 	if name = storeName(folder, location); location != "" {
 		store, err = postgres.OpenReader(ctx, location)
 	} else if store, err = sqlite.OpenReader(ctx, name); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -230,12 +172,6 @@ func environmental(err error) bool {
 		return !strings.HasPrefix(e.Code, "XX") && !slices.Contains([]string{"58P01", "42P01", "42703"}, e.Code)
 	}
 	return slices.Contains(codes, sqlite.Code(err)) || errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, fs.ErrPermission)
-}
-
-// withoutSeeds reports whether a store is an archive whose seeds were forgotten.
-func withoutSeeds(store ledger.Inspector) bool {
-	a, ok := store.(*archive.Reader)
-	return ok && a.WithoutSeeds()
 }
 
 // A logName names one of the logs of a service; empty for the main one.

@@ -18,7 +18,6 @@ import (
 
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/ledger/archive"
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/ledger/sqlite"
@@ -45,7 +44,6 @@ type transfer struct {
 	moved    bool         // from takes no more records already
 	ahead    bool         // see ledger.Copy
 	fresh    bool         // the target must have no other log
-	first    bool         // of two passes: it prints no names, and leaves archives to the second
 	checked  checkState   // of the copy; the zero value for one that is checked whole
 }
 
@@ -67,46 +65,30 @@ func (t *transfer) open(ctx context.Context, open opener) (err error) {
 // close closes the source, and adds what fails to an error.
 func (t *transfer) close(err *error) { *err = errors.Join(*err, t.from.Close()) }
 
-// copyLog copies an archive or, with do, the records of a store. The target has no other log, and
-// the keys can be copied, when do is called. It reports whether another log follows the one that
-// was copied.
-func (t *transfer) copyLog(ctx context.Context, open opener,
-	do func(ctx context.Context, to ledger.Store) (followed bool, err error),
-) (followed bool, err error) {
+// copyLog copies the records of a store by do, which is called when the target has no other log, and
+// the keys can be copied.
+func (t *transfer) copyLog(ctx context.Context, open opener, do func(ctx context.Context, to ledger.Store) error) (err error) {
 	if err := t.open(ctx, open); err != nil {
-		return false, err
+		return err
 	}
 	defer t.close(&err)
-	if t.isArchive() {
-		if err := t.copyArchive(ctx); err != nil {
-			return false, err
-		}
-		return t.source.isFollowed(ctx, t.from, t.verifier.Name())
-	}
 	if err := t.reserve(ctx); err != nil {
-		return false, err
+		return err
 	}
 	to, err := openTarget(ctx, t.folder, t.location)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	name := storeName(t.folder, t.location)
-	t.print("store        %s\ncopy         %s\n", t.name, name)
+	_, _ = fmt.Fprintf(t.out, "store        %s\ncopy         %s\n", t.name, name)
 	if err := inOrder(
 		func() error { return t.accepts(ctx, to, name) },
 		func() error { return errors.Join(t.copyKeys(false), t.resume(ctx, to)) },
 	); err != nil {
-		return false, err
+		return err
 	}
 	return do(ctx, to)
-}
-
-// print prints names, once in two passes.
-func (t *transfer) print(format string, names ...any) {
-	if !t.first {
-		_, _ = fmt.Fprintf(t.out, format, names...)
-	}
 }
 
 // prepare reads the keys of the source, and checks that it may be copied to the target.
@@ -116,26 +98,17 @@ func (t *transfer) prepare(ctx context.Context) (err error) {
 	if err = cmp.Or(err, errHead); err != nil {
 		return err
 	}
-	var earlier ledger.SeedKeys // of records copied before
-	if t.folder != "" {
-		earlier, _ = ledger.ReadSeedKeys(filepath.Join(t.folder, ledger.SeedKeyName))
-	}
-	if t.vault, err = t.source.vault(ctx, head, "", earlier...); err != nil {
+	if t.vault, err = t.source.vault(ctx, head, ""); err != nil {
 		return err
 	}
-	if !withoutSeeds(t.from) {
-		t.checker.Decrypt = t.vault.Decrypt
-	}
-	if _, t.moved, err = t.from.StoredVersion(ctx); err == nil && t.moved {
+	t.checker.Decrypt = t.vault.Decrypt
+	if _, t.moved, err = t.from.Status(ctx); err == nil && t.moved {
 		return t.source.checkMoved(t.movedTo)
 	} else if err != nil {
 		return err
 	}
 	return t.isNewest(ctx, t.from, t.source.folder())
 }
-
-// isArchive reports whether the source is the archive of an exported log.
-func (t *transfer) isArchive() bool { return t.name == archive.Folder(t.source.folder()) }
 
 // inOrder calls steps until one fails.
 func inOrder(steps ...func() error) error {
@@ -218,14 +191,8 @@ func (t *transfer) conclude(ctx context.Context, store ledger.Inspector, before 
 	return err
 }
 
-// An engine is a store that can be removed.
-type engine interface {
-	ledger.Store
-	Remove(ctx context.Context) error
-}
-
 // openTarget opens or creates a store to write to: a database at a URL, or a file in a folder.
-func openTarget(ctx context.Context, folder, location string) (engine, error) {
+func openTarget(ctx context.Context, folder, location string) (ledger.Store, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder to write to: %w", err)
 	}
@@ -275,37 +242,20 @@ func (t *transfer) copyKeys(write bool) error {
 		} else if err != nil {
 			return fmt.Errorf("reading a key: %w", err)
 		}
-		path, first := filepath.Join(t.folder, name), filepath.Join("..", "..", name)
+		path := filepath.Join(t.folder, name)
 		have, err := os.ReadFile(path)
-		if name == ledger.SeedKeyName { // what was copied before may be under a key that is no more in use
-			text = allKeys(text, have)
-		}
 		switch isThere, same := err == nil, bytes.Equal(have, text); {
 		case !isThere && !errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("reading a key: %w", err)
-		case isThere && !same && name == ledger.KeyName:
+		case isThere && !same:
 			return fmt.Errorf("%s is the key of another log", path)
-		case write && (!isThere || !same):
-			put := func() error { return ledger.ReplaceFile(path, text) }
-			if shared, _ := os.ReadFile(filepath.Join(from, first)); !isThere && t.source.number > 1 && bytes.Equal(shared, text) {
-				put = func() error { return os.Symlink(first, path) } // as the service has it: a change of the key is one of all
-			}
-			if err := put(); err != nil && !errors.Is(err, fs.ErrExist) {
+		case write && !isThere:
+			if err := ledger.ReplaceFile(path, text); err != nil {
 				return fmt.Errorf("copying a key: %w", err)
 			}
 		}
 	}
 	return nil
-}
-
-// allKeys returns the text of seed keys, with those in another text that it lacks at the end.
-func allKeys(text, others []byte) []byte {
-	for line := range bytes.Lines(others) {
-		if !bytes.Contains(text, bytes.TrimSpace(line)) {
-			text = append(text, line...)
-		}
-	}
-	return text
 }
 
 // saveCheckpoint writes the checkpoint of a store into the target's folder, unless a newer one is

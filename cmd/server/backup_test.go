@@ -231,100 +231,23 @@ func TestRestoreIntoDatabaseIsKilled(t *testing.T) {
 	assert.Equal(t, -3, killed, "the number of kills, each with the exit code -1")
 }
 
-// TestRestoreOfSeveralLogsIsKilled kills the restore of logs that follow each other. No service
-// begins one of them anew.
-func TestRestoreOfSeveralLogsIsKilled(t *testing.T) {
-	t.Parallel()
-	s := launch{args: []string{"--rotate", "100"}}.start(t)
-	s.fillLogsBefore(2)
-	s.shuffle(smallShuffle)
-	s.stop()
-	for _, n := range []int{3, 30, 60, 90, 95, 96, 100, 110} {
-		restored := filepath.Join(t.TempDir(), "restored")
-		under, _ := strace(t, fmt.Sprintf("pwrite64:signal=KILL:when=%d", n))
-		code, output := riffle(t, under, "restore", "--from", s.data, "--data", restored)
-		if whole := strings.Count(output, "match the signed root") > 1; code != 0 && !whole {
-			for _, create := range []string{"-create=never", "-create=auto"} {
-				if _, err := os.Stat(filepath.Join(restored, "log.key")); err == nil {
-					launch{data: restored, args: []string{create}}.refused(t)
-				}
-			}
-		}
-		wantRiffle(t, 0, "match the signed root", "restore", "--from", s.data, "--data", restored)
-		wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", restored)
-		assert.Equal(t, sizeOf(t, s.data), sizeOf(t, restored))
-		assert.Equal(t, sizeOf(t, filepath.Join(s.data, "successors", "2")), sizeOf(t, filepath.Join(restored, "successors", "2")))
-	}
-}
-
-// TestBackupsAcrossAChangeOfTheSeedKey backs up before and after the key is changed, into one
-// folder. What is restored has every seed, also without the old key in the data folder. Its key is
-// changed as easily.
-func TestBackupsAcrossAChangeOfTheSeedKey(t *testing.T) {
-	t.Parallel()
-	s := launch{args: []string{"--rotate", "100"}}.start(t)
-	l := newLife(s, cutShoe)
-	before := s.shuffle(smallShuffle)
-	s.fillLogsBefore(2)
-	s.stop()
-	backup, restored := filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
-	wantRiffle(t, 0, "match the signed root", "backup", "--data", s.data, "--to", backup)
-	after := changeSeedKey(t, s.data)
-	wantRiffle(t, 0, "match the signed root", "backup", "--data", s.data, "--to", backup)
-	wantRiffle(t, 0, "removed", "log", "export", "--data", backup, "--remove")
-	wantRiffle(t, 0, "match the signed root", "restore", "--from", backup, "--data", restored)
-	again := []string{"backup", "--data", restored, "--to", filepath.Join(t.TempDir(), "again"), "--verify"}
-	wantRiffle(t, 0, "match the signed root", again...)
-	last := changeSeedKey(t, restored)
-	wantRiffle(t, 0, "match the signed root", again...)
-	wantRiffle(t, 0, "every seed opens the commitment", "log", "check", "--data", restored)
-	s = launch{data: restored}.start(t)
-	l.goOn(s)
-	for _, d := range []shuffled{before, after, last} {
-		s.wantOK(s.get("/audits/" + d.AuditID + "/verify"))
-	}
-}
-
-// changeSeedKey changes the seed key of a data folder, removes the old one, and returns a shuffle
-// from between.
-func changeSeedKey(t *testing.T, data string) shuffled {
-	seedKey := filepath.Join(data, "seed.key")
-	wantRiffle(t, 0, "keys now", "key", "seed", seedKey)
-	s := launch{data: data}.start(t)
-	until(t, "all seeds are encrypted under the new key", func() bool { return strings.Contains(s.log.String(), "the others can be removed") })
-	made := s.shuffle(smallShuffle)
-	s.stop()
-	keys, err := os.ReadFile(seedKey)
-	require.NoError(t, err)
-	first, _, _ := strings.Cut(string(keys), "\n")
-	require.NoError(t, os.WriteFile(seedKey, []byte(first+"\n"), 0o600))
-	return made
-}
-
 // TestLogMovesBetweenEngines moves a log from SQLite to PostgreSQL and back, ahead of time and then with
 // the service stopped.
 func TestLogMovesBetweenEngines(t *testing.T) {
 	t.Parallel()
-	for shoe, followed := range map[string]bool{`{"deck": "standard52"}`: false, cutShoe: false, `{"deck": "standard52", "expires_in": 3600}`: true} {
+	for _, shoe := range []string{`{"deck": "standard52"}`, cutShoe, `{"deck": "standard52", "expires_in": 3600}`} {
 		t.Run(shoe, func(t *testing.T) {
 			t.Parallel()
-			moveLog(t, shoe, followed)
+			moveLog(t, shoe)
 		})
 	}
 }
 
-// moveLog moves a log to a database and back, or one that is an archive and the two that follow it.
-func moveLog(t *testing.T, shoe string, followed bool) {
+// moveLog moves a log to a database and back.
+func moveLog(t *testing.T, shoe string) {
 	t.Helper()
-	var args []string
-	if followed {
-		args = []string{"--rotate", "100"}
-	}
-	s := launch{args: args}.start(t)
+	s := launch{}.start(t)
 	l := newLife(s, shoe)
-	for number := 2; followed && number < 4; number++ {
-		s.fillLogsBefore(number)
-	}
 	db := newDatabase(t)
 	move := []string{"log", "copy", "--data", s.data, "--to", db.url}
 	wantRiffle(t, 2, "is in use: stop the service first", move...)
@@ -333,9 +256,6 @@ func moveLog(t *testing.T, shoe string, followed bool) {
 	s.shuffle(smallShuffle)
 	s.stop()
 	moved.refused(t, "it is a copy that is not finished")
-	if followed {
-		wantRiffle(t, 0, "removed ", "log", "export", "--data", s.data, "--remove")
-	}
 	wantRiffle(t, 0, "moved        the old store takes no more records", move...)
 	launch{data: s.data}.refused(t, "the log was moved to another store")
 	wantRiffle(t, 0, "", "log", "copy", "--data", s.data, "--to", db.url, "--ahead") // which has all
@@ -343,9 +263,6 @@ func moveLog(t *testing.T, shoe string, followed bool) {
 
 	one, two := moved.start(t), db.replica()
 	two.args, two.data = []string{"-key", filepath.Join(s.data, "log.key")}, t.TempDir()
-	if followed {
-		require.NoError(t, os.CopyFS(filepath.Join(two.data, "archive"), os.DirFS(filepath.Join(s.data, "archive"))))
-	}
 	other := two.start(t)
 	l.goOn(one)
 	l.goOn(other)

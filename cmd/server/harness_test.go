@@ -553,20 +553,6 @@ func databaseOn(t *testing.T, c *postgrestest.Cluster) *database {
 	return &database{Cluster: c, name: name, url: c.URL(name), key: filepath.Join(t.TempDir(), "log.key")}
 }
 
-// stopIdle stops a replica in a moment in which none is in a transaction. A transaction of a process
-// that is stopped has all others wait until the database ends it, for some ten seconds.
-func (d *database) stopIdle(t *testing.T, r *server) {
-	t.Helper()
-	until(t, "the replicas are idle", func() bool {
-		r.signal(syscall.SIGSTOP)
-		err := d.Exec(t.Context(), "DO $$BEGIN ASSERT NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = '"+d.name+"' AND xact_start IS NOT NULL); END$$")
-		if err != nil {
-			r.signal(syscall.SIGCONT)
-		}
-		return err == nil
-	})
-}
-
 // cutConnections closes all connections to the database from the server's side.
 func (d *database) cutConnections(t *testing.T) {
 	t.Helper()
@@ -577,4 +563,9 @@ func (d *database) cutConnections(t *testing.T) {
 // replica describes how to start another server on the database, with its own data folder.
 func (d *database) replica(args ...string) launch {
 	return launch{args: append([]string{"-key", d.key}, args...), env: []string{"RIFFLE_STORE=" + d.url}}
+}
+
+func (s *server) wantOK(a *answer) {
+	s.t.Helper()
+	assert.Less(s.t, a.status, 300, "%v", a)
 }

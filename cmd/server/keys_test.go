@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -17,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/access"
-	"riffle/internal/ledger"
 )
 
 // TestKeys takes the way of an operator: a key in the file, requests with and without its token, and
@@ -64,28 +60,6 @@ func TestKeys(t *testing.T) {
 	}
 	assert.Truef(t, strings.Contains(log, `"key":"table","audit_id":"`) && strings.Count(log, `"msg":"request"`) >= 13,
 		"the access log does not have every request:\n%s", log)
-}
-
-// TestSeedKeysAtTheSameTime has eight commands add a key to one file. Those that do not say so lose
-// none.
-func TestSeedKeysAtTheSameTime(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "seed.key")
-	var commands sync.WaitGroup
-	var added atomic.Int32
-	for range 8 {
-		commands.Go(func() {
-			if code, output := riffle(t, nil, "key", "seed", file); code == 0 {
-				added.Add(1)
-			} else {
-				assert.Contains(t, output, "another process")
-			}
-		})
-	}
-	commands.Wait()
-	keys, err := ledger.ReadSeedKeys(file)
-	require.NoError(t, err)
-	assert.Len(t, keys, int(added.Load()))
 }
 
 // TestTrustedProxies has a proxy say where requests come from, and somebody else try to.

@@ -89,7 +89,7 @@ func parse(args []string, env func(string) string) (*options, error) {
 	}
 	if key := env("RIFFLE_SEED_KEY"); key != "" {
 		var err error
-		if o.mainLog().SeedKeys, err = ledger.ParseSeedKeys(key); err != nil {
+		if o.mainLog().SeedKey, err = ledger.ParseSeedKey(key); err != nil {
 			return o, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
 		}
 		if o.mainLog().SeedKeyFile != "" {
@@ -168,7 +168,6 @@ func addLogFlags(f *flag.FlagSet, l *logs.Settings) {
 	f.BoolVar(&l.NewAnchors, "anchor-create", false, "start although the log has records and no anchor has its checkpoint, for the first start with --anchor")
 	f.Func("witness-policy", "`file` with the witnesses that cosign the log's checkpoints, and how many of them suffice, in C2SP's format tlog-policy; see docs/operations/witnesses.md", l.ReadWitnesses)
 	f.Func("beacon-relays", "`URLs` of relays of drand, separated by commas, such as https://api.drand.sh, which are asked for the signature of a beacon's round that a request leaves out (default none)", func(text string) error { return l.Relays.UnmarshalText([]byte(text)) })
-	f.Func("rotate", "`when` the log ends and another one follows it in the same folder: day, month, year, or a number of records (default never)", func(text string) error { return l.Rotation.UnmarshalText([]byte(text)) })
 	f.StringVar(&l.Origin, "origin", "", "`name` of a new log in its checkpoints, such as riffle.example/poker (default riffle/ and random digits)")
 	f.DurationVar(&l.Deadline, "deadline", dealer.DefaultDeadline, "time to live of a commitment; an unused one is then void")
 	f.StringVar(&l.Decks, "decks", "", "`folder` of your own deck types, one JSON file each")

@@ -21,7 +21,6 @@ import (
 //     server neither accepts it with --check-config nor starts, nor makes a data folder.
 //   - shuffles N DATA [ARG...]: the server makes N shuffles in the folder DATA, and stops. $ID is the
 //     last one, and the file log has what the server logged.
-//   - rotated DATA: it makes shuffles until another log follows. $ID is the first one.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -48,12 +47,6 @@ func TestScripts(t *testing.T) {
 				}
 				s.stop()
 				ts.Check(os.WriteFile(ts.MkAbs("log"), []byte(s.log.String()), 0o600))
-			},
-			"rotated": func(ts *testscript.TestScript, _ bool, args []string) {
-				s := served(t, ts, append(args, "--rotate", "100"))
-				ts.Setenv("ID", s.shuffle(smallShuffle).AuditID)
-				s.fillLogsBefore(2)
-				s.stop()
 			},
 		},
 	})

@@ -23,7 +23,6 @@ import (
 	"riffle/internal/deckofcards"
 	"riffle/internal/httpserver"
 	"riffle/internal/ledger"
-	"riffle/internal/ledger/archive"
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/sqlite"
 	"riffle/internal/logs"
@@ -138,9 +137,7 @@ const cacheSize = 512
 func storeOpener(tracer *tracing.Tracer, small bool) func(context.Context, *logs.Settings) (ledger.Store, error) {
 	return func(ctx context.Context, l *logs.Settings) (store ledger.Store, err error) {
 		engine := "sqlite" // OpenTelemetry's name for it
-		switch stored := archive.Folder(l.Folder); {
-		case archive.Exists(stored):
-			store, err = archive.Open(ctx, stored)
+		switch {
 		case l.Store != "":
 			engine = "postgresql"
 			store, err = postgres.Open(ctx, l.Store)

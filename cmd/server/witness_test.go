@@ -130,26 +130,6 @@ func TestWitnessesOfReplicas(t *testing.T) {
 	}
 }
 
-// TestWitnessesOfALogThatEnded has a log end, and its last records witnessed, also after a restart.
-// The witnesses do not know the log that follows it.
-func TestWitnessesOfALogThatEnded(t *testing.T) {
-	t.Parallel()
-	one, two := newWitness(t, "one"), newWitness(t, "two")
-	l := launch{data: filepath.Join(t.TempDir(), "data"), args: []string{"--rotate", "100", "--witness-policy", writePolicy(t, one, two)}}
-	s := l.start(t)
-	key := string(s.get("/log/key").body)
-	knows(t, key, one, two)
-	answered := s.load(4, 25, smallShuffle).answered
-	until(t, "the next log has begun", func() bool { return string(s.get("/log/key").body) != key })
-	for range 2 {
-		for _, d := range answered {
-			until(t, "it is witnessed", func() bool { return s.get("/audits/"+d.AuditID+"/proof?witnessed=true").status == http.StatusOK })
-		}
-		s.stop()
-		s = l.start(t)
-	}
-}
-
 // TestWitnessOfAnotherHistory puts an older copy of a log back and lets it grow. The witnesses
 // refuse it for good, and both notes are kept.
 func TestWitnessOfAnotherHistory(t *testing.T) {

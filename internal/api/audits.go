@@ -68,7 +68,7 @@ func (a *logAPI) listAudits(x *exchange) error {
 	if reference == "" {
 		return badRequest("reference is missing. Send the reference of the shuffle requests whose records you want.").in("reference")
 	}
-	found, err := a.Disclosure.Audits(x.r.Context(), x.of, reference, x.from, int(x.limit), func(f *disclosure.PublicRecord) error {
+	found, err := a.Disclosure.Audits(x.r.Context(), reference, x.from, int(x.limit), func(f *disclosure.PublicRecord) error {
 		return x.lease.Grow(3 * int64(len(f.Record)+hex.EncodedLen(len(f.Seed)))) // the answer grows by copying
 	})
 	if err != nil {

@@ -18,9 +18,9 @@ const tilePath = "/log/tile/"
 // checkpoint answers GET /log/checkpoint.
 func (a *logAPI) checkpoint(x *exchange) error {
 	x.cache("max-age=1")
-	text := x.of.Witnessed()
+	text := a.Log.Witnessed()
 	if text == nil {
-		text = x.of.Checkpoint(x.r.Context())
+		text = a.Log.Checkpoint(x.r.Context())
 	}
 	return x.send(typeText, text)
 }
@@ -28,7 +28,7 @@ func (a *logAPI) checkpoint(x *exchange) error {
 // logKey answers GET /log/key.
 func (a *logAPI) logKey(x *exchange) error {
 	x.cache("max-age=86400")
-	return x.send(typeText, []byte(x.of.Verifier()+"\n"))
+	return x.send(typeText, []byte(a.Log.Verifier()+"\n"))
 }
 
 // tile answers GET /log/tile/*. Tiles are immutable, partial ones, too.
@@ -42,9 +42,9 @@ func (a *logAPI) tile(x *exchange) error {
 	var err error
 	entries := t.L < 0
 	if entries {
-		data, err = x.of.Entries(x.r.Context(), uint64(t.N), t.W)
+		data, err = a.Log.Entries(x.r.Context(), uint64(t.N), t.W)
 	} else {
-		data, err = x.of.Tile(x.r.Context(), t.L, uint64(t.N), t.W)
+		data, err = a.Log.Tile(x.r.Context(), t.L, uint64(t.N), t.W)
 	}
 	if errors.Is(err, ledger.ErrNotFound) {
 		return problemNoTile()

@@ -63,9 +63,6 @@ func responseProbes(t *testing.T, c *contract, shared *service) []probe {
 			return get(t, path(s)+"/proof").WithContext(ctx)
 		}, unpublishedLog})
 	}
-	for operation, r := range retried(t) {
-		list = append(list, probe{operation, 410, "forgotten", fixed(r), forgottenLog})
-	}
 	shoes := shoesForProbes(t, shared)
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
 		op := c.operations[operation]
@@ -154,7 +151,6 @@ func (of shoesInStates) probes(c *contract, operation string, ask func(shoe stri
 		{operation, 404, "noSuchShoe", fixed(ask(noShoe)), nil},
 		{operation, 404, "noSuchShoe", fixed(ask("/shoes/1")), nil},
 		{operation, 409, "deckChanged", askState, deckTypeOfShoeChanged},
-		{operation, 410, "forgotten", askState, forgottenLog},
 	}
 	if !c.takes(operation, "If-Match") {
 		return list

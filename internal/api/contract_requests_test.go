@@ -27,7 +27,7 @@ var requestsFile string
 
 // states are services that requests are sent to.
 var states = map[string]func(testing.TB) *service{
-	"brokenLog": brokenLog, "brokenMetrics": brokenMetrics, "closedLog": closedLog, "draining": draining, "forgottenLog": forgottenLog,
+	"brokenLog": brokenLog, "brokenMetrics": brokenMetrics, "closedLog": closedLog, "draining": draining,
 	"fullDisk": fullDisk, "fullOfReplays": fullOfReplays, "fullQueue": fullQueue, "hurried": hurried,
 	"noRandomness": noRandomness, "stopping": stopping, "unavailableStore": unavailableStore,
 	"shuffledOwnDeck": deckTypeChanged(func(t testing.TB) *http.Request { return keyed(post(t, "/shuffle", `{"deck":"own"}`), "a") }),

@@ -18,7 +18,6 @@ import (
 	"riffle/internal/budget"
 	"riffle/internal/httpserver"
 	"riffle/internal/journal"
-	"riffle/internal/ledger"
 	"riffle/internal/shoe"
 )
 
@@ -36,7 +35,6 @@ type exchange struct {
 	witnessed, openings bool
 	other               uuid.UUID // in after or sealed_by; Nil for none
 	from, limit         uint64
-	of                  *ledger.Log // the request's, or an earlier one
 
 	log     *Log          // of the request
 	peer    netip.Addr    // of the request

@@ -79,7 +79,7 @@ const longShuffle = `{"size":1000000,"draw":1024,"repeat":17,"algorithm":"durste
 func withLongShuffle(t testing.TB, o setup) *service {
 	s := start(t, o)
 	s.sendCanceled(t, post(t, "/shuffle", longShuffle))
-	found, err := s.Disclosure.Audits(t.Context(), s.Log, "long", 0, 1, func(*disclosure.PublicRecord) error { return nil })
+	found, err := s.Disclosure.Audits(t.Context(), "long", 0, 1, func(*disclosure.PublicRecord) error { return nil })
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	s.first.AuditID = found[0].ID.String()
@@ -136,7 +136,6 @@ func unavailableStore(t testing.TB) *service {
 	s := start(t, setup{faults: &journaltest.Faults{Looking: reading}})
 	s.first = mustShuffle(t, s, `{"size":3,"reference":"a"}`)
 	s.waitPublished(t)
-	s.Log.Follow(func() (*ledger.Log, error) { return nil, ledger.ErrUnavailable })
 	lost.Store(true)
 	return s
 }
@@ -253,32 +252,6 @@ func lateShoe(t testing.TB) *service {
 	s.shoe = mustCreateShoe(t, s, `{"size":3,"expires_in":60}`).path()
 	c.Set(c.Now().Add(time.Minute))
 	return s
-}
-
-// forgottenLog returns a service that has lost its seeds on purpose, with the answer to a shuffle and a shoe.
-func forgottenLog(t testing.TB) *service {
-	var forgotten atomic.Bool
-	s := start(t, setup{faults: &journaltest.Faults{Tamper: func(e *ledger.StoredEntry) { e.Forgotten = forgotten.Load() }}})
-	first := mustShuffle(t, s, `{"size":3}`)
-	for _, r := range retried(t) {
-		readBody(t, s.do(r))
-	}
-	shoe := mustCreateShoe(t, s, `{"deck":"standard52"}`).path()
-	readBody(t, s.do(post(t, shoe+"/draw", `{}`)))
-	s = s.replica(t)
-	s.first, s.shoe = first, shoe
-	forgotten.Store(true)
-	return s
-}
-
-// retried returns requests by operation whose answers need the seed of the first one's record.
-func retried(t testing.TB) map[string]*http.Request {
-	return map[string]*http.Request{
-		"shuffle":          keyed(post(t, "/shuffle", `{"size":2}`), "shuffle"),
-		"dealDeck":         keyed(get(t, "/decks/standard52"), "dealDeck"),
-		"createCommitment": keyed(post(t, "/commitments", `{"size":2}`), "createCommitment"),
-		"createShoe":       keyed(post(t, "/shoes", `{"size":2}`), "createShoe"),
-	}
 }
 
 // slow makes the body of a request time out.

@@ -39,13 +39,6 @@ func (l *Log) ready() error {
 		return err
 	}
 	defer open.release()
-	select {
-	case <-open.Log.Ended():
-		if !open.Log.IsRetired() {
-			return ledger.ErrEnded // until the next log is open
-		}
-	default:
-	}
 	return open.Log.Health()
 }
 
@@ -79,7 +72,7 @@ func (a *API) readyz(x *exchange) error {
 			return x.sendStatus("ready")
 		}
 	}
-	for _, known := range []error{errDraining, ledger.ErrClosed, ledger.ErrBusy, ledger.ErrNoSpace, ledger.ErrEnded, httperror.ErrLogClosed} {
+	for _, known := range []error{errDraining, ledger.ErrClosed, ledger.ErrBusy, ledger.ErrNoSpace, httperror.ErrLogClosed} {
 		if errors.Is(err, known) {
 			return problemNotReady(known)
 		}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -11,10 +10,7 @@ import (
 	"time"
 
 	"riffle/internal/access"
-	"riffle/internal/dealer"
 	"riffle/internal/httperror"
-	"riffle/internal/journal"
-	"riffle/internal/ledger"
 	"riffle/internal/services"
 )
 
@@ -36,8 +32,7 @@ type logAPI struct {
 	*API
 	*services.Services
 	log   *Log
-	inUse sync.RWMutex  // read-locked by each request; locked forever once the log is closed
-	after chan struct{} // closed once the log is closed, or another one has taken its place
+	inUse sync.RWMutex // read-locked by each request; locked forever once the log is closed
 }
 
 // logsPath is the prefix of all logs except the main one.
@@ -86,12 +81,8 @@ func (a *API) logFor(r *http.Request) (*Log, *http.Request) {
 	return l, &inner
 }
 
-// Open makes the services answer the log's requests, in place of any that did.
-func (l *Log) Open(s *services.Services) {
-	if before := l.open.Swap(&logAPI{API: l.api, Services: s, log: l, after: make(chan struct{})}); before != nil {
-		close(before.after)
-	}
-}
+// Open makes the services answer the log's requests.
+func (l *Log) Open(s *services.Services) { l.open.Store(&logAPI{API: l.api, Services: s, log: l}) }
 
 // Close makes the log's requests fail with 503. The channel closes once no request uses its services.
 func (l *Log) Close() (unused <-chan struct{}) {
@@ -100,7 +91,6 @@ func (l *Log) Close() (unused <-chan struct{}) {
 	go func() {
 		defer close(done)
 		if open != nil {
-			close(open.after)
 			open.inUse.Lock()
 		}
 	}()
@@ -125,7 +115,7 @@ func ofLog(answer func(*logAPI, *exchange) error, parameters ...string) handler 
 		if err := cmp.Or(x.readPath(), x.readQuery(), x.onlyParameters(parameters...)); err != nil {
 			return err
 		}
-		x.of, x.limit = a.Log, 100
+		x.limit = 100
 		for _, name := range parameters {
 			if x.query.Has(name) {
 				if err := a.readParameter(x, name, x.query.Get(name)); err != nil {
@@ -137,49 +127,16 @@ func ofLog(answer func(*logAPI, *exchange) error, parameters ...string) handler 
 	})
 }
 
-// withLog returns a handler that calls answer with the request's log; again, if another one takes its
-// place in between.
+// withLog returns a handler that calls answer with the request's log.
 func withLog(answer func(*logAPI, *exchange) error) handler {
-	once := func(x *exchange) (again bool, err error) {
+	return func(x *exchange) error {
 		open, err := x.log.acquire()
 		if err != nil {
-			return false, err
+			return err
 		}
 		defer open.release()
-		if err = answer(open, x); err == nil {
-			return false, nil
-		}
-		return open.awaitNext(x, err), err
+		return answer(open, x)
 	}
-	return func(x *exchange) error {
-		for {
-			if again, err := once(x); !again {
-				return err
-			}
-		}
-	}
-}
-
-// endTimeout limits how long a request waits for the log that follows one that has ended.
-const endTimeout = 10 * time.Second
-
-// awaitNext reports whether a request that got the error is to be handled again: its log has ended, it has
-// written nothing, and another log has taken the place of its log. It waits for that.
-func (a *logAPI) awaitNext(x *exchange, err error) bool {
-	ended := errors.Is(err, ledger.ErrEnded)
-	if errors.Is(err, ledger.ErrNotFound) || errors.Is(err, journal.ErrNoShoe) || errors.Is(err, dealer.ErrNoCommitment) {
-		ended, _ = a.Log.CheckEnded(x.r.Context()) // by another process, whose records are in the next one
-	}
-	if !ended || a.Log.IsRetired() || x.records > 0 || x.Status != 0 {
-		return false
-	}
-	select {
-	case <-a.after:
-		return true
-	case <-time.After(endTimeout):
-	case <-x.r.Context().Done():
-	}
-	return false
 }
 
 // An outage is a time in which a log fails for one reason. Its begin and its end are logged, one

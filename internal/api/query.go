@@ -102,10 +102,6 @@ func (a *logAPI) readParameter(x *exchange, name, text string) (err error) {
 		x.limit, err = countWithin(name, text, 1, 1000)
 	case "reference":
 		err = checkText(name, text, audit.CheckReference)
-	case "origin":
-		if x.of, err = a.Log.Of(text); x.of == nil && err == nil {
-			err = notFound("This log has another origin, and follows no log with this one. GET /log/key without origin answers its key.")
-		}
 	}
 	return err
 }

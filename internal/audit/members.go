@@ -76,9 +76,6 @@ var members = []member{
 	}},
 	{"expires", func(r *Record) any { return &r.Expires }, func(r *Record) bool { return r.Expires.After(r.Time) }},
 	{"root", func(r *Record) any { return (*[sha256.Size]byte)(r.Root) }, nil},
-	{"successor", func(r *Record) any { return &r.Successor }, nil},
-	{"predecessor", func(r *Record) any { return &r.Predecessor }, nil},
-	{"checkpoint", func(r *Record) any { return &r.Checkpoint }, func(r *Record) bool { return strings.HasPrefix(r.Checkpoint, LogName(r.Predecessor)+"\n") }},
 	{"commitment", func(r *Record) any { return (*[sha256.Size]byte)(&r.Commitment) }, nil},
 }
 

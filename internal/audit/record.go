@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -37,9 +36,6 @@ const (
 	KindReshuffle Kind = "reshuffle" // cards of a shoe were sealed in a new order
 	KindClose     Kind = "close"     // a shoe was closed, and its seeds became public
 	KindExpire    Kind = "expire"    // a shoe expired: nothing more is dealt from it
-
-	KindLogEnd   Kind = "log-end"   // the last record of a log
-	KindLogBegin Kind = "log-begin" // the first record of a log that follows another one
 )
 
 // ChangesShoe reports whether a record of the kind changes a shoe.
@@ -111,12 +107,6 @@ type Record struct {
 
 	// Root is the root over the sealed cards of a shoe or a reshuffle.
 	Root *tlog.Hash
-
-	// Successor and Predecessor are verifier keys: of the log that follows the one that ends, which may
-	// be empty, and of the one that a log follows. Checkpoint is the last one of that log, a signed note.
-	Successor   string
-	Predecessor string
-	Checkpoint  string
 }
 
 // States reports whether the record has a statement.
@@ -148,12 +138,6 @@ func (r *Record) UsesCommitment() bool {
 // left: all but the last round of a book leave something.
 func (r *Record) EndsCommitment() bool {
 	return r.Kind == KindVoid || r.UsesCommitment() && r.Round == r.Count
-}
-
-// PredecessorSize returns the number of records of the log that a log-begin follows.
-func (r *Record) PredecessorSize() uint64 {
-	size, _ := strconv.ParseUint(strings.Split(r.Checkpoint, "\n")[1], 10, 64) // its form was checked
-	return size
 }
 
 // Append appends the record as a JSON object without white space. Empty members are omitted.

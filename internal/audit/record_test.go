@@ -65,13 +65,8 @@ func TestRecordBytes(t *testing.T) {
 			`"input":"deck undercover x2 sha256:79858da63aeb2fac29e3f830a622016237ca60687e148e78328e5caaff848854",` +
 			`"parameters":{"blank":0,"players":12},"reference":"round \"2\" \\ é","client_seed":"heads\n\u0001 \"é\"","reveal":"now",` + tail: full,
 		head + `"kind":"commitment","spec":"riffle/1",` + statement + `"deadline":"2026-01-02T03:14:05.000060Z",` + tail: commitment,
-		head + `"kind":"log-end","spec":"riffle/1"}`:                     {ID: smallest.ID, Time: smallest.Time, Kind: audit.KindLogEnd},
-		head + `"kind":"log-end","spec":"riffle/1","successor":"b+1+2"}`: {ID: smallest.ID, Time: smallest.Time, Kind: audit.KindLogEnd, Successor: "b+1+2"},
-		head + `"kind":"log-begin","spec":"riffle/1","predecessor":"a+1+2","checkpoint":"a\n7\n"}`: {
-			ID: smallest.ID, Time: smallest.Time, Kind: audit.KindLogBegin, Predecessor: "a+1+2", Checkpoint: "a\n7\n",
-		},
-		head + `"kind":"void","spec":"riffle/1",` + used + tail:                                          void,
-		head + `"kind":"shuffle","spec":"riffle/1",` + statement + `"client_seed":"late",` + used + tail: committed,
+		head + `"kind":"void","spec":"riffle/1",` + used + tail:                                                          void,
+		head + `"kind":"shuffle","spec":"riffle/1",` + statement + `"client_seed":"late",` + used + tail:                 committed,
 	} {
 		got := r.Append([]byte("x"))
 		assert.Equalf(t, "x"+want, string(got), "the record is\n%s, want\n%s", got[1:], want)
@@ -176,28 +171,6 @@ func checkRejected(t *testing.T, record, old, new, reason string) {
 	require.NotEqualf(t, record, changed, "%s is not in", old)
 	got, err := audit.ParseRecord([]byte(changed))
 	assert.Truef(t, err != nil && strings.Contains(err.Error(), reason), "%s for %s: %+v, %v; want an error with %q", new, old, got, err, reason)
-}
-
-// The first and the last record of a log name the log beside it by the form of its key.
-func TestInvalidNeighboursAreRejected(t *testing.T) {
-	begin, end := fixedRecord(t), fixedRecord(t)
-	key := "a+01234567+AQ" + strings.Repeat("x", 42)
-	begin.Kind, begin.Predecessor = audit.KindLogBegin, key
-	begin.Checkpoint = "a\n7\n" + strings.Repeat("x", 43) + "=\n\n— a xxxx\n"
-	end.Kind, end.Successor = audit.KindLogEnd, key
-	for _, c := range []struct {
-		record           audit.Record
-		old, new, reason string
-	}{
-		{begin, `"predecessor":"a+0`, `"predecessor":"a+x`, "predecessor is not valid"},
-		{begin, `"checkpoint":"a`, `"checkpoint":"b`, "checkpoint is not valid"},
-		{end, `"successor":"a+0`, `"successor":"a+x`, "successor is not valid"},
-	} {
-		text := string(c.record.Append(nil))
-		_, err := audit.ParseRecord([]byte(text))
-		require.NoError(t, err)
-		checkRejected(t, text, c.old, c.new, c.reason)
-	}
 }
 
 func TestCheckCommitted(t *testing.T) {

@@ -71,7 +71,7 @@ func (d *Dealer) locate(ctx context.Context, b *book, c *committed) error {
 		return err
 	}
 	b.used, b.holder = holder.Round, holder.Index // the book itself has no round
-	if holder.EndsCommitment() || d.journal.IsEarlier(holder) {
+	if holder.EndsCommitment() {
 		b.used = c.record.Count
 	}
 	return nil

@@ -207,8 +207,6 @@ func (d *Dealer) findStatus(ctx context.Context, c *Commitment, at time.Time) er
 		c.Status, c.ClosedBy, c.Used = StatusVoid, holder.ID, max(holder.Round, 1)-1
 	case holder.EndsCommitment():
 		c.Status, c.ClosedBy, c.Used = StatusUsed, holder.ID, holder.Round
-	case c.Count > 0 && d.journal.IsEarlier(holder): // it ended with its log
-		c.Status, c.Used = StatusVoid, holder.Round
 	case !at.Before(c.Deadline):
 		c.Status, c.Used = StatusLate, holder.Round
 	default:
@@ -226,9 +224,6 @@ func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, 
 		return c, nil
 	}
 	stored, err := d.readCommitment(ctx, id)
-	if err == nil {
-		stored, err = d.journal.CarryCommitment(ctx, stored)
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -58,19 +58,19 @@ func (s *Service) Audit(ctx context.Context, id uuid.UUID) (*PublicRecord, error
 	return s.show(ctx, stored)
 }
 
-// pages bounds the lists that are read together, over all logs: see [Service.Audits].
+// pages bounds the lists that are read together: see [Service.Audits].
 var pages = semaphore.NewWeighted(4)
 
-// Audits returns at most limit records of a reference in the order of the service's log, or of an
-// earlier one, starting at a log index. It calls reserve with each before it reads further. A
-// record with its sidecar may take 300 KiB while it is read, so few are read together.
-func (s *Service) Audits(ctx context.Context, log *ledger.Log, reference string, from uint64, limit int, reserve func(*PublicRecord) error) (audits []*PublicRecord, err error) {
+// Audits returns at most limit records of a reference in log order, starting at a log index. It
+// calls reserve with each before it reads further. A record with its sidecar may take 300 KiB while
+// it is read, so few are read together.
+func (s *Service) Audits(ctx context.Context, reference string, from uint64, limit int, reserve func(*PublicRecord) error) (audits []*PublicRecord, err error) {
 	if err := pages.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
 	defer pages.Release(1)
 	for len(audits) < limit {
-		list, err := journal.ByReference(ctx, log, reference, from, min(16, limit-len(audits)))
+		list, err := s.journal.ByReference(ctx, reference, from, min(16, limit-len(audits)))
 		if err != nil || len(list) == 0 {
 			return audits, err
 		}
@@ -85,16 +85,14 @@ func (s *Service) Audits(ctx context.Context, log *ledger.Log, reference string,
 	return audits, nil
 }
 
-// show returns a record, with its seed if that is public and was not forgotten.
+// show returns a record, with its seed if that is public.
 func (s *Service) show(ctx context.Context, stored *journal.StoredRecord) (*PublicRecord, error) {
 	a := &PublicRecord{ID: stored.ID, LogIndex: stored.Index, Record: stored.Bytes}
 	public, err := s.isPublic(ctx, stored)
 	if err != nil || !public {
 		return a, err
 	}
-	if a.Seed, err = s.journal.Seed(ctx, stored); errors.Is(err, ledger.ErrForgotten) {
-		err = nil
-	}
+	a.Seed, err = s.journal.Seed(ctx, stored)
 	return a, err
 }
 

@@ -94,7 +94,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 		assert.NoError(t, <-done)
 	}
 	assert.Equal(t, made.Statement.Seed, shown(), "the seed is not shown after the reveal")
-	audits, err := s.Audits(t.Context(), s.journal.Log, "table 1", 0, 10, unlimited)
+	audits, err := s.Audits(t.Context(), "table 1", 0, 10, unlimited)
 	require.Truef(t, err == nil && len(audits) == 2 && s.store.Size(t) == 2, "%d audits of the reference, %v, want the shuffle and one reveal", len(audits), err)
 	if !bytes.Equal(audits[0].Seed, made.Statement.Seed) || audits[1].Seed != nil {
 		t.Errorf("listed with the shuffle is %x, with the reveal %x", audits[0].Seed, audits[1].Seed)
@@ -133,7 +133,7 @@ func TestUnknownRecordsAreNotFound(t *testing.T) {
 	} {
 		assert.ErrorIs(t, err, ledger.ErrNotFound, what)
 	}
-	list, err := s.Audits(t.Context(), s.journal.Log, "unknown", 0, 10, unlimited)
+	list, err := s.Audits(t.Context(), "unknown", 0, 10, unlimited)
 	assert.Truef(t, err == nil && len(list) == 0, "listing: %+v, %v", list, err)
 }
 
@@ -154,7 +154,7 @@ func TestAuditsArePaged(t *testing.T) {
 	}
 	var got []uuid.UUID
 	for from := uint64(0); ; {
-		page, err := s.Audits(t.Context(), s.journal.Log, "game", from, limit, unlimited)
+		page, err := s.Audits(t.Context(), "game", from, limit, unlimited)
 		require.NoError(t, err)
 		for _, a := range page {
 			got = append(got, a.ID)
@@ -166,7 +166,7 @@ func TestAuditsArePaged(t *testing.T) {
 	}
 	assert.Equal(t, want, got)
 	left := 20
-	_, err := s.Audits(t.Context(), s.journal.Log, "game", 0, 40, func(*disclosure.PublicRecord) error {
+	_, err := s.Audits(t.Context(), "game", 0, 40, func(*disclosure.PublicRecord) error {
 		if left--; left < 0 {
 			return budget.ErrFull
 		}
@@ -220,7 +220,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 			corrupt("showing what was "+what, err)
 			_, err = s.Prove(t.Context(), made.ID, false)
 			corrupt("proving what was "+what, err)
-			_, err = s.Audits(t.Context(), s.journal.Log, made.Statement.Reference, 0, 10, unlimited)
+			_, err = s.Audits(t.Context(), made.Statement.Reference, 0, 10, unlimited)
 			corrupt("listing what was "+what, err)
 			_, _, err = s.Verify(t.Context(), made.ID, 0, journaltest.Unlimited{})
 			corrupt("replaying what was "+what, err)

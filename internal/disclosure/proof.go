@@ -23,7 +23,7 @@ import (
 func (s *Service) Prove(ctx context.Context, id uuid.UUID, witnessed bool) (*prooffile.File, error) {
 	stored, err := s.journal.ByID(ctx, id)
 	if err == nil && witnessed {
-		err = stored.Log().AwaitWitnessed(ctx, stored.Index)
+		err = s.journal.Log.AwaitWitnessed(ctx, stored.Index)
 	}
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (s *Service) Prove(ctx context.Context, id uuid.UUID, witnessed bool) (*pro
 }
 
 func (s *Service) prove(ctx context.Context, stored *journal.StoredRecord) (*prooffile.File, error) {
-	log := stored.Log()
+	log := s.journal.Log
 	inclusion, err := log.Prove(ctx, stored.Index)
 	if err != nil {
 		return nil, err
@@ -76,13 +76,13 @@ const elementBytes = 64
 // begins once all records can be proven, witnessed if that is asked for. The error is
 // [journal.ErrNoShoe], a ledger error, or an error of limits or each.
 func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, witnessed bool, limits Limits, each func(*prooffile.File) error) error {
-	first, indexes, err := s.history(ctx, id, limits)
+	indexes, err := s.history(ctx, id, limits)
 	if err != nil {
 		return err
 	}
 	last := indexes[len(indexes)-1] // earlier records are published before later ones
 	if witnessed {
-		if err := first.Log().AwaitWitnessed(ctx, last); err != nil {
+		if err := s.journal.Log.AwaitWitnessed(ctx, last); err != nil {
 			return err
 		}
 	}
@@ -90,7 +90,7 @@ func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, witnessed bool, l
 		if err := limits.Wait(ctx); err != nil {
 			return nil, err
 		}
-		stored, err := first.At(ctx, index)
+		stored, err := s.journal.At(ctx, index)
 		if err != nil {
 			return nil, err
 		}
@@ -111,36 +111,36 @@ func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, witnessed bool, l
 	return nil
 }
 
-// history returns a shoe's first record, and the log indexes of all its records in order. It follows
-// the previous indexes in the sidecars, starting from the record that holds the shoe's claim.
-func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) (first *journal.StoredRecord, indexes []uint64, err error) {
+// history returns the log indexes of all records of a shoe in order. It follows the previous indexes
+// in the sidecars, starting from the record that holds the shoe's claim.
+func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) (indexes []uint64, err error) {
 	first, stored, err := s.journal.EndsOfShoe(ctx, id)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if _, err := s.rules.DeckOf(first.Record); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	// Until the first part is sent, each record is read, and its log index stored. The items of the
 	// first record take a mebibyte. The caller paces the rest.
 	versions := max(1, stored.Version)
 	if err := limits.Begin(ctx, Work{Steps: 20_000 * versions, Most: 10_000_000_000, Bytes: max(16*versions, 1<<20)}); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for {
 		if !stored.IsOfShoe(first.ID) {
-			return nil, nil, fmt.Errorf("%w: record %d is not of the shoe %s", ledger.ErrCorrupt, stored.Index, first.ID)
+			return nil, fmt.Errorf("%w: record %d is not of the shoe %s", ledger.ErrCorrupt, stored.Index, first.ID)
 		}
 		indexes = append(indexes, stored.Index)
 		if stored.Index == first.Index {
 			slices.Reverse(indexes)
-			return first, indexes, nil
+			return indexes, nil
 		}
 		if err := limits.Wait(ctx); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if stored, err = s.journal.Previous(ctx, stored); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 }
@@ -209,7 +209,7 @@ func addStep(ctx context.Context, v *audit.Verification, name string, err error)
 
 // checkUse checks that a shuffle agrees with its commitment.
 func (s *Service) checkUse(ctx context.Context, stored *journal.StoredRecord) error {
-	commitment, err := stored.ByID(ctx, stored.CommitmentID)
+	commitment, err := s.journal.ByID(ctx, stored.CommitmentID)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (s *Service) checkUse(ctx context.Context, stored *journal.StoredRecord) er
 
 // checkRoot seals a record's cards again and compares the root.
 func (s *Service) checkRoot(ctx context.Context, stored *journal.StoredRecord, seed rng.Seed) error {
-	first, err := stored.FirstOfShoe(ctx)
+	first, err := s.journal.ShoeOf(ctx, stored)
 	if err != nil {
 		return err
 	}

@@ -70,10 +70,6 @@ func (s *StoredRecord) claims(sidecar *Sidecar) (claims []ledger.Claim) {
 		add(ledger.Claim{Name: RevealClaim(s.AuditID)})
 	case audit.KindVoid:
 		add(ledger.Claim{Name: CommitmentClaim(s.CommitmentID), Taken: true, Status: Void})
-	case audit.KindLogEnd:
-		add(ledger.Claim{Name: ledger.EndClaim})
-	case audit.KindLogBegin:
-		add(ledger.Claim{Name: beginClaim})
 	case audit.KindShuffle:
 	default: // of a shoe
 		claims = append(claims, s.shoeClaims(sidecar)...)
@@ -122,8 +118,7 @@ func (s *StoredRecord) shoeClaims(sidecar *Sidecar) (claims []ledger.Claim) {
 	}
 	claim.Taken = !begins
 	claims = append(claims, claim)
-	copied := sidecar != nil && sidecar.Shoe.Place > 0 // the shoe that it replaced stays in the earlier log
-	replaces := begins && s.AuditID != uuid.Nil && !copied
+	replaces := begins && s.AuditID != uuid.Nil
 	if replaces {
 		claims = append(claims, ledger.Claim{Name: ShoeClaim(s.AuditID), Taken: true, Unchanged: sidecar == nil})
 	}

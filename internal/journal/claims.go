@@ -23,7 +23,6 @@ const (
 	keyClaims   = "key "        // an idempotency key; held by the record of its request
 	revealClaim = "reveal "     // a seed; held by the record that reveals it
 	Commitments = "commitment " // a commitment; held by its record, then by the record that uses or voids it
-	beginClaim  = "log-begin"   // the beginning of a log that follows another one
 	Shoes       = "shoe "       // a shoe; held by the record of its last change, and due when the shoe expires
 )
 
@@ -114,8 +113,7 @@ func (j *Journal) Expire(ctx context.Context, prefix string, expire func(context
 // sweepEvery is the interval of Sweep.
 const sweepEvery = time.Second
 
-// Sweep calls each function once a second until ctx is done, and reports errors. What is due in a
-// log that has ended is left to the next one.
+// Sweep calls each function once a second until ctx is done, and reports errors.
 func Sweep(ctx context.Context, report func(error), expire ...func(context.Context) (int, error)) {
 	for {
 		select {
@@ -124,7 +122,7 @@ func Sweep(ctx context.Context, report func(error), expire ...func(context.Conte
 		case <-time.After(sweepEvery):
 		}
 		for _, f := range expire {
-			if _, err := f(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, ledger.ErrEnded) {
+			if _, err := f(ctx); err != nil && ctx.Err() == nil {
 				report(err)
 			}
 		}

@@ -60,7 +60,6 @@ type StoredRecord struct {
 	Bytes     []byte // the record's exact bytes in the log
 
 	entry *ledger.StoredEntry
-	log   *ledger.Log
 }
 
 // Identify gives a record a new id and the current time.
@@ -131,74 +130,7 @@ func (e *Addition) encode() ledger.Entry {
 		Claims: append(e.Claims, e.Sidecar.Key.claims()...),
 		Record: e.Record.Append(make([]byte, 0, recordSize+len(e.Record.Path)*hashSize)),
 		Unique: e.Unique, Besides: e.Record.CommitmentID,
-		Needs: needs(e.Record),
 	}
-}
-
-// needs returns the version of the store that a record needs.
-func needs(r *audit.Record) ledger.StoreVersion {
-	name, _ := r.To.Pile()
-	switch {
-	case r.Players != nil:
-		return ledger.Players
-	case r.OpensAt != "":
-		return ledger.TimeLocks
-	case r.Beacon != "":
-		return ledger.Beacons
-	case r.Count > 0:
-		return ledger.Books
-	case r.Kind == audit.KindLogEnd || r.Kind == audit.KindLogBegin:
-		return ledger.LogEnds
-	case r.Cut != nil:
-		return ledger.CutCards
-	case len(name) > 64:
-		return ledger.LongNames
-	case r.Kind == audit.KindAdd && r.Cards.Len() == 0:
-		return ledger.EmptyPiles
-	case r.ItemsDigest != "":
-		return ledger.HiddenItems
-	}
-	return 0
-}
-
-// BeginLog records that a log, which must be empty, follows another one, given its verifier key and last
-// checkpoint, unless another process has recorded it.
-func (j *Journal) BeginLog(ctx context.Context, predecessor, checkpoint string) error {
-	record := &audit.Record{Kind: audit.KindLogBegin, Predecessor: predecessor, Checkpoint: checkpoint}
-	err := j.AppendNew(ctx, &Addition{Record: record, Claims: []ledger.Claim{{Name: beginClaim}}})
-	if errors.Is(err, ledger.ErrClaimed) {
-		return nil
-	}
-	return err
-}
-
-// EndLog records that the log ends, and which log follows, if any does. Nothing may be appended afterwards.
-func (j *Journal) EndLog(ctx context.Context, successor string) error {
-	record := &audit.Record{Kind: audit.KindLogEnd, Successor: successor}
-	return j.AppendNew(ctx, &Addition{Record: record, Claims: []ledger.Claim{{Name: ledger.EndClaim}}})
-}
-
-// Neighbours returns the log's first record if it follows another log, and its last record if that
-// ends it, or else nil.
-func Neighbours(ctx context.Context, log *ledger.Log) (begin, end *audit.Record, err error) {
-	size, _ := log.Sizes()
-	for _, index := range []uint64{0, size - 1} {
-		if size == 0 {
-			break
-		}
-		e, err := log.At(ctx, index)
-		if err != nil {
-			return nil, nil, err
-		}
-		switch record, err := audit.ParseRecord(e.Record); {
-		case err != nil: // another check finds records that are none
-		case record.Kind == audit.KindLogEnd:
-			end = record
-		case record.Kind == audit.KindLogBegin:
-			begin = record
-		}
-	}
-	return begin, end, nil
 }
 
 // An Observer is notified of the records that a request commits or replays, before its response
@@ -226,31 +158,14 @@ func (j *Journal) ByID(ctx context.Context, id uuid.UUID) (*StoredRecord, error)
 	return parse(j.Log.ByID(ctx, id))
 }
 
-// At returns the record at an index of the log that has another record. It fails like ByID.
-func (s *StoredRecord) At(ctx context.Context, index uint64) (*StoredRecord, error) {
-	return parse(s.log.At(ctx, index))
+// At returns the record at a log index. It fails like ByID.
+func (j *Journal) At(ctx context.Context, index uint64) (*StoredRecord, error) {
+	return parse(j.Log.At(ctx, index))
 }
-
-// ByID returns the record with an id in the log that has another record, or in one that this follows. It
-// fails like [Journal.ByID].
-func (s *StoredRecord) ByID(ctx context.Context, id uuid.UUID) (*StoredRecord, error) {
-	return parse(s.log.ByID(ctx, id))
-}
-
-// Log returns the log that has the record: the journal's, or one that it follows.
-func (s *StoredRecord) Log() *ledger.Log { return s.log }
 
 // Public returns the record without its sidecar, to hold for longer.
 func (s *StoredRecord) Public() *StoredRecord {
-	return &StoredRecord{s.Record, s.Index, s.Reference, s.Bytes, nil, s.log}
-}
-
-// IsEarlier reports whether the record is in a log that the journal's follows, which takes no more records.
-func (j *Journal) IsEarlier(s *StoredRecord) bool { return s.log != j.Log }
-
-// Draft returns a record of this log that is not written yet. Its index is to be set.
-func (j *Journal) Draft(record *audit.Record) *StoredRecord {
-	return &StoredRecord{Record: record, log: j.Log}
+	return &StoredRecord{s.Record, s.Index, s.Reference, s.Bytes, nil}
 }
 
 // ByClaim returns the record that holds a claim. It fails like ByID.
@@ -280,12 +195,12 @@ func (j *Journal) FirstOfShoe(ctx context.Context, id uuid.UUID) (*StoredRecord,
 	return first, err
 }
 
-// FirstOfShoe returns the first record of the shoe that the record begins or changes. It fails like ByID.
-func (s *StoredRecord) FirstOfShoe(ctx context.Context) (*StoredRecord, error) {
+// ShoeOf returns the first record of the shoe that a record begins or changes. It fails like ByID.
+func (j *Journal) ShoeOf(ctx context.Context, s *StoredRecord) (*StoredRecord, error) {
 	if s.Kind == audit.KindShoe {
 		return s, nil
 	}
-	return s.ByID(ctx, s.AuditID)
+	return j.ByID(ctx, s.AuditID)
 }
 
 // LastOfShoe returns the record that holds the claim on a shoe, named by its first record: its last
@@ -309,18 +224,15 @@ func (j *Journal) EndsOfShoe(ctx context.Context, id uuid.UUID) (first, last *St
 		if last, err = j.LastOfShoe(ctx, first.ID); err != nil {
 			return nil, nil, err
 		}
-		switch {
-		case last.log != first.log: // it was carried over in between
-			first = &StoredRecord{Record: &audit.Record{}}
-		case !last.ReplacesShoe(first.ID):
+		if !last.ReplacesShoe(first.ID) {
 			return first, last, nil
 		}
 	}
 }
 
-// ByReference returns at most limit records of a reference in a log's order, starting at an index.
-func ByReference(ctx context.Context, log *ledger.Log, reference string, from uint64, limit int) ([]*StoredRecord, error) {
-	entries, err := log.ByReference(ctx, reference, from, limit)
+// ByReference returns at most limit records of a reference in log order, starting at an index.
+func (j *Journal) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]*StoredRecord, error) {
+	entries, err := j.Log.ByReference(ctx, reference, from, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -342,7 +254,7 @@ func parse(e *ledger.StoredEntry, err error) (*StoredRecord, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: record %d: %w", ledger.ErrCorrupt, e.Index, err)
 	}
-	return &StoredRecord{Record: record, Index: e.Index, Reference: e.Reference, Bytes: e.Record, entry: e, log: e.Log()}, nil
+	return &StoredRecord{Record: record, Index: e.Index, Reference: e.Reference, Bytes: e.Record, entry: e}, nil
 }
 
 // Sidecar decrypts a record's sidecar. The error is [ledger.ErrCorrupt].
@@ -351,11 +263,7 @@ func (j *Journal) Sidecar(s *StoredRecord) (*Sidecar, error) {
 	if err != nil {
 		return nil, err
 	}
-	sidecar, err := decodeSidecar(s.Kind, text)
-	if err == nil && sidecar.Shoe != nil {
-		sidecar.Shoe.locate(s.Index)
-	}
-	return sidecar, err
+	return decodeSidecar(s.Kind, text)
 }
 
 // Seed returns a record's seed, which is in the commitment's sidecar if the record used one. The
@@ -365,7 +273,7 @@ func (j *Journal) Seed(ctx context.Context, s *StoredRecord) (rng.Seed, error) {
 	holder := s
 	if s.UsesCommitment() {
 		var err error
-		if holder, err = s.ByID(ctx, s.CommitmentID); errors.Is(err, ledger.ErrNotFound) {
+		if holder, err = j.ByID(ctx, s.CommitmentID); errors.Is(err, ledger.ErrNotFound) {
 			return nil, corrupt(s, "used a commitment that is not in the log")
 		} else if err != nil {
 			return nil, err
@@ -399,4 +307,16 @@ func CheckCommitted(commitment *StoredRecord, record *audit.Record, index uint64
 		return fmt.Errorf("the commitment is record %d, which is not before this one", commitment.Index)
 	}
 	return nil
+}
+
+// Previous returns the record of a shoe before one that changed it. The error is a ledger error.
+func (j *Journal) Previous(ctx context.Context, s *StoredRecord) (*StoredRecord, error) {
+	sidecar, err := j.Sidecar(s)
+	if err != nil {
+		return nil, err
+	}
+	if sidecar.Shoe.Previous >= s.Index {
+		return nil, corrupt(s, "does not lead back to the first of its shoe")
+	}
+	return j.At(ctx, sidecar.Shoe.Previous)
 }

@@ -29,11 +29,11 @@ func TestRecordsAreFoundAsAppended(t *testing.T) {
 	require.NoError(t, err)
 	for name, find := range map[string]func() (*journal.StoredRecord, error){
 		"id":    func() (*journal.StoredRecord, error) { return j.ByID(t.Context(), record.ID) },
-		"index": func() (*journal.StoredRecord, error) { return j.Draft(record).At(t.Context(), index) },
+		"index": func() (*journal.StoredRecord, error) { return j.At(t.Context(), index) },
 		"claim": func() (*journal.StoredRecord, error) { return j.ByClaim(t.Context(), claim) },
 		"key":   func() (*journal.StoredRecord, error) { return j.ByClaim(t.Context(), keyClaim("key")) },
 		"reference": func() (*journal.StoredRecord, error) {
-			list, err := journal.ByReference(t.Context(), j.Log, "table 7", 0, 10)
+			list, err := j.ByReference(t.Context(), "table 7", 0, 10)
 			return slices.Concat(list, []*journal.StoredRecord{nil})[0], err
 		},
 	} {
@@ -49,20 +49,20 @@ func TestRecordsAreFoundAsAppended(t *testing.T) {
 	}
 	for name, find := range map[string]func() (*journal.StoredRecord, error){
 		"id":    func() (*journal.StoredRecord, error) { return j.ByID(t.Context(), record.AuditID) },
-		"index": func() (*journal.StoredRecord, error) { return j.Draft(record).At(t.Context(), index+1) },
+		"index": func() (*journal.StoredRecord, error) { return j.At(t.Context(), index+1) },
 		"claim": func() (*journal.StoredRecord, error) { return j.ByClaim(t.Context(), "reveal nothing") },
 	} {
 		stored, err := find()
 		assert.ErrorIsf(t, err, ledger.ErrNotFound, "by an unknown %s: %+v", name, stored)
 	}
-	list, err := journal.ByReference(t.Context(), j.Log, "table 8", 0, 10)
+	list, err := j.ByReference(t.Context(), "table 8", 0, 10)
 	assert.Truef(t, err == nil && len(list) == 0, "by an unknown reference: %+v, %v", list, err)
 	stored, err := j.FirstOfShoe(t.Context(), record.ID)
 	assert.ErrorIsf(t, err, journal.ErrNoShoe, "by an unknown shoe: %+v", stored)
 	s.Tamper = func(e *ledger.StoredEntry) { e.Record = e.Record[1:] }
 	stored, err = j.ByID(t.Context(), record.ID)
 	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "a record that was cut: %+v", stored)
-	list, err = journal.ByReference(t.Context(), j.Log, "table 7", 0, 10)
+	list, err = j.ByReference(t.Context(), "table 7", 0, 10)
 	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "a record of a reference that was cut: %+v", list)
 }
 
@@ -102,7 +102,7 @@ func TestClockDoesNotDisorderTheLog(t *testing.T) {
 		require.NoError(t, err)
 		ids = append(ids, id)
 	}
-	list, err := journal.ByReference(t.Context(), j.Log, "one game", 0, 100)
+	list, err := j.ByReference(t.Context(), "one game", 0, 100)
 	require.NoError(t, err)
 	for _, stored := range list {
 		listed = append(listed, stored.ID)

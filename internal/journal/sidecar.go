@@ -33,10 +33,6 @@ type ShoeState struct {
 	Expires  time.Time    `json:"expires,omitzero"`   // zero for never
 	TTL      int64        `json:"keep,omitempty"`     // seconds from each change; 0 for a fixed expiry
 
-	// Place is for a copy from an earlier log, and counts from 1 among those that were appended together.
-	// Then Seals and Previous count from 0 among them.
-	Place uint64 `json:"place,omitempty"`
-
 	Order []uint32  `json:"order,omitempty"` // card number at each position; only if the record sealed cards
 	ID    uuid.UUID `json:"id,omitzero"`     // the shoe's secret id; only in its first record
 	Items []string  `json:"items,omitempty"` // the caller's items as JSON; only in the first record
@@ -111,19 +107,6 @@ func decodeSeedAndKey(b []byte) (*Sidecar, error) {
 		s.Seed = bytes.Clone(b)
 	}
 	return s, nil
-}
-
-// locate turns the positions in a copy into log indexes, given the index of the state's own record.
-func (s *ShoeState) locate(index uint64) {
-	if s.Place == 0 {
-		return
-	}
-	first := index + 1 - s.Place
-	s.Previous += first
-	for i := range s.Seals {
-		s.Seals[i] += first
-	}
-	s.Place = 0
 }
 
 // SetIndex adds the log index of the state's own record, which is unknown when the state is

@@ -13,7 +13,7 @@ import (
 // locking.
 func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error) {
 	b.rejected = nil
-	a := admission{locking: locking, taken: map[string]bool{}, end: l.end}
+	a := admission{locking: locking, taken: map[string]bool{}}
 	var err error
 	if a.references, err = l.lookUpReferences(ctx, b, locking); err != nil {
 		return nil, err
@@ -21,9 +21,6 @@ func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error
 	if locking {
 		if a.holders, err = l.lookUpClaims(ctx, b); err != nil {
 			return nil, err
-		}
-		if _, held := a.holders[EndClaim]; held {
-			l.setEnded()
 		}
 	}
 	entries := make([]Entry, 0, len(b.entries))
@@ -37,7 +34,7 @@ func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error
 			continue
 		}
 		a.add(e)
-		entries = append(append(entries, *e), e.Rest...)
+		entries = append(entries, *e)
 	}
 	return entries, nil
 }
@@ -72,14 +69,12 @@ func (l *Log) lookUpReferences(ctx context.Context, b *batch, locking bool) (map
 	return references, nil
 }
 
-// lookUpClaims returns the holders of the batch's claims and of EndClaim.
+// lookUpClaims returns the holders of the batch's claims.
 func (l *Log) lookUpClaims(ctx context.Context, b *batch) (map[string]Holder, error) {
-	names := []string{EndClaim}
+	var names []string
 	for i := range b.entries {
-		for e := range b.entries[i].all {
-			for k := range e.Claims {
-				names = append(names, e.Claims[k].Name)
-			}
+		for _, c := range b.entries[i].Claims {
+			names = append(names, c.Name)
 		}
 	}
 	slices.Sort(names)
@@ -96,27 +91,13 @@ type admission struct {
 	locking    bool                  // holders is known
 	holders    map[string]Holder     // of claims in the log
 	taken      map[string]bool       // claims by earlier entries of the batch
-	end        <-chan struct{}       // closed if the log has ended
 }
 
-// check returns [ErrEnded], a [ClaimError] or a [NotUniqueError] unless the entry may be written.
+// check returns a [ClaimError] or a [NotUniqueError] unless the entry may be written.
 func (a *admission) check(e *Entry) error {
-	select {
-	case <-a.end:
-		if a.holders[EndClaim].ID != e.ID { // an earlier attempt committed it
-			return ErrEnded
-		}
-	default:
-	}
-	if a.taken[EndClaim] {
-		return ErrEnded
-	}
-	for part := range e.all {
-		for i := range part.Claims {
-			c := &part.Claims[i]
-			if a.taken[c.Name] || a.locking && !a.isFree(c, part) {
-				return &ClaimError{c.Name}
-			}
+	for i := range e.Claims {
+		if c := &e.Claims[i]; a.taken[c.Name] || a.locking && !a.isFree(c, e) {
+			return &ClaimError{c.Name}
 		}
 	}
 	if !e.Unique {
@@ -139,15 +120,13 @@ func (a *admission) isFree(c *Claim, e *Entry) bool {
 		return !c.Taken
 	}
 	// The entry itself is the holder if an earlier attempt committed it.
-	return holder.ID == e.ID && !e.Copied || c.Taken && holder.Index == c.From
+	return holder.ID == e.ID || c.Taken && holder.Index == c.From
 }
 
 // add makes later entries of the batch conflict with an admitted one.
 func (a *admission) add(e *Entry) {
-	for part := range e.all {
-		for i := range part.Claims {
-			a.taken[part.Claims[i].Name] = true
-		}
+	for i := range e.Claims {
+		a.taken[e.Claims[i].Name] = true
 	}
 	if list, wanted := a.references[e.Reference]; wanted {
 		a.references[e.Reference] = append(list, Position{ID: e.ID})

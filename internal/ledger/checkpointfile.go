@@ -108,8 +108,8 @@ func CheckRollback(ctx context.Context, store Reader, verifier note.Verifier, an
 	}
 	if head.Size < last.Size || len(head.Checkpoint) == 0 {
 		return fmt.Errorf("%w: the store has %d records, and %s is a signed checkpoint of %d: the store lost records, or comes from an older backup. "+
-			"Put the newer store back. To go on without those records would fork the log; if they are lost, `riffle log fork` begins a new one with a new key, "+
-			"in a data folder and a store of its own; keep this one for its proofs", ErrCorrupt, head.Size, anchor.Source, last.Size)
+			"Put the newer store back. To go on without those records would fork the log; if they are lost, begin a new log, with a new key, "+
+			"in a data folder and a store of its own, and keep this one for its proofs", ErrCorrupt, head.Size, anchor.Source, last.Size)
 	}
 	if err != nil {
 		return err

@@ -24,11 +24,6 @@ func (l *Log) commit(b *batch) {
 	c.Records, c.Conflicts, b.err = l.append(context.Background(), b)
 	if b.err == nil {
 		signal(l.follower.committed)
-		for place := range b.entries {
-			if c := b.entries[place].Claims; len(c) == 1 && c[0].Name == EndClaim && b.rejected[place] == nil {
-				l.setEnded()
-			}
-		}
 	}
 	c.Duration, c.Err = time.Since(began), b.err
 	l.options.Observe(c)
@@ -46,7 +41,7 @@ func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err
 	uncertain := false // an earlier attempt may have committed
 	var retry backoff
 	for {
-		entries, err := l.attempt(ctx, b, conflicts > 0 || l.read)
+		entries, err := l.attempt(ctx, b, conflicts > 0)
 		inTime := time.Now().Before(deadline)
 		switch {
 		case err == nil:
@@ -87,9 +82,6 @@ func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err
 // finds claims that are still held, and the error is [ErrConflict]. With locking, attempt looks
 // them up while no other process can append.
 func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []Entry, err error) {
-	if err := l.raise(ctx, b.entries); err != nil {
-		return nil, err
-	}
 	var next Tree
 	var signed Batch
 	prepare := func() (*Batch, error) {
@@ -99,7 +91,7 @@ func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []En
 			return nil, err
 		}
 		signed, err = next.NextBatch(entries, l.key)
-		l.vault.identify(&signed.Head)
+		signed.Head.SeedKey = l.vault.name
 		return &signed, err
 	}
 	if locking {
@@ -124,26 +116,7 @@ func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []En
 			return entries, err
 		}
 	}
-	l.read = false
 	return entries, l.advance(next, signed.Head)
-}
-
-// raise raises the store's version to what the entries need.
-func (l *Log) raise(ctx context.Context, entries []Entry) error {
-	needs := StoreVersion(0)
-	for i := range entries {
-		for e := range entries[i].all {
-			needs = max(needs, e.Needs)
-		}
-	}
-	if needs <= l.version {
-		return nil
-	}
-	err := l.writer.Raise(ctx, needs)
-	if err == nil {
-		l.version = needs
-	}
-	return err
 }
 
 // isCommitted reports whether the store has the batch, given the id of its first written entry, and
@@ -178,7 +151,6 @@ func (l *Log) catchUp(head Head) error {
 	if err != nil {
 		return err
 	}
-	l.read = l.read || tree.Size() > l.tree.Size()
 	return l.advance(tree, head)
 }
 
@@ -195,7 +167,7 @@ func (l *Log) validateExtension(head Head) (Tree, error) {
 	if c.Size == l.tree.Size() && c.Root != l.tree.Root() {
 		return tree, fmt.Errorf("%w: its %d records are not those that it had before", ErrCorrupt, c.Size)
 	}
-	return tree, l.vault.adopt(head)
+	return tree, l.vault.check(head)
 }
 
 // advance sets the tree to a durable head's and saves its checkpoint.

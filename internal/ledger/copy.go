@@ -53,21 +53,14 @@ func (k Copy) Run(ctx context.Context, from Inspector, to Store) error {
 	return err
 }
 
-// begin returns the tree of the target, which it begins and raises to the source's version.
+// begin returns the tree of the target, which it begins.
 func (k Copy) begin(ctx context.Context, from Inspector, to Store, head Head, c proof.Checkpoint) (tree Tree, err error) {
-	version, _, err := from.StoredVersion(ctx)
-	if err != nil {
-		return tree, err
-	}
 	t, err := to.Head(ctx)
 	if err != nil {
 		return tree, err
 	}
 	if tree, err = treeOf(t); err == nil && len(t.Checkpoint) > 0 {
 		err = k.isEarlier(ctx, t, &tree, from, c)
-	}
-	if err == nil && version >= FirstDated { // earlier ones are of the engine's tables
-		err = to.Raise(ctx, version)
 	}
 	if err == nil && len(t.Checkpoint) == 0 {
 		head.Size, head.Edge = 0, []byte{}

@@ -117,6 +117,6 @@ func (l *Log) readDurable(ctx context.Context, q EntryQuery) (*StoredEntry, erro
 func rolledBack(from, to uint64) error {
 	return fmt.Errorf("%w: it has gone back from %d records to %d. Records that were answered are lost here, as after a failover "+
 		"to a standby that did not have them. Keep every server and disk that may have them: with the newer store the log goes on. "+
-		"If nobody has them, the log ends: `riffle log fork` writes down what was lost and begins the next log. "+
+		"If nobody has them, this log cannot go on: keep its folder, publish its last checkpoint, and begin a new log in an empty folder. "+
 		"Do not remove the checkpoint file", ErrCorrupt, from, to)
 }

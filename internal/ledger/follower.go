@@ -59,13 +59,11 @@ func (l *Log) startFollower(ctx context.Context, head Head, c proof.Checkpoint) 
 	return nil
 }
 
-// runFollower follows the log until it has ended and all is published: then its readers'
-// connections become idle.
+// runFollower follows the log until ctx is done or the log breaks.
 func (l *Log) runFollower(ctx context.Context) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	var delayed <-chan time.Time // nil if nothing was committed since the last read
-	end, err := l.end, error(nil)
 	for {
 		select {
 		case <-ctx.Done():
@@ -79,20 +77,14 @@ func (l *Log) runFollower(ctx context.Context) {
 			continue
 		case <-delayed:
 		case <-l.follower.flush:
-		case <-end: // nothing follows what is read now
-			end = nil
 		case <-tick.C:
 			if err := l.checkpoint.sync(); err != nil {
 				l.fail(err)
 				return
 			}
-			if end == nil && err == nil {
-				return
-			}
 		}
 		delayed = nil
-		err = l.follow(ctx)
-		l.setReadable(ctx, err)
+		l.setReadable(ctx, l.follow(ctx))
 	}
 }
 

@@ -91,26 +91,3 @@ func TestUnreadableRecordsMakeTheLogUnhealthy(t *testing.T) {
 		assert.EqualValues(t, 1, published)
 	})
 }
-
-func TestEndedLogIsNotPolled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newStore(t)
-		var reads atomic.Int64
-		f.head = func(*ledger.Head) { reads.Add(1) }
-		l := open(t, f, ledger.Options{})
-		entries := ledgertest.Entries("end", 2)
-		entries[1].Claims = []ledger.Claim{{Name: ledger.EndClaim}}
-		for _, e := range entries {
-			before := reads.Load()
-			time.Sleep(3 * time.Second)
-			assert.Greater(t, reads.Load(), before)
-			appendEntry(t, l, e)
-		}
-		time.Sleep(3 * time.Second)
-		_, published := l.Sizes()
-		assert.EqualValues(t, 2, published)
-		before := reads.Load()
-		time.Sleep(time.Minute)
-		assert.Equal(t, before, reads.Load())
-	})
-}

@@ -66,12 +66,6 @@ func publicKey(name string, secret []byte) string {
 	return text
 }
 
-// named returns the private key with another name, as text.
-func (k *SigningKey) named(name string) (private string) {
-	hash := strings.SplitN(publicKey(name, k.secret), "+", 3)[1]
-	return fmt.Sprintf("PRIVATE+KEY+%s+%s+%s", name, hash, base64.StdEncoding.EncodeToString(k.secret))
-}
-
 // readKey reads the key in a file. The error is [fs.ErrNotExist] if the file does not exist.
 func readKey(path string) (*SigningKey, error) {
 	text, err := os.ReadFile(path)

@@ -32,8 +32,6 @@ var (
 	ErrClosed = errors.New("the ledger is closed")
 	// ErrReadOnly: [Options.ReadOnly] is set. Nothing was written.
 	ErrReadOnly = errors.New("nothing more is written to the log")
-	// ErrEnded: an entry with the [EndClaim] ended the log. Nothing was written.
-	ErrEnded = errors.New("the log has ended, and another one follows it")
 	// ErrNoSpace: the disk is full. Nothing was written, and reads still work.
 	ErrNoSpace = errors.New("the store has no space left")
 	// ErrClaimed: another record holds a new claim, or another one than From holds a claim to
@@ -48,8 +46,6 @@ var (
 	ErrGrown = errors.New("the log has grown since it was opened to read it")
 	// ErrNotFound: the record or the part of the tree does not exist.
 	ErrNotFound = errors.New("no such record")
-	// ErrForgotten: the sidecar, which has the seed, was removed for good.
-	ErrForgotten = errors.New("the seed was forgotten")
 	// ErrNotPublished: no published checkpoint covers the record yet.
 	ErrNotPublished = errors.New("the record is durable, but its checkpoint is not published yet")
 	// ErrNotWitnessed: too few witnesses have cosigned a checkpoint that covers the record yet.

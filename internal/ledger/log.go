@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -20,26 +19,18 @@ type Log struct {
 	key        *SigningKey
 	vault      *Vault
 	checkpoint *checkpointFile
-	readers    *readers     // for callers; the log itself reads from store directly
-	tree       Tree         // of the durable head; used only by the writer
-	version    StoreVersion // that the store has at least; used only by the writer
-	read       bool         // tree has records of other processes, which may have ended the log; used only by the writer
-
-	earlier atomic.Pointer[func() (*Log, error)] // the log that this one follows; see Follow
+	readers    *readers // for callers; the log itself reads from store directly
+	tree       Tree     // of the durable head; used only by the writer
 
 	durable   atomic.Pointer[Head] // a failover loses nothing up to here; see Store.Confirm
 	published atomic.Pointer[published]
 	witnessed atomic.Pointer[published] // cosigned by enough witnesses; nil if none is asked, of no size until they did
 	follower  follower
 
-	wake   chan struct{} // tells the writer to look at queue, nextDurable, task and closed
-	task   chan func()   // for the writer to call between commits
-	failed chan struct{} // closed when the log breaks
-	done   chan struct{} // closed when the writer has ended
-	end    chan struct{} // closed when this process knows that the log has ended
-
-	setEnded func()         // closes end
-	guards   sync.WaitGroup // of the goroutine that checks files, and the follower
+	wake   chan struct{}  // tells the writer to look at queue, nextDurable and closed
+	failed chan struct{}  // closed when the log breaks
+	done   chan struct{}  // closed when the writer has ended
+	guards sync.WaitGroup // of the goroutine that checks files, and the follower
 
 	mu            sync.Mutex
 	queue         *batch        // entries for the next commit
@@ -77,7 +68,7 @@ func (b *batch) result(place int) (uint64, error) {
 	index := b.first
 	for p := range place {
 		if b.rejected[p] == nil {
-			index += 1 + uint64(len(b.entries[p].Rest))
+			index++
 		}
 	}
 	return index, nil
@@ -87,47 +78,19 @@ func (b *batch) result(place int) (uint64, error) {
 // it returns when the outcome is known. Then the caller may reuse the entry's bytes.
 //
 // ErrBusy and ErrReadOnly are returned immediately. After ErrUnavailable nothing was written. Other
-// errors are ErrClosed, ErrEnded, ErrNoSpace, ErrClaimed, [*NotUniqueError], ErrTooLong and ErrBroken.
+// errors are ErrClosed, ErrNoSpace, ErrClaimed, [*NotUniqueError], ErrTooLong and ErrBroken.
 func (l *Log) Append(e Entry) (uint64, error) {
-	for part := range e.all {
-		if len(part.Record) > maxRecord {
-			return 0, ErrTooLong
-		}
-		part.Hash = tlog.RecordHash(part.Record)
-		part.Sidecar = l.vault.encrypt(part.Hash, part.Sidecar)
+	if len(e.Record) > maxRecord {
+		return 0, ErrTooLong
 	}
-	if err := l.checkEarlier(&e); err != nil {
-		return 0, err
-	}
+	e.Hash = tlog.RecordHash(e.Record)
+	e.Sidecar = l.vault.encrypt(e.Hash, e.Sidecar)
 	b, place, err := l.enqueue(e)
 	if err != nil {
 		return 0, err
 	}
 	<-b.done
 	return b.result(place)
-}
-
-// checkEarlier returns a [*NotUniqueError] if an earlier log has an entry with a reference that must be
-// unique.
-func (l *Log) checkEarlier(e *Entry) error {
-	if !e.Unique {
-		return nil
-	}
-	for log, err := l.Earlier(); log != nil || err != nil; log, err = log.Earlier() {
-		if err != nil {
-			return err
-		}
-		firsts, err := log.store.Firsts(context.Background(), []string{e.Reference})
-		if err != nil {
-			return err
-		}
-		for _, p := range firsts[e.Reference] {
-			if p.ID != e.Besides {
-				return &NotUniqueError{p.ID}
-			}
-		}
-	}
-	return nil
 }
 
 // enqueue adds the entry to the next batch and returns its position.
@@ -167,11 +130,6 @@ func (l *Log) write() {
 			l.finish(b)
 		} else {
 			l.confirmForWaiters()
-		}
-		select {
-		case task := <-l.task:
-			task()
-		default:
 		}
 		if l.finished() {
 			return
@@ -236,21 +194,8 @@ func (l *Log) failLocked(err error) error {
 	return l.broken
 }
 
-// Ended returns a channel that is closed when an entry of this or another process has ended the log.
-func (l *Log) Ended() <-chan struct{} { return l.end }
-
 // IsRetired reports whether the log was opened to read it.
 func (l *Log) IsRetired() bool { return l.options.ReadOnly }
-
-// CheckEnded reads whether the log has ended.
-func (l *Log) CheckEnded(ctx context.Context) (bool, error) {
-	holders, err := reading(ctx, l.readers, func() (map[string]Holder, error) { return l.store.Holders(ctx, []string{EndClaim}) })
-	if len(holders) == 0 || err != nil {
-		return false, err
-	}
-	l.setEnded()
-	return true, nil
-}
 
 // Failed returns a channel that is closed when the log breaks. The process should then end: see
 // [Log.Err].

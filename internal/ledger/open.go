@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,21 +34,15 @@ type Options struct {
 	ReadOnly  bool // reject entries; implies MustExist
 	MustExist bool // return ErrNoLog unless the store has a log and Folder its checkpoint file
 
-	// Anchors are checkpoints that the log must extend, besides the checkpoint file. Those that name another
-	// log are left out.
+	// Anchors are checkpoints that the log must extend, besides the checkpoint file.
 	Anchors []Anchor
 
 	// ReadKey returns the key that the file of a name would have, KeyName or SeedKeyName. The default
 	// reads KeyFile and SeedKeyFile.
 	ReadKey func(name string) (string, error)
 
-	// Follows is the log that this one follows, whose keys it has, under the name Origin; nil for a log
-	// with keys of its own. If that log has them in files of its folder, so has this one.
-	Follows *Log
-
-	SeedKeys    SeedKeys // encrypt sidecars; default: those in SeedKeyFile
-	SeedKeyFile string   // default seed.key beside KeyFile, created unless the store has encrypted sidecars
-	As          string   // the name of a log that exists and has the key under another one; default the key's
+	SeedKey     SeedKey // encrypts sidecars; default: that in SeedKeyFile
+	SeedKeyFile string  // default seed.key beside KeyFile, created unless the store has encrypted sidecars
 
 	Queue    int           // queue capacity in entries; default 4,096
 	Patience time.Duration // how long to retry an unreachable store; default 2 min
@@ -103,26 +96,21 @@ func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 
 // newLog returns a log of a store that serves a number of concurrent reads to callers.
 func newLog(store Reader, slots int) *Log {
-	l := &Log{
+	return &Log{
 		store:         store,
 		readers:       &readers{slots: semaphore.NewWeighted(int64(max(1, slots)))},
 		queue:         newBatch(),
 		wake:          make(chan struct{}, 1),
-		task:          make(chan func(), 1),
 		failed:        make(chan struct{}),
 		done:          make(chan struct{}),
-		end:           make(chan struct{}),
 		nextPublished: make(chan struct{}),
 	}
-	l.setEnded = sync.OnceFunc(func() { close(l.end) })
-	return l
 }
 
 // View returns the log that a store has now, to show and prove its records without a lock, and with
 // the public half of its key. It is closed from the start: it takes no entries, and a look-up that
-// leads to a later one fails with [ErrGrown]. earlier is the log that it follows, or nil. The
-// caller closes the store.
-func View(ctx context.Context, store Reader, key *SigningKey, vault *Vault, earlier *Log) (*Log, error) {
+// leads to a later one fails with [ErrGrown]. The caller closes the store.
+func View(ctx context.Context, store Reader, key *SigningKey, vault *Vault) (*Log, error) {
 	head, err := store.Head(ctx)
 	if err == nil && len(head.Checkpoint) == 0 { // it is just beginning
 		err = ErrNoLog
@@ -132,7 +120,6 @@ func View(ctx context.Context, store Reader, key *SigningKey, vault *Vault, earl
 	l.key, l.vault, l.closed, l.broken = key, vault, true, ErrGrown
 	close(l.failed)
 	close(l.done)
-	l.Follow(func() (*Log, error) { return earlier, nil })
 	l.durable.Store(&head)
 	l.published.Store(&published{Checkpoint: c, text: head.Checkpoint})
 	return l, cmp.Or(err, wrong)
@@ -142,11 +129,6 @@ func (l *Log) open(ctx context.Context) error {
 	head, err := l.confirm(ctx, time.Now().Add(l.options.Patience))
 	if err != nil {
 		return fmt.Errorf("reading the head of the log: %w", err)
-	}
-	if l.options.Follows != nil {
-		if err := l.inheritKeys(); err != nil {
-			return err
-		}
 	}
 	begun := len(head.Checkpoint) > 0
 	path := filepath.Join(l.options.Folder, CheckpointName)
@@ -164,10 +146,7 @@ func (l *Log) open(ctx context.Context) error {
 	if l.key, err = l.loadKey(exists); err != nil {
 		return err
 	}
-	for i, a := range anchors {
-		if i > 0 && a.Origin() != l.key.Name() {
-			continue
-		}
+	for _, a := range anchors {
 		if err := l.checkAnchor(ctx, a); err != nil {
 			return err
 		}
@@ -195,8 +174,7 @@ func (l *Log) open(ctx context.Context) error {
 	if err := l.startFollower(ctx, head, c); err != nil {
 		return fmt.Errorf("checking the last records of the log: %w. Run `riffle log check` on a copy of the store to see what is wrong", err)
 	}
-	_, err = l.CheckEnded(ctx)
-	return err
+	return nil
 }
 
 // checkAnchor checks that the store extends the anchor. Otherwise it saves the anchor in the
@@ -221,37 +199,6 @@ func mustExist(begun bool, path string) error {
 	return err
 }
 
-// inheritKeys sets ReadKey to return the keys that this log shares with the one that it follows.
-func (l *Log) inheritKeys() error {
-	o, from := &l.options, l.options.Follows
-	private := from.key.named(o.Origin)
-	inFolder := func(path string) bool {
-		_, err := os.Stat(path)
-		return err == nil && filepath.Dir(path) == filepath.Clean(from.options.Folder) && !o.ReadOnly
-	}
-	if inFolder(from.options.KeyFile) {
-		if err := makeKeyFile(o.KeyFile, private); err != nil {
-			return err
-		}
-	}
-	if from.options.SeedKeys == nil && inFolder(from.options.SeedKeyFile) {
-		target, err := filepath.Rel(o.Folder, from.options.SeedKeyFile)
-		if err == nil {
-			err = os.Symlink(target, o.SeedKeyFile) // so that a change of the keys is one of both
-		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-	}
-	o.ReadKey = func(name string) (string, error) {
-		if name == KeyName {
-			return private, nil
-		}
-		return from.vault.keys.String(), nil
-	}
-	return nil
-}
-
 // loadKey reads the key file, or creates it if no log exists.
 func (l *Log) loadKey(exists bool) (*SigningKey, error) {
 	o := &l.options
@@ -273,9 +220,6 @@ func (l *Log) loadKey(exists bool) (*SigningKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.As != "" && o.As != key.Name() {
-		return ParseKey(key.named(o.As))
-	}
 	if o.Origin != "" && o.Origin != key.Name() {
 		return nil, fmt.Errorf("the key in %s is of the log %s and not of %s: the origin of a log cannot change", o.KeyFile, key.Name(), o.Origin)
 	}
@@ -286,18 +230,18 @@ func (l *Log) loadKey(exists bool) (*SigningKey, error) {
 // have a key or the store has encrypted sidecars.
 func (l *Log) openVault(head Head) (*Vault, error) {
 	o := &l.options
-	keys, source := o.SeedKeys, "the one given"
+	key, source := o.SeedKey, "the one given"
 	var err error
 	if o.ReadKey != nil {
 		var text string
 		if text, err = o.ReadKey(SeedKeyName); err == nil {
-			keys, err = ParseSeedKeys(text)
+			key, err = ParseSeedKey(text)
 		}
-	} else if keys == nil {
+	} else if key == nil {
 		source = o.SeedKeyFile
-		keys, err = ReadSeedKeys(source)
+		key, err = ReadSeedKey(source)
 		if missing := errors.Is(err, fs.ErrNotExist); missing && len(head.SeedKey) == 0 {
-			keys, err = makeSeedKey(source)
+			key, err = makeSeedKey(source)
 		} else if missing {
 			return nil, fmt.Errorf("the seeds of the store are encrypted, and their key is not there (%s): put it back from a backup. Without it no earlier shuffle can be checked or revealed", o.SeedKeyFile)
 		}
@@ -305,7 +249,7 @@ func (l *Log) openVault(head Head) (*Vault, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := OpenVault(head, keys)
+	v, err := OpenVault(head, key)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%s). Start with the key that the store was written with", err, source)
 	}
@@ -323,7 +267,7 @@ func (l *Log) begin(ctx context.Context, head Head) (Head, error) {
 	if err != nil {
 		return head, err
 	}
-	l.vault.identify(&first.Head)
+	first.Head.SeedKey = l.vault.name
 	if err := l.writer.Append(ctx, first); err != nil && !errors.Is(err, ErrConflict) {
 		return head, err
 	}

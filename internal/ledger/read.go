@@ -17,57 +17,19 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// Follow has look-ups by id and claim go on in an earlier log, which takes no more entries, and in those that
-// it follows. find returns the log, nil for none, or an error if it cannot be read now.
-func (l *Log) Follow(find func() (*Log, error)) { l.earlier.Store(&find) }
-
-// find returns the entry that q selects in this log or in an earlier one.
-func (l *Log) find(ctx context.Context, q EntryQuery) (*StoredEntry, error) {
-	for {
-		e, err := l.readDurable(ctx, q)
-		if !errors.Is(err, ErrNotFound) {
-			return e, err
-		}
-		earlier, errEarlier := l.Earlier()
-		if earlier == nil {
-			return nil, cmp.Or(errEarlier, err)
-		}
-		l = earlier
-	}
-}
-
 // ByID returns the entry with the id, or [ErrNotFound].
 func (l *Log) ByID(ctx context.Context, id uuid.UUID) (*StoredEntry, error) {
-	return l.find(ctx, ByID(id))
+	return l.readDurable(ctx, ByID(id))
 }
 
-// At returns the entry at an index of this log, or [ErrNotFound].
+// At returns the entry at an index, or [ErrNotFound].
 func (l *Log) At(ctx context.Context, index uint64) (*StoredEntry, error) {
 	return l.readDurable(ctx, Range(index, 1))
 }
 
 // ByClaim returns the claim's holder, or [ErrNotFound].
 func (l *Log) ByClaim(ctx context.Context, claim string) (*StoredEntry, error) {
-	return l.find(ctx, ByClaim(claim))
-}
-
-// Earlier returns the log that this one follows, or nil. It fails like find.
-func (l *Log) Earlier() (*Log, error) {
-	if find := l.earlier.Load(); find != nil {
-		return (*find)()
-	}
-	return nil, nil
-}
-
-// Of returns this log, or the earlier one of an origin; nil if it follows no such log.
-func (l *Log) Of(origin string) (*Log, error) {
-	for l != nil && l.key.Name() != origin {
-		var err error
-		if l, err = l.Earlier(); err != nil {
-			return nil, err
-		}
-	}
-	return l, nil
+	return l.readDurable(ctx, ByClaim(claim))
 }
 
 // ByReference returns at most limit entries of a reference in log order, from index on.
@@ -97,22 +59,21 @@ func (l *Log) ByReference(ctx context.Context, reference string, from uint64, li
 	}
 }
 
-// first returns the first entry that q selects in this log, or [ErrNotFound].
+// first returns the first entry that q selects, or [ErrNotFound].
 func (l *Log) first(ctx context.Context, q EntryQuery) (*StoredEntry, error) {
 	return l.validated(FirstOrNotFound(reading(ctx, l.readers, func() ([]StoredEntry, error) { return l.store.Select(ctx, q) })))
 }
 
-// validated checks an entry that the store returned, and names this log as its own.
+// validated checks an entry that the store returned.
 func (l *Log) validated(e *StoredEntry, err error) (*StoredEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.log = l
 	return e, checkRecord(e.Index, e.Record, e.Hash, e.Index)
 }
 
 // Sidecar returns the entry's decrypted sidecar, or nil if it has none.
-func (l *Log) Sidecar(e *StoredEntry) ([]byte, error) { return cmp.Or(e.log, l).vault.Decrypt(e) }
+func (l *Log) Sidecar(e *StoredEntry) ([]byte, error) { return l.vault.Decrypt(e) }
 
 // Claims returns the selected claims with name, status and due time, sorted by name.
 func (l *Log) Claims(ctx context.Context, q ClaimQuery) ([]Claim, error) {
@@ -136,9 +97,6 @@ func (l *Log) Verifier() string { return l.key.Public }
 
 // Origin returns the log's name.
 func (l *Log) Origin() string { return l.key.Name() }
-
-// NextKey returns the verifier key of a log that follows this one under another name, with the same key.
-func (l *Log) NextKey(origin string) string { return publicKey(origin, l.key.secret) }
 
 // Checkpoint returns the published checkpoint as a signed note. It waits up to a second for one
 // that covers all records that this process has committed.

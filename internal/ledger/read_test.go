@@ -74,9 +74,9 @@ func TestView(t *testing.T) {
 	l := open(t, store, ledger.Options{Folder: folder})
 	entries := ledgertest.Entries("viewed", 2)
 	appendEntry(t, l, entries[0])
-	vault, err := ledger.OpenVault(ledger.Head{}, ledger.SeedKeys{make([]byte, ledger.SeedKeySize)})
+	vault, err := ledger.OpenVault(ledger.Head{}, make(ledger.SeedKey, ledger.SeedKeySize))
 	require.NoError(t, err)
-	view, err := ledger.View(t.Context(), store, &ledger.SigningKey{Verifier: verifier(t, l), Public: l.Verifier()}, vault, nil)
+	view, err := ledger.View(t.Context(), store, &ledger.SigningKey{Verifier: verifier(t, l), Public: l.Verifier()}, vault)
 	require.NoError(t, err)
 	appendEntry(t, l, entries[1])
 	p, err := view.Prove(t.Context(), 0)
@@ -94,9 +94,9 @@ func TestView(t *testing.T) {
 		assert.ErrorIs(t, fails(), ledger.ErrGrown)
 	}
 	assert.ErrorIs(t, view.Close(), ledger.ErrClosed)
-	_, err = ledger.View(t.Context(), newStore(t), &ledger.SigningKey{Verifier: verifier(t, l)}, vault, nil)
+	_, err = ledger.View(t.Context(), newStore(t), &ledger.SigningKey{Verifier: verifier(t, l)}, vault)
 	assert.ErrorIs(t, err, ledger.ErrNoLog)
-	_, err = ledger.View(t.Context(), store, &ledger.SigningKey{Verifier: verifier(t, open(t, newStore(t), ledger.Options{}))}, vault, nil)
+	_, err = ledger.View(t.Context(), store, &ledger.SigningKey{Verifier: verifier(t, open(t, newStore(t), ledger.Options{}))}, vault)
 	assert.ErrorIs(t, err, proof.ErrSignature)
 }
 

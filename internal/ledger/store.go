@@ -27,36 +27,11 @@ type Entry struct {
 	Unique  bool
 	Besides uuid.UUID
 
-	// Rest are appended right after the entry, or not at all. No two of them take the same claim, and
-	// none is unique.
-	Rest []Entry
-	// Copied says that other attempts append the same entry. All but the first fail with [ErrClaimed], so it
-	// has a claim.
-	Copied bool
-
 	// Context is the request's, for stores that trace requests. It cancels nothing, and may be nil.
 	Context context.Context
 
-	// Needs is the version that the store must have for the record; 0 for any.
-	Needs StoreVersion
-
 	Hash tlog.Hash // leaf hash of the record in the tree; set by [Log.Append]
 }
-
-// all iterates over the entry and its Rest.
-func (e *Entry) all(yield func(*Entry) bool) {
-	if !yield(e) {
-		return
-	}
-	for i := range e.Rest {
-		if !yield(&e.Rest[i]) {
-			return
-		}
-	}
-}
-
-// EndClaim is the claim of the entry that ends a log: nothing follows it, whichever process appends.
-const EndClaim = "log-end"
 
 // A Claim is a unique name that at most one record holds: an idempotency key, say, or an object
 // whose latest state its holder has. If two entries transfer a claim from the same holder, one
@@ -144,20 +119,13 @@ type Holder struct {
 type StoredEntry struct {
 	Index uint64
 	Entry
-	// Forgotten says that the store keeps no sidecars any more.
-	Forgotten bool
-
-	log *Log // that returned it
 }
-
-// Log returns the log that has the entry, which may be one that the log it was read from follows.
-func (e *StoredEntry) Log() *Log { return e.log }
 
 // A Store holds the log's entries in order and the Merkle tree over them. It decides nothing: [Log]
 // numbers, hashes, signs and checks preconditions.
 //
-// All methods may be called concurrently, but only one Append, AppendNext, Confirm or Reseal is in
-// flight at a time.
+// All methods may be called concurrently, but only one Append, AppendNext or Confirm is in flight at a
+// time.
 type Store interface {
 	Inspector
 	Engine
@@ -182,17 +150,13 @@ type Store interface {
 	// writes nothing and returns that error. If next returns nil, it confirms the head as in
 	// Confirm. Its other errors are Append's.
 	AppendNext(ctx context.Context, next func(Head) (*Batch, error)) error
-
-	// Reseal replaces the sidecars of entries, given their indexes, and SeedKey of the head, in one
-	// transaction. [ErrNoSpace] and [ErrUnavailable] are temporary.
-	Reseal(ctx context.Context, seedKey []byte, entries []StoredEntry) error
 }
 
 // An Engine is what keeps a store: the program, its files and its disk.
 type Engine interface {
-	// Raise raises the store's version unless it is at least v: programs that do not know v,
-	// running ones included, can append no more.
-	Raise(ctx context.Context, v StoreVersion) error
+	// Leave says for good that the log goes on in another store: no process can append to this one
+	// any more, or open it as a Store.
+	Leave(ctx context.Context) error
 
 	// Readers returns the number of concurrent reads that the store serves, such as its number of
 	// connections. [Log] reserves two of them for itself.
@@ -254,8 +218,8 @@ type Inspector interface {
 	// with a prefix, unless that is empty.
 	Snapshot(ctx context.Context, except string) (h Head, claims uint64, err error)
 
-	// StoredVersion returns the version that the store has by now, and whether the log was moved from it.
-	StoredVersion(ctx context.Context) (v StoreVersion, moved bool, err error)
+	// Status returns the version of the store's tables, and whether the log goes on in another store.
+	Status(ctx context.Context) (version int64, moved bool, err error)
 
 	// ByIDs returns the entries with the ids that exist.
 	ByIDs(ctx context.Context, ids []uuid.UUID) ([]StoredEntry, error)
@@ -287,8 +251,7 @@ type Head struct {
 	Size       uint64 // number of records
 	Edge       []byte // roots of the complete subtrees, left to right, 32 bytes each
 	Checkpoint []byte // signed note for this size; empty until the log has begun
-	SeedKey    []byte // identifies the key that encrypts sidecars; empty if none does
-	SeedsFrom  uint64 // index of the first entry with an encrypted sidecar
+	SeedKey    []byte // identifies the key that encrypts sidecars; empty until the log has begun
 }
 
 // AppendFromHead implements [Store].AppendNext for a store with one writing process.
@@ -312,47 +275,16 @@ func FirstOrNotFound(list []StoredEntry, err error) (*StoredEntry, error) {
 	return &list[0], nil
 }
 
-// A StoreVersion tells which programs may write to it. A migration of its tables raises it, and
-// so does the first record with something that earlier programs do not know: they would ignore it, and
-// write later records without it. From FirstDated on, a version is a date, year first, and a number.
-type StoreVersion int64
+// Version is the version of the tables, which every store says. [Inspector].Status returns it.
+const Version = 1
 
-// The versions of records.
-const (
-	FirstDated StoreVersion = 2026112201 // the tables of versions 1 to 3 hold all of these records
-
-	HiddenItems  StoreVersion = 2026112201 // items_digest
-	EmptyPiles   StoreVersion = 2026112202 // an add without cards
-	LongNames    StoreVersion = 2026112203 // piles with names of more than 64 characters
-	CutCards     StoreVersion = 2026112204 // cut and cut_range
-	LogEnds      StoreVersion = 2026112301 // log-end, after which nothing follows, and log-begin
-	Books        StoreVersion = 2026112701 // count, round and path
-	Beacons      StoreVersion = 2026112702 // beacon
-	TimeLocks    StoreVersion = 2026112801 // opens_at and sealed_seed
-	Players      StoreVersion = 2026112802 // players and joined
-	KnownVersion              = Players    // the newest that this program knows
-
-	Moved StoreVersion = 9999123199 // the log goes on in another store
-)
-
-// Date returns the date of the oldest program that knows a dated version.
-func (v StoreVersion) Date() string {
-	day := v / 100
-	return fmt.Sprintf("%04d-%02d-%02d", day/10000, day/100%100, day%100)
-}
-
-// CheckVersion returns an error if the store has a version that this program does not know. Its
-// migrations lead to the version tables.
-func CheckVersion(have, tables StoreVersion) error {
-	newest, needs := tables, ""
-	if have >= FirstDated {
-		newest, needs = max(tables, KnownVersion), fmt.Sprintf("the records of the store need Riffle of %s or later: ", have.Date())
-	}
-	if have <= newest {
-		return nil
-	}
-	if have == Moved {
+// CheckStatus returns an error if the tables of a store have another version, or if the log was moved.
+func CheckStatus(version int64, moved bool) error {
+	switch {
+	case version != Version:
+		return fmt.Errorf("the store has version %d, and this program knows version %d: start the program that wrote it", version, Version)
+	case moved:
 		return errors.New("the log was moved to another store: start the service on that one")
 	}
-	return fmt.Errorf("%sthe store has version %d, and this program knows versions up to %d; start a newer program", needs, have, newest)
+	return nil
 }

@@ -33,12 +33,10 @@ const SeedKeySize = 32
 //
 // In FIPS 140-3 mode (GODEBUG=fips140=on or only) the module's random generator draws the nonce, as
 // SP 800-38D, 8.2.2 demands, and it is stored between salt and output. Each mode decrypts the
-// sidecars of both modes and of earlier versions: see decrypt.
+// sidecars of both modes.
 type Vault struct {
-	keys    SeedKeys               // the first one encrypts
-	name    []byte                 // identifies the first key and reveals nothing about it
-	from    atomic.Uint64          // index of the first entry with an encrypted sidecar
-	old     []*Vault               // of further keys, which only decrypt
+	key     SeedKey
+	name    []byte                 // identifies the key and reveals nothing about it
 	current atomic.Pointer[subkey] // encrypts; nil before the first sidecar
 	cached  atomic.Pointer[subkey] // the last other subkey that decrypted; may be nil
 }
@@ -56,36 +54,21 @@ const (
 	maxUses   = 1 << 28 // of a subkey
 )
 
-// OpenVault returns the vault of a store with this head, or an error if the store has another key. The first
-// key encrypts, and all decrypt.
-func OpenVault(head Head, keys SeedKeys) (*Vault, error) {
-	vaults := make([]*Vault, len(keys))
-	for i, key := range keys {
-		if len(key) != SeedKeySize {
-			return nil, fmt.Errorf("a seed key has %d bytes; this one has %d bytes", SeedKeySize, len(key))
-		}
-		vaults[i] = &Vault{keys: keys[i:]}
-		vaults[i].name = vaults[i].derive([]byte("riffle seed key"))[:8]
+// OpenVault returns the vault of a store with this head, or an error if the store has another key.
+func OpenVault(head Head, key SeedKey) (*Vault, error) {
+	if len(key) != SeedKeySize {
+		return nil, fmt.Errorf("a seed key has %d bytes; this one has %d bytes", SeedKeySize, len(key))
 	}
-	v := vaults[0]
-	v.old = vaults[1:]
-	v.from.Store(head.Size)
-	return v, v.adopt(head)
+	v := &Vault{key: key}
+	v.name = v.derive([]byte("riffle seed key"))[:8]
+	return v, v.check(head)
 }
 
-// identify sets SeedKey and SeedsFrom of a new head.
-func (v *Vault) identify(h *Head) { h.SeedKey, h.SeedsFrom = v.name, v.from.Load() }
-
-// adopt copies SeedsFrom from h. It fails if h names another seed key.
-func (v *Vault) adopt(h Head) error {
-	if len(h.SeedKey) == 0 {
-		return nil
-	}
-	named := func(v *Vault) bool { return bytes.Equal(h.SeedKey, v.name) }
-	if !named(v) && !slices.ContainsFunc(v.old, named) {
+// check returns an error if a head names another seed key.
+func (v *Vault) check(h Head) error {
+	if len(h.SeedKey) > 0 && !bytes.Equal(h.SeedKey, v.name) {
 		return fmt.Errorf("the seeds of the store are encrypted under the key %x, and the key given is %x", h.SeedKey, v.name)
 	}
-	v.from.Store(h.SeedsFrom)
 	return nil
 }
 
@@ -106,26 +89,11 @@ func (v *Vault) encrypt(record tlog.Hash, sidecar []byte) []byte {
 }
 
 // Decrypt returns the entry's decrypted sidecar, or nil if it has none. [ErrCorrupt]: the sidecar
-// was changed or belongs to another record. [ErrForgotten]: the store keeps none.
+// was changed or belongs to another record.
 func (v *Vault) Decrypt(e *StoredEntry) ([]byte, error) {
-	if e.Forgotten {
-		return nil, ErrForgotten
+	if e.Sidecar == nil {
+		return nil, nil
 	}
-	if e.Sidecar == nil || e.Index < v.from.Load() {
-		return e.Sidecar, nil
-	}
-	sidecar, err := v.decrypt(e)
-	for i := 0; err != nil && i < len(v.old); i++ {
-		sidecar, err = v.old[i].decrypt(e)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: the sidecar of record %d, which has its seed, does not decrypt", ErrCorrupt, e.Index)
-	}
-	return sidecar, nil
-}
-
-// decrypt decrypts a sidecar under the first key alone.
-func (v *Vault) decrypt(e *StoredEntry) ([]byte, error) {
 	if len(e.Sidecar) >= saltSize {
 		k, sealed := v.cachedSubkey([saltSize]byte(e.Sidecar)), e.Sidecar[saltSize:]
 		if sidecar, err := open(k.aead, e.Hash[:nonceSize], sealed, e.Hash[:]); err == nil {
@@ -137,10 +105,7 @@ func (v *Vault) decrypt(e *StoredEntry) ([]byte, error) {
 			}
 		}
 	}
-	// An earlier version has no salt: AES-256-GCM under HMAC-SHA-256 of the record's hash, with a zero nonce
-	// and no additional data.
-	var nonce [nonceSize]byte
-	return open(newAEAD(v.derive(e.Hash[:])), nonce[:], e.Sidecar, nil)
+	return nil, fmt.Errorf("%w: the sidecar of record %d, which has its seed, does not decrypt", ErrCorrupt, e.Index)
 }
 
 // cachedSubkey returns the salt's subkey, which is mostly the one used last.
@@ -161,9 +126,9 @@ func (v *Vault) subkey(salt [saltSize]byte) *subkey {
 	return k
 }
 
-// derive returns HMAC-SHA-256 of a message under the first seed key.
+// derive returns HMAC-SHA-256 of a message under the seed key.
 func (v *Vault) derive(message []byte) []byte {
-	mac := hmac.New(sha256.New, v.keys[0])
+	mac := hmac.New(sha256.New, v.key)
 	mac.Write(message)
 	return mac.Sum(nil)
 }
@@ -187,56 +152,39 @@ func open(aead cipher.AEAD, nonce, sealed, hash []byte) ([]byte, error) {
 	return aead.Open(nil, nonce, sealed, hash)
 }
 
-// SeedKeys are the keys that sidecars may be encrypted under, the current one first.
-type SeedKeys [][]byte
+// A SeedKey encrypts the sidecars of one log.
+type SeedKey []byte
 
-// ParseSeedKeys parses seed keys: 64 hex digits each, separated by white space.
-func ParseSeedKeys(text string) (keys SeedKeys, err error) {
-	for _, word := range strings.Fields(text) {
-		key, err := hex.DecodeString(word)
-		if err != nil || len(key) != SeedKeySize {
-			return nil, errSeedKey
-		}
-		keys = append(keys, key)
+// ParseSeedKey parses a seed key, 64 hex digits.
+func ParseSeedKey(text string) (SeedKey, error) {
+	key, err := hex.DecodeString(strings.TrimSpace(text))
+	if err != nil || len(key) != SeedKeySize {
+		return nil, fmt.Errorf("the key that seeds are encrypted under is %d hex digits", 2*SeedKeySize)
 	}
-	if len(keys) == 0 {
-		return nil, errSeedKey
-	}
-	return keys, nil
+	return key, nil
 }
 
-var errSeedKey = fmt.Errorf("the key that seeds are encrypted under is %d hex digits", 2*SeedKeySize)
-
-// String returns the text that [ParseSeedKeys] parses, a key on each line.
-func (keys SeedKeys) String() string {
-	var text strings.Builder
-	for _, key := range keys {
-		_, _ = fmt.Fprintf(&text, "%x\n", key)
-	}
-	return text.String()
-}
-
-// ReadSeedKeys reads the seed keys in a file. The error wraps [fs.ErrNotExist] if the file does not
+// ReadSeedKey reads the seed key in a file. The error wraps [fs.ErrNotExist] if the file does not
 // exist.
-func ReadSeedKeys(path string) (SeedKeys, error) {
+func ReadSeedKey(path string) (SeedKey, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the seed key: %w", err)
 	}
-	keys, err := ParseSeedKeys(string(text))
+	key, err := ParseSeedKey(string(text))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return keys, nil
+	return key, nil
 }
 
 // makeSeedKey generates a seed key and writes it to a new file. If another process has created the
-// file in the meantime, makeSeedKey returns that file's keys.
-func makeSeedKey(path string) (SeedKeys, error) {
+// file in the meantime, makeSeedKey returns that file's key.
+func makeSeedKey(path string) (SeedKey, error) {
 	var key [SeedKeySize]byte
 	_, _ = rand.Read(key[:]) // never fails
 	if err := makeKeyFile(path, hex.EncodeToString(key[:])); err != nil {
 		return nil, err
 	}
-	return ReadSeedKeys(path)
+	return ReadSeedKey(path)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestSubkeyIsReplacedAfterItsLastUse(t *testing.T) {
-	v, err := OpenVault(Head{}, SeedKeys{make([]byte, SeedKeySize)})
+	v, err := OpenVault(Head{}, make(SeedKey, SeedKeySize))
 	require.NoError(t, err)
 	var list []StoredEntry
 	encrypt := func(sidecar byte) {

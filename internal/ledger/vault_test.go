@@ -2,7 +2,6 @@ package ledger_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/fips140"
 	"encoding/hex"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -21,10 +19,9 @@ import (
 )
 
 func TestStoredFormsDecrypt(t *testing.T) {
-	vault, err := ledger.OpenVault(ledger.Head{}, ledger.SeedKeys{bytes.Repeat([]byte{7}, ledger.SeedKeySize)})
+	vault, err := ledger.OpenVault(ledger.Head{}, bytes.Repeat([]byte{7}, ledger.SeedKeySize))
 	require.NoError(t, err)
 	for name, text := range map[string]string{
-		"without a salt":             "7fc26d1433cd06be0950afd6bc1357b2da20f04b53d40a30c5280c04e6e191",
 		"with a nonce of the record": "a752d2e9a1b07cb892b64dbde5e6c5b22d83b68ce3b1c056eb5eb7cabb16e1b5722c5592fd87c1d7fe6fa29ce6676d",
 		"with a nonce of its own":    "a752d2e9a1b07cb892b64dbde5e6c5b23b62a529c078aa736c7428954cd6451fbd36b7537f3587ddc054c7fb9f2378a654117dd8768a4313bd49bf",
 	} {
@@ -88,7 +85,7 @@ func TestOpenRejectsAnotherSeedKey(t *testing.T) {
 	folder, key := t.TempDir(), []byte("0123456789abcdef0123456789abcdef")
 	grow(t, folder, "mine", 2)
 	file := filepath.Join(folder, ledger.SeedKeyName)
-	wantOpenError(t, folder, ledger.Options{SeedKeys: ledger.SeedKeys{key[:31]}}, "31 bytes")
+	wantOpenError(t, folder, ledger.Options{SeedKey: key[:31]}, "31 bytes")
 	text := readFile(t, file)
 	for content, text := range map[string]string{
 		strings.Repeat("0", 64) + "\n": "are encrypted under the key",
@@ -100,69 +97,12 @@ func TestOpenRejectsAnotherSeedKey(t *testing.T) {
 		wantOpenError(t, folder, ledger.Options{}, text)
 	}
 	must(t, os.Remove(file))
-	wantOpenError(t, folder, ledger.Options{SeedKeys: ledger.SeedKeys{key}}, "are encrypted under the key", "Start with the key that the store was written with")
+	wantOpenError(t, folder, ledger.Options{SeedKey: key}, "are encrypted under the key", "Start with the key that the store was written with")
 	wantOpenError(t, folder, ledger.Options{}, "their key is not there", file, "put it back from a backup")
 	_, err := os.Stat(file)
 	assert.ErrorIs(t, err, os.ErrNotExist, "a rejected start made a key")
 	writeFile(t, file, text)
 	grow(t, folder, "again", 1)
-}
-
-// Each process changes some seeds, until one changes none.
-func TestReencrypt(t *testing.T) {
-	folder := t.TempDir()
-	file := filepath.Join(folder, ledger.SeedKeyName)
-	grow(t, folder, "old", 1000)
-	old, next := readFile(t, file), []byte(strings.Repeat("5c", ledger.SeedKeySize)+"\n")
-	writeFile(t, file, append(next, old...))
-	before := uint64(0)
-	patience := 5 * time.Millisecond
-	for done := false; !done; patience += patience / 4 {
-		l := openFolder(t, folder)
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		changed, err := l.Reencrypt(ctx)
-		cancel()
-		if done = changed == 0 && err == nil; !done && err != nil {
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-		}
-		before += changed
-		closeLog(t, l)
-	}
-	assert.EqualValues(t, 1000, before, "the sidecars changed")
-	entries := ledgertest.Entries("old", 1000)
-	for text, opens := range map[string]bool{string(next): true, string(old) + string(next): true, string(old): false} {
-		writeFile(t, file, []byte(text))
-		if !opens {
-			wantOpenError(t, folder, ledger.Options{}, "are encrypted under the key")
-			continue
-		}
-		l := openFolder(t, folder)
-		for i := range uint64(1000) {
-			e, err := l.At(t.Context(), i)
-			require.NoError(t, err)
-			sidecar, err := l.Sidecar(e)
-			require.NoError(t, err)
-			require.Equal(t, entries[i].Sidecar, sidecar)
-		}
-		closeLog(t, l)
-	}
-}
-
-// A damaged sidecar does not keep the others from their new key.
-func TestReencryptReportsDamage(t *testing.T) {
-	folder := t.TempDir()
-	grow(t, folder, "old", 600)
-	s := openStore(t, folder)
-	head, err := s.Head(t.Context())
-	require.NoError(t, err)
-	must(t, s.Reseal(t.Context(), head.SeedKey, []ledger.StoredEntry{{Index: 7, Entry: ledger.Entry{Sidecar: []byte("damaged")}}}))
-	must(t, s.Close())
-	file := filepath.Join(folder, ledger.SeedKeyName)
-	writeFile(t, file, append([]byte(strings.Repeat("5c", ledger.SeedKeySize)+"\n"), readFile(t, file)...))
-	changed, err := openFolder(t, folder).Reencrypt(t.Context())
-	require.ErrorIs(t, err, ledger.ErrCorrupt)
-	assert.ErrorContains(t, err, "record 7")
-	assert.EqualValues(t, 599, changed)
 }
 
 // A replica with another seed key would write sidecars that the others cannot decrypt.
@@ -171,36 +111,6 @@ func TestReplicasShareTheSeedKey(t *testing.T) {
 	keyFile := filepath.Join(t.TempDir(), ledger.KeyName)
 	s.race = func() { open(t, s.Store, ledger.Options{KeyFile: keyFile}) }
 	other := bytes.Repeat([]byte{1}, ledger.SeedKeySize)
-	_, err := ledger.Open(t.Context(), s, ledger.Options{Folder: t.TempDir(), KeyFile: keyFile, SeedKeys: ledger.SeedKeys{other}})
+	_, err := ledger.Open(t.Context(), s, ledger.Options{Folder: t.TempDir(), KeyFile: keyFile, SeedKey: other})
 	assert.Truef(t, err != nil && strings.Contains(err.Error(), "are encrypted under the key"), "a second process with another seed key: %v", err)
-}
-
-// Sidecars from before the seed key stay plain, and later ones are encrypted.
-func TestStoreWithPlainSidecarsContinues(t *testing.T) {
-	folder := t.TempDir()
-	key, err := ledger.ParseKey(ledgertest.PrivateKey)
-	require.NoError(t, err)
-	writeFile(t, filepath.Join(folder, ledger.KeyName), []byte(ledgertest.PrivateKey+"\n"))
-	s := openStore(t, folder)
-	chain := ledgertest.NewChain(t)
-	before := ledgertest.Entries("before", 3)
-	chain.Append(s)
-	chain.Append(s, before...)
-	must(t, s.Close())
-	for range 2 { // the second time, the head says which sidecars are encrypted
-		l := openFolder(t, folder)
-		require.Equal(t, key.Public, l.Verifier(), "it is another log")
-		after := ledgertest.Entries(t.TempDir(), 1)[0]
-		appendEntry(t, l, after)
-		for _, e := range append(before, after) {
-			got, err := l.ByID(t.Context(), e.ID)
-			require.NoError(t, err)
-			if sidecar, err := l.Sidecar(got); err != nil || !bytes.Equal(sidecar, e.Sidecar) {
-				t.Errorf("the sidecar of record %d is %x, %v, want %x", got.Index, sidecar, err, e.Sidecar)
-			}
-			assert.Equalf(t, (got.Index >= 3), !bytes.Equal(got.Sidecar, e.Sidecar),
-				"the sidecar of record %d is stored as %x", got.Index, got.Sidecar)
-		}
-		closeLog(t, l)
-	}
 }

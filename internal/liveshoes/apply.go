@@ -91,7 +91,7 @@ func (s *Service) replay(ctx context.Context, first *journal.StoredRecord, openi
 	if err != nil {
 		return nil, err
 	}
-	begin, err := first.FirstOfShoe(ctx)
+	begin, err := s.journal.ShoeOf(ctx, first)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, decide func(*state) 
 		}
 	}
 	return retry(ctx, func() (*Result, error) {
-		current, err := s.readHere(ctx, id, false)
+		current, err := s.read(ctx, id)
 		if err != nil {
 			return nil, err
 		}

@@ -52,7 +52,7 @@ func (s *Service) Replace(ctx context.Context, id uuid.UUID, r *NewShoe) (*Resul
 		}
 		defer release()
 		return retry(ctx, func() (*Result, error) {
-			old, err := s.readHere(ctx, id, true)
+			old, err := s.read(ctx, id)
 			if err != nil {
 				return nil, err
 			}
@@ -92,7 +92,7 @@ func (s *Service) create(ctx context.Context, id uuid.UUID, r *NewShoe, draft *d
 		claims[0].Taken, claims[0].From = true, old.base.first.Index
 		claims = append(claims, ledger.Claim{Name: journal.ShoeClaim(old.base.first.ID), Taken: true, From: old.index})
 	}
-	b, err := s.newBase(s.journal.Draft(record), initial)
+	b, err := s.newBase(&journal.StoredRecord{Record: record}, initial)
 	if err != nil {
 		return nil, err
 	}

@@ -56,8 +56,7 @@ func (s *state) cost() int {
 	return cost
 }
 
-// loads are the shoes that may be read together, over all logs: each takes some four times
-// [MaxItemBytes].
+// loads are the shoes that may be read together: each takes some four times [MaxItemBytes].
 var loads = semaphore.NewWeighted(4)
 
 // overdue reports whether an open shoe's expiry has passed.
@@ -72,12 +71,8 @@ func (s *Service) cached(id uuid.UUID) *state {
 	return found
 }
 
-// store caches a state if no newer one is cached. It leaves out those in an earlier log, which change in
-// this one.
+// store caches a state if no newer one is cached.
 func (s *Service) store(new *state) {
-	if s.journal.IsEarlier(new.base.first) {
-		return
-	}
 	s.caching.Lock()
 	defer s.caching.Unlock()
 	if old := s.cached(new.base.id); old != nil && old.index > new.index {
@@ -88,19 +83,6 @@ func (s *Service) store(new *state) {
 	for s.room -= new.cost(); s.room < 0; {
 		s.states.RemoveOldest()
 	}
-}
-
-// readHere reads the state of a shoe to change or replace it, and first copies the shoe from an earlier
-// log into this one if it is still there. A closed shoe can only be replaced.
-func (s *Service) readHere(ctx context.Context, id uuid.UUID, replace bool) (*state, error) {
-	current, err := s.read(ctx, id)
-	if err != nil || !s.journal.IsEarlier(current.base.first) || current.Status == shoe.Closed && !replace {
-		return current, err
-	}
-	if err := s.journal.CarryShoe(ctx, id); err != nil {
-		return nil, err
-	}
-	return s.read(ctx, id)
 }
 
 // read reads a shoe's state from the store. The error is [journal.ErrNoShoe] or a ledger error.
@@ -124,7 +106,7 @@ func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := first.At(ctx, first.Index)
+	whole, err := s.journal.At(ctx, first.Index)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +191,7 @@ func (s *Service) sealing(ctx context.Context, current *state, version uint64) (
 		if current.Layout.Seals[i].Version != version || i >= len(current.Seals) {
 			continue
 		}
-		stored, err := b.first.At(ctx, current.Seals[i])
+		stored, err := s.journal.At(ctx, current.Seals[i])
 		if err != nil {
 			return nil, err
 		}

@@ -42,11 +42,9 @@ func (l *served) readAnchors(ctx context.Context) (anchors []ledger.Anchor, err 
 }
 
 // checkAnchored returns an error if none of the log's anchors exists, and the log has records.
-// anchors is nil for a log that was compared before.
-func (l *served) checkAnchored(anchors []ledger.Anchor, chain []*ledger.Log) error {
+func (l *served) checkAnchored(anchors []ledger.Anchor, log *ledger.Log) error {
 	exists := slices.ContainsFunc(anchors, func(a ledger.Anchor) bool { return len(a.Note) > 0 })
-	hasRecords := slices.ContainsFunc(chain, func(log *ledger.Log) bool { size, _ := log.Sizes(); return size > 0 })
-	if anchors == nil || len(l.Anchors) == 0 || l.NewAnchors || exists || !hasRecords {
+	if size, _ := log.Sizes(); size == 0 || len(l.Anchors) == 0 || l.NewAnchors || exists {
 		return nil
 	}
 	return fmt.Errorf("the log has records, and no anchor exists (%s): its volume may not be mounted, or it was lost, so an older copy of the store cannot be told. "+
@@ -97,12 +95,6 @@ func advance(ctx context.Context, log *ledger.Log, place anchor.Place, replaced 
 	ctx, cancel := context.WithTimeout(ctx, anchor.Timeout)
 	defer cancel()
 	a := ledger.Anchor{Source: "the anchor " + place.Name, Note: note}
-	if earlier, errFind := log.Of(a.Origin()); errFind == nil && earlier != nil && earlier != log {
-		if _, err := earlier.Extend(ctx, a); err != nil {
-			return err
-		}
-		a.Note = nil
-	}
 	next, err := log.Extend(ctx, a)
 	if err != nil || next == nil {
 		return err

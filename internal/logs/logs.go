@@ -148,7 +148,7 @@ func (s *Set) Failed() <-chan struct{} {
 	if s.several() {
 		return nil
 	}
-	return s.logs[0].failed
+	return s.logs[0].services.Log.Failed()
 }
 
 // Err returns why the only log has failed.
@@ -186,27 +186,6 @@ func (s *Set) claimKey(verifier, name string) error {
 		return fmt.Errorf("its key is also the key of the log %s: give each log its own key and store", other)
 	}
 	return nil
-}
-
-// predecessor returns the log that one with a first record follows, or nil. The error is for a
-// record that may be in an earlier log.
-func (s *Set) predecessor(begin *audit.Record) (_ *ledger.Log, err error) {
-	for _, l := range s.logs {
-		l.mu.Lock()
-		open := l.services
-		l.mu.Unlock()
-		switch {
-		case open == nil && l.Retired:
-			err = fmt.Errorf("%w: a log that may have the record is not open", ledger.ErrUnavailable)
-		case open != nil && open.Log.Verifier() == begin.Predecessor:
-			size, _ := open.Log.Sizes()
-			if signed := begin.PredecessorSize(); size < signed {
-				return nil, fmt.Errorf("%w: the log %s has %d records, and the one that follows it has its checkpoint of %d: put its newest store back", ledger.ErrUnavailable, l.Name, size, signed)
-			}
-			return open.Log, nil
-		}
-	}
-	return nil, err
 }
 
 // loadDecks returns the built-in deck types and those in the operator's folder, if there is one.

@@ -2,7 +2,6 @@ package logs
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"log/slog"
 	"os"
@@ -20,10 +19,8 @@ import (
 
 	"riffle/internal/access"
 	"riffle/internal/api"
-	"riffle/internal/audit"
 	"riffle/internal/budget"
 	"riffle/internal/dealer"
-	"riffle/internal/journal"
 	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -366,77 +363,4 @@ func TestUnnamedLogs(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "logs", "bridge", "riffle.db"), []byte("garbage"), 0o600))
 	_, err := f.start(folder, access.MainLog)
 	assert.ErrorContains(t, err, "counting its open shoes failed", "a log that cannot be read")
-}
-
-// The clock of the process that ends a log is ahead of the one that begins the next.
-func TestLogBeginsAfterTheOtherEnded(t *testing.T) {
-	first, next := journaltest.New(t), journaltest.New(t)
-	ahead := time.Now().Add(time.Hour)
-	first.Now = func() time.Time { return ahead }
-	before, log := first.Journal(t), next.Journal(t).Log
-	require.NoError(t, before.EndLog(t.Context(), ""))
-	require.Eventually(t, func() bool { return follow(t.Context(), log, before.Log) == nil }, time.Minute, time.Millisecond)
-	begin, err := log.At(t.Context(), 0)
-	require.NoError(t, err)
-	record, err := audit.ParseRecord(begin.Record)
-	require.NoError(t, err)
-	assert.Equal(t, ahead.UTC().Truncate(time.Microsecond), record.Time)
-}
-
-// A log has ended with a commitment that is due, and the next one cannot be opened for a while. It
-// expires the commitment.
-func TestExpiryWaitsForTheNextLog(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFakeOpener(t)
-		s := f.mustStart(folder, access.MainLog)
-		l, size := s.find(access.MainLog), uint64(5)
-		made, err := l.services.Dealer.Commit(t.Context(), &dealer.Request{Request: plan.Request{Size: &size}, Expiry: time.Second})
-		require.NoError(t, err)
-		f.set(access.MainLog, errDisk, false)
-		require.NoError(t, os.MkdirAll(ledger.SuccessorFolder(folder, 2), 0o700))
-		next := l.services.Log.NextKey(ledger.SuccessorOrigin(l.services.Log.Origin(), 2))
-		require.NoError(t, journal.New(l.services.Log, rand.Reader, time.Now).EndLog(t.Context(), next))
-		time.Sleep(5 * time.Second)
-		assert.Contains(t, f.log.String(), "opening the next log")
-		assert.NotContains(t, f.log.String(), "expiring")
-		f.set(access.MainLog, nil, false)
-		time.Sleep(5 * time.Second)
-		l.mu.Lock()
-		following := l.services
-		l.mu.Unlock()
-		expired, err := following.Dealer.Commitment(t.Context(), made.ID)
-		require.NoError(t, err)
-		assert.Equal(t, dealer.StatusVoid, expired.Status)
-		mustClose(t, s)
-	})
-}
-
-func TestRotationIsDue(t *testing.T) {
-	began := time.Date(2026, 11, 30, 23, 0, 0, 0, time.UTC)
-	for _, c := range []struct {
-		text    string
-		after   time.Duration
-		records uint64
-		due     bool
-	}{
-		{"", 9e17, 1 << 40, false},
-		{"1000", 9e17, 999, false},
-		{"1000", 0, 1000, true},
-		{"day", 59 * time.Minute, 1, false},
-		{"day", time.Hour, 1, true},
-		{"month", time.Hour, 1, true},
-		{"year", time.Hour, 1, false},
-		{"year", 800 * time.Hour, 1, true},
-		{"month", -720 * time.Hour, 1, false},
-	} {
-		var r Rotation
-		require.NoError(t, r.UnmarshalText([]byte(c.text)))
-		assert.Equal(t, c.due, r.isDue(began, began.Add(c.after), c.records), "%v", c)
-	}
-	for _, text := range []string{"week", "99", "-1000", "Day", "1e3"} {
-		var r Rotation
-		assert.ErrorContains(t, r.UnmarshalText([]byte(text)), "must be day, month, year, or a number of records from 100 on", text)
-	}
 }

@@ -8,14 +8,12 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"riffle/internal/journal"
+	"riffle/internal/keycommand"
 	"riffle/internal/ledger"
-	"riffle/internal/ledger/archive"
 	"riffle/internal/plan"
 	"riffle/internal/services"
 )
@@ -36,20 +34,14 @@ type served struct {
 	mu       sync.Mutex
 	services *services.Services // nil while the log is closed
 	stop     func()             // the log's background work
-	earlier  []*ledger.Log      // that the open log follows in the same folder, the first one first
-	failed   chan struct{}      // closed once the open log has failed
-	untend   func()             // ends tend
-	// carried is the number of records that this process has copied from the earlier log; nil until
-	// all are there.
-	carried atomic.Pointer[uint64]
 }
 
 // open opens the log and serves requests from it.
 func (l *served) open(ctx context.Context) error {
-	chain, err := l.openChain(ctx)
+	log, err := l.openLog(ctx)
 	if err == nil {
-		if err = l.set.claimKey(chain[0].Verifier(), l.Name); err != nil {
-			err = errors.Join(err, closeAll(chain))
+		if err = l.set.claimKey(log.Verifier(), l.Name); err != nil {
+			err = errors.Join(err, log.Close())
 		}
 	}
 	if err != nil && l.set.several() {
@@ -58,40 +50,54 @@ func (l *served) open(ctx context.Context) error {
 		return err
 	}
 	checkPermissions(l.Settings, l.logger)
-	l.failed = make(chan struct{})
-	l.serve(chain)
-	tending, cancel := context.WithCancel(context.Background())
-	var tend sync.WaitGroup
-	tend.Go(func() { l.tend(tending) })
-	l.untend = func() { cancel(); tend.Wait() }
-	return nil
-}
-
-// serve has the last log of a chain answer requests.
-func (l *served) serve(chain []*ledger.Log) {
-	log := chain[len(chain)-1]
 	options := services.Options{
 		Random: rand.Reader, Deadline: l.Deadline, Relays: l.Relays, TraceAppend: l.set.TraceAppend,
 		ObserveCommitment: l.observer.Commitment, ObserveShoe: l.observer.ShoeChange, CacheShare: len(l.set.logs) * l.set.CacheShare, LoadShare: l.set.CacheShare,
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.carried.Store(nil)
-	l.earlier, l.services = chain[:len(chain)-1], services.New(log, l.rules, options)
+	l.services = services.New(log, l.rules, options)
 	l.stop = l.start()
 	l.door.Open(l.services)
+	return nil
 }
 
-// chain returns the open log after those that it follows in the same folder.
-func (l *served) chain() []*ledger.Log { return append(slices.Clone(l.earlier), l.services.Log) }
-
-// closeAll closes logs, the last one first.
-func closeAll(chain []*ledger.Log) error {
-	var errs []error
-	for _, log := range slices.Backward(chain) {
-		errs = append(errs, log.Close())
+// openLog opens the log. After the first time it creates no new one, and must extend the last
+// checkpoint of this process: an older copy of the folder would also have an older checkpoint file.
+func (l *served) openLog(ctx context.Context) (*ledger.Log, error) {
+	anchors, err := l.readAnchors(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return errors.Join(errs...)
+	anchors = append(anchors, ledger.Anchor{Source: "what this process last signed or saw", Note: l.seen})
+	options := ledger.Options{
+		Folder: l.Folder, ReadKey: keycommand.Reader(ctx, l.KeyCommand), KeyFile: l.Key, SeedKey: l.SeedKey, SeedKeyFile: l.SeedKeyFile,
+		Origin: l.Origin, ReadOnly: l.Retired, MustExist: l.Create == CreateNever || l.Retired || l.seen != nil, Anchors: anchors,
+		Queue: l.set.Queue, Patience: l.set.Patience, Observe: l.observer.Commit,
+	}
+	if options.MustExist {
+		err = l.checkFiles()
+	} else if err = os.MkdirAll(l.Folder, 0o700); err != nil {
+		err = fmt.Errorf("creating the data folder: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	store, err := l.set.OpenStore(ctx, l.Settings)
+	if err != nil {
+		return nil, err
+	}
+	log, err := ledger.Open(ctx, store, options)
+	if errors.Is(err, ledger.ErrNoLog) {
+		err = l.missing(err)
+	}
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	if err := l.checkAnchored(anchors, log); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return log, nil
 }
 
 // start expires commitments and shoes and advances anchors in the background. stop waits for the end.
@@ -102,15 +108,11 @@ func (l *served) start() (stop func()) {
 		background.Go(func() { l.keepAnchor(ctx, l.services.Log, place) })
 	}
 	if l.Witnesses != nil {
-		l.observer.Witnessed()          // so that an alert counts from now on
-		for _, log := range l.chain() { // also the last checkpoints of those that ended
-			log.AwaitsWitnesses()
-			background.Go(func() { l.keepWitnessed(ctx, log) })
-		}
+		l.observer.Witnessed() // so that an alert counts from now on
+		l.services.Log.AwaitsWitnesses()
+		background.Go(func() { l.keepWitnessed(ctx, l.services.Log) })
 	}
 	if !l.Retired {
-		background.Go(func() { l.reencrypt(ctx) })
-		background.Go(func() { l.carry(ctx) })
 		background.Go(func() {
 			report := func(err error) { l.door.Failed(fmt.Errorf("expiring commitments or shoes: %w", err)) }
 			journal.Sweep(ctx, report, l.services.Dealer.ExpireCommitments, l.services.Shoes.Expire)
@@ -119,27 +121,6 @@ func (l *served) start() (stop func()) {
 	return func() {
 		cancel()
 		background.Wait()
-	}
-}
-
-// reencrypt encrypts the seeds under the current key, until all are or ctx is done.
-func (l *served) reencrypt(ctx context.Context) {
-	total := uint64(0)
-	for chain := l.chain(); chain[0].SeedKeys() > 1; {
-		changed, err := chain[0].Reencrypt(ctx)
-		total += changed
-		switch {
-		case ctx.Err() != nil || chain[0].Err() != nil:
-			return
-		case err == nil && len(chain) > 1:
-			chain = chain[1:]
-			continue
-		case err == nil:
-			l.logger.Info("all seeds are encrypted under the first seed key; the others can be removed once every replica says so", "changed", total)
-			return
-		}
-		l.door.Failed(fmt.Errorf("encrypting the seeds under the first seed key: %w", err))
-		wait(ctx, longestPause)
 	}
 }
 
@@ -160,7 +141,7 @@ func (l *served) keepOpen(ctx context.Context, err error) {
 			opened := time.Now()
 			select {
 			case <-ctx.Done():
-			case <-l.failed:
+			case <-l.services.Log.Failed():
 				err = l.close()
 			}
 			if time.Since(opened) > longestPause {
@@ -193,7 +174,7 @@ func (l *served) close() error {
 	l.stop()
 	log := l.services.Log
 	failure := log.Err()
-	if err := closeAll(l.chain()); err != nil {
+	if err := log.Close(); err != nil {
 		l.logger.Warn("closing a failed log", "error", err)
 	}
 	l.seen = log.Durable() // after Close, which waits for the commit in flight
@@ -204,9 +185,6 @@ func (l *served) close() error {
 // end closes the log for good. It leaves a failed log alone, for the next start to recover, and
 // returns the failure unless err contains it.
 func (l *served) end(err error) error {
-	if l.untend != nil {
-		l.untend()
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.services == nil {
@@ -216,7 +194,7 @@ func (l *served) end(err error) error {
 	failure := l.services.Log.Err()
 	switch {
 	case failure == nil:
-		return closeAll(l.chain())
+		return l.services.Log.Close()
 	case errors.Is(err, failure):
 		return nil
 	}
@@ -224,10 +202,10 @@ func (l *served) end(err error) error {
 }
 
 // checkFiles returns an error if the log's files are missing. It runs before anything creates them.
-func (l *served) checkFiles(s *Settings) error {
-	files := []string{s.checkpointFile()}
-	if s.Store == "" && !archive.Exists(archive.Folder(s.Folder)) {
-		files = append(files, s.StoreFile())
+func (l *served) checkFiles() error {
+	files := []string{l.checkpointFile()}
+	if l.Store == "" {
+		files = append(files, l.StoreFile())
 	}
 	for _, file := range files {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {

@@ -26,10 +26,10 @@ type Settings struct {
 	Folder  string // its files; shared by no other log
 	Retired bool   // serve reads only
 
-	Store       string          // URL of a PostgreSQL database; empty for SQLite in Folder
-	Create      string          // CreateAuto or CreateNever
-	Key         string          // file of the private key; empty for the one in Folder
-	SeedKeys    ledger.SeedKeys // take precedence over SeedKeyFile
+	Store       string         // URL of a PostgreSQL database; empty for SQLite in Folder
+	Create      string         // CreateAuto or CreateNever
+	Key         string         // file of the private key; empty for the one in Folder
+	SeedKey     ledger.SeedKey // takes precedence over SeedKeyFile
 	SeedKeyFile string
 	KeyCommand  string // prints a key, in place of the files; {} in it becomes log.key or seed.key
 	Origin      string
@@ -39,7 +39,6 @@ type Settings struct {
 	Witnesses   *proof.Policy // who has to cosign its checkpoints; nil for nobody
 	secondKeys  []secondKey   // which that policy names
 	Relays      relay.Relays  // of a public beacon
-	Rotation    Rotation      // when the log ends and another one follows it
 	Decks       string        // folder of the operator's deck types; empty for none
 }
 
@@ -68,19 +67,6 @@ const storeName = "riffle.db"
 func (s *Settings) StoreFile() string { return filepath.Join(s.Folder, storeName) }
 
 func (s *Settings) checkpointFile() string { return filepath.Join(s.Folder, ledger.CheckpointName) }
-
-// hasBegun reports whether the folder has a checkpoint.
-func (s *Settings) hasBegun() bool {
-	info, err := os.Stat(s.checkpointFile())
-	return err == nil && info.Size() > 0
-}
-
-// after returns the settings of the log that follows n others.
-func (s *Settings) after(n int) *Settings {
-	next := *s
-	next.Folder, next.Store = ledger.SuccessorFolder(s.Folder, n+1), ledger.SuccessorStore(s.Store, n+1)
-	return &next
-}
 
 // ReadWitnesses reads the policy in a file; an empty name is for none.
 func (s *Settings) ReadWitnesses(file string) error {
@@ -135,7 +121,7 @@ func (s *Settings) Check(reject func(setting, rule string)) {
 	if s.KeyCommand != "" && !strings.Contains(s.KeyCommand, keycommand.Placeholder) {
 		reject("key-command", "must have {} in it, which becomes log.key or seed.key")
 	}
-	if s.KeyCommand != "" && (s.Key != "" || s.SeedKeyFile != "" || s.SeedKeys != nil) {
+	if s.KeyCommand != "" && (s.Key != "" || s.SeedKeyFile != "" || s.SeedKey != nil) {
 		reject("key-command", "prints both keys; leave out key and seed-key")
 	}
 	if s.Store != "" && !strings.HasPrefix(s.Store, "postgres://") && !strings.HasPrefix(s.Store, "postgresql://") {

@@ -28,9 +28,7 @@ func (l *served) keepWitnessed(ctx context.Context, log *ledger.Log) {
 		}
 		if err := l.heard(ctx, c, note, outcomes); suffice {
 			log.SetWitnessed(c, cosigned)
-			if log == l.services.Log { // not an earlier one, which no longer changes
-				l.observer.Witnessed()
-			}
+			l.observer.Witnessed()
 		} else {
 			l.door.Failed(errors.Join(ledger.ErrNotWitnessed, err))
 		}

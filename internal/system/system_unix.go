@@ -37,9 +37,6 @@ func SyncFolder(path string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// SyncAll writes everything to disk, whoever wrote it. Windows has no such call for users.
-func SyncAll() { syscall.Sync() }
-
 // Permissions returns the permission bits of a file, or 0 if it cannot be found, and on Windows,
 // where the access list of the folder decides.
 func Permissions(path string) fs.FileMode {
@@ -113,10 +110,4 @@ func Unread(c syscall.Conn) bool {
 func Group(c *exec.Cmd) (kill func() error) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
-}
-
-// Private has new files belong to their owner alone until restore is called; see [Permissions].
-func Private() (restore func()) {
-	before := syscall.Umask(0o077)
-	return func() { syscall.Umask(before) }
 }

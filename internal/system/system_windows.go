@@ -28,8 +28,6 @@ func Inherit(_, _ string) error { return nil }
 
 func SyncFolder(string) error { return nil }
 
-func SyncAll() {}
-
 func Permissions(string) fs.FileMode { return 0 }
 
 func Replaced(_, _ fs.FileInfo) bool { return false }
@@ -53,5 +51,3 @@ func Number(info fs.FileInfo) int64 {
 func Unread(syscall.Conn) bool { return false }
 
 func Group(c *exec.Cmd) (kill func() error) { return func() error { return c.Process.Kill() } }
-
-func Private() (restore func()) { return func() {} }

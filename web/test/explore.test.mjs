@@ -403,24 +403,6 @@ for (const [name, was, is, alarm] of [
   });
 }
 
-test('/explore knows the log that follows one that has ended', async () => {
-  const service = await start('-rotate', '100');
-  const {audit_id: id} = await shuffle(service.base, {size: 3});
-  const {page, wrong, close} = await open(browser, `${service.base}/explore`);
-  await page.getByText('for the first time').waitFor();
-  for (let i = 0; i < 200; i++) await shuffle(service.base, {size: 2});
-  await page.getByText('has ended, and this one follows it').waitFor();
-  await page.reload();
-  await page.getByText('The log only grew').waitFor();
-  assert.deepEqual(wrong, []);
-  // The place of a record of the earlier log would be another record here.
-  await page.fill('input[name=wanted]', id);
-  await page.click('form button');
-  await page.waitForURL(`${service.base}/a/${id}`);
-  await close();
-  await service.stop();
-});
-
 test('/explore tells another log from one that was rewritten', async () => {
   const service = await withData();
   await shuffle(service.base, {size: 4});

@@ -638,32 +638,6 @@ class ExpireRecord(TypedDict):
     kind: Literal['expire']
 
 
-class LogEndRecord(TypedDict):
-    """The last record of a log."""
-
-    id: str
-    """The audit id of this record."""
-    time: Time
-    kind: Literal['log-end']
-    spec: Spec
-    successor: NotRequired[str]
-    """The verifier key of the log that follows, if one does."""
-
-
-class LogBeginRecord(TypedDict):
-    """The first record of a log that follows another one."""
-
-    id: str
-    """The audit id of this record."""
-    time: Time
-    kind: Literal['log-begin']
-    spec: Spec
-    predecessor: str
-    """The verifier key of the log before this one."""
-    checkpoint: str
-    """The last checkpoint of that log, a signed note."""
-
-
 class Verification(TypedDict):
     audit_id: str
     """The id of the record."""
@@ -862,7 +836,7 @@ ShoeRoot: TypeAlias = "Union[str, None]"
 
 ShoeProof: TypeAlias = "str"
 
-Record: TypeAlias = "Union[ShuffleRecord, CommitmentRecord, VoidRecord, RevealRecord, ShoeRecord, DrawRecord, AddRecord, ReturnRecord, ReshuffleRecord, CloseRecord, ExpireRecord, LogEndRecord, LogBeginRecord]"
+Record: TypeAlias = "Union[ShuffleRecord, CommitmentRecord, VoidRecord, RevealRecord, ShoeRecord, DrawRecord, AddRecord, ReturnRecord, ReshuffleRecord, CloseRecord, ExpireRecord]"
 
 DrawRecord = TypedDict(
     "DrawRecord",

@@ -1769,7 +1769,7 @@ export interface components {
          * @description The public record of an event. Its text, from the opening to the closing brace, is exactly what the log
          *     contains: hash these bytes, not a re-encoded object.
          */
-        Record: components["schemas"]["ShuffleRecord"] | components["schemas"]["CommitmentRecord"] | components["schemas"]["VoidRecord"] | components["schemas"]["RevealRecord"] | components["schemas"]["ShoeRecord"] | components["schemas"]["DrawRecord"] | components["schemas"]["AddRecord"] | components["schemas"]["ReturnRecord"] | components["schemas"]["ReshuffleRecord"] | components["schemas"]["CloseRecord"] | components["schemas"]["ExpireRecord"] | components["schemas"]["LogEndRecord"] | components["schemas"]["LogBeginRecord"];
+        Record: components["schemas"]["ShuffleRecord"] | components["schemas"]["CommitmentRecord"] | components["schemas"]["VoidRecord"] | components["schemas"]["RevealRecord"] | components["schemas"]["ShoeRecord"] | components["schemas"]["DrawRecord"] | components["schemas"]["AddRecord"] | components["schemas"]["ReturnRecord"] | components["schemas"]["ReshuffleRecord"] | components["schemas"]["CloseRecord"] | components["schemas"]["ExpireRecord"];
         /** @description The record of a shuffle. Empty members are omitted. */
         ShuffleRecord: {
             /**
@@ -2171,42 +2171,6 @@ export interface components {
              */
             kind: "expire";
         };
-        /** @description The last record of a log. */
-        LogEndRecord: {
-            /**
-             * Format: uuid
-             * @description The audit id of this record.
-             */
-            id: string;
-            time: components["schemas"]["Time"];
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            kind: "log-end";
-            spec: components["schemas"]["Spec"];
-            /** @description The verifier key of the log that follows, if one does. */
-            successor?: string;
-        };
-        /** @description The first record of a log that follows another one. */
-        LogBeginRecord: {
-            /**
-             * Format: uuid
-             * @description The audit id of this record.
-             */
-            id: string;
-            time: components["schemas"]["Time"];
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            kind: "log-begin";
-            spec: components["schemas"]["Spec"];
-            /** @description The verifier key of the log before this one. */
-            predecessor: string;
-            /** @description The last checkpoint of that log, a signed note. */
-            checkpoint: string;
-        };
         /**
          * Format: uint64
          * @description The version of the shoe that the change made.
@@ -2593,18 +2557,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The shoe has expired, or the seeds of its log were forgotten. Nothing was changed. */
+        /** @description The shoe has expired. Nothing was changed. */
         ShoeExpired: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The operator has forgotten the seeds of the earlier log that has the record. Nothing was changed. */
-        SeedForgotten: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
@@ -2897,7 +2851,6 @@ export interface operations {
             404: components["responses"]["NoCommitmentToUse"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
-            410: components["responses"]["SeedForgotten"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
@@ -3048,7 +3001,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
-            410: components["responses"]["SeedForgotten"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
@@ -3174,7 +3126,6 @@ export interface operations {
             403: components["responses"]["CrossSite"];
             404: components["responses"]["NoSuchDeck"];
             409: components["responses"]["Conflict"];
-            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
@@ -3261,7 +3212,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
-            410: components["responses"]["SeedForgotten"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
@@ -3299,7 +3249,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
             409: components["responses"]["CardsChanged"];
-            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
@@ -3571,7 +3520,6 @@ export interface operations {
             404: components["responses"]["NoSuchShoe"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["NoMoreChanges"];
-            410: components["responses"]["SeedForgotten"];
             412: components["responses"]["OtherVersion"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
@@ -3613,7 +3561,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
             409: components["responses"]["CardsChanged"];
-            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
@@ -3648,7 +3595,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
             409: components["responses"]["CardsChanged"];
-            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
@@ -3688,7 +3634,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchPile"];
             409: components["responses"]["CardsChanged"];
-            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
@@ -3963,7 +3908,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchPosition"];
             409: components["responses"]["NotDrawn"];
-            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
@@ -4000,7 +3944,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
             409: components["responses"]["CardsChanged"];
-            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             422: components["responses"]["TooExpensive"];
             429: components["responses"]["TooMany"];
@@ -4146,7 +4089,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchAudit"];
-            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             422: components["responses"]["NoSeed"];
             429: components["responses"]["TooMany"];
@@ -4182,7 +4124,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchAudit"];
-            410: components["responses"]["SeedForgotten"];
             421: components["responses"]["OtherHost"];
             422: components["responses"]["NoPicture"];
             429: components["responses"]["TooMany"];
@@ -4229,7 +4170,6 @@ export interface operations {
             404: components["responses"]["NoSuchAudit"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
-            410: components["responses"]["SeedForgotten"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];

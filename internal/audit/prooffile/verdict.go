@@ -345,10 +345,6 @@ func valuesOf(r *audit.Record) message.Values {
 		}
 	}
 	of["cards"], of["from"], of["how"] = r.Cards.Len(), where(r.From), message.New("how."+string(r.Taken), nil)
-	of["predecessor"] = audit.LogName(r.Predecessor)
-	if r.Successor != "" {
-		of["successor"] = audit.LogName(r.Successor)
-	}
 	if record["reference"] != nil {
 		of["reference"] = string(record["reference"]) // as JSON, so that it ends where it ends
 	}
@@ -367,9 +363,6 @@ func valuesOf(r *audit.Record) message.Values {
 	}
 	if r.Cut != nil && r.Cut.IsDrawn() {
 		of["low"], of["high"] = r.Cut.From, r.Cut.To
-	}
-	if r.Kind == audit.KindLogBegin {
-		of["records"] = r.PredecessorSize()
 	}
 	of["stated"] = message.New("stated", of)
 	if r.Kind == audit.KindShoe && s.Draw == 0 {

@@ -121,12 +121,5 @@ func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.
 	return s.Faults.AppendNext(ctx, next)
 }
 
-// Raise raises the version; logs that append wait.
-func (s *Store) Raise(ctx context.Context, v ledger.StoreVersion) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.Faults.Raise(ctx, v)
-}
-
 // Close does nothing, since the store outlives its logs.
 func (*Store) Close() error { return nil }

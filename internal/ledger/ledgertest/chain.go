@@ -58,7 +58,7 @@ func (c *Chain) Next(entries ...ledger.Entry) ledger.Batch {
 	batch, err := c.tree.NextBatch(entries, c.signer)
 	require.NoError(c.t, err)
 	if len(c.Entries) > 0 {
-		batch.Head.SeedKey, batch.Head.SeedsFrom = []byte{0, 1, 0xff}, 1<<40
+		batch.Head.SeedKey = []byte{0, 1, 0xff}
 	}
 	c.head = batch.Head
 	c.Entries = append(c.Entries, entries...)

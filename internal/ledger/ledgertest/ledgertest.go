@@ -48,8 +48,7 @@ func (e Engine) Run(t *testing.T) {
 		"ReadersSeeWholeBatches":           testReadersSeeWholeBatches,
 		"SecondOpenIsRejectedUnlessShared": testSecondOpen,
 		"ProcessesShareALog":               testProcessesShareALog,
-		"VersionRejectsEarlierPrograms":    testVersion,
-		"Reseal":                           testReseal,
+		"LeftStoreTakesNoMore":             testLeave,
 		"CheckFindsDamage":                 testCheckFindsDamage,
 		"Copy":                             testCopy,
 		"CopyRefuses":                      testCopyRefuses,
@@ -62,60 +61,28 @@ func (e Engine) Run(t *testing.T) {
 	}
 }
 
-// testReseal replaces sidecars, and appends afterwards.
-func testReseal(t *testing.T, e Engine) {
+// testLeave leaves a store. One that was opened before cannot append any more, and no other can be
+// opened.
+func testLeave(t *testing.T, e Engine) {
 	location := e.New(t)
 	s, chain := e.open(t, location), NewChain(t)
 	chain.Append(s)
-	chain.Append(s, Entries("resealed", 10)...)
-	var changed []ledger.StoredEntry
-	for _, i := range []uint64{9, 0, 4} {
-		chain.Entries[i].Sidecar = fmt.Appendf(nil, "another %d", i)
-		changed = append(changed, ledger.StoredEntry{Index: i, Entry: ledger.Entry{Sidecar: chain.Entries[i].Sidecar}})
-	}
-	require.NoError(t, s.Reseal(t.Context(), []byte("another"), changed))
-	head, err := s.Head(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, "another", string(head.SeedKey))
-	chain.Append(s, Entries("later", 3)...)
-	chain.CheckLog(s)
-}
-
-// testVersion raises a store's version to one of a later program. A store that was opened before, as by
-// an earlier program, cannot append any more, and no other can be opened.
-func testVersion(t *testing.T, e Engine) {
-	location := e.New(t)
-	s, chain := e.open(t, location), NewChain(t)
-	chain.Append(s)
-	assert.Less(t, version(t, s), ledger.FirstDated, "of an empty store")
-	for _, v := range []ledger.StoreVersion{ledger.KnownVersion, ledger.FirstDated} {
-		assert.NoError(t, s.Raise(t.Context(), v))
-		chain.Append(s, Entries(fmt.Sprint(v), 1)...)
-	}
+	chain.Append(s, Entries("before", 1)...)
 	if !e.Shared {
 		closeStore(t, s)
 	}
 	again := e.open(t, location)
-	assert.Equal(t, ledger.KnownVersion, version(t, again), "of a store opened again")
-	const later ledger.StoreVersion = 2031123001
-	require.NoError(t, again.Raise(t.Context(), later))
+	require.NoError(t, again.Leave(t.Context()))
+	version, moved, err := again.Status(t.Context())
+	require.NoError(t, err)
+	assert.EqualValues(t, ledger.Version, version)
+	assert.True(t, moved)
 	if e.Shared {
-		const text = "the records of the log need Riffle of 2031-12-30 or later"
-		assert.ErrorContains(t, s.Append(t.Context(), chain.Next(Entries("late", 1)...)), text)
-		_, err := s.Confirm(t.Context())
-		assert.ErrorContains(t, err, text)
+		assert.ErrorIs(t, s.Append(t.Context(), chain.Next(Entries("late", 1)...)), ledger.ErrConflict)
 	}
 	closeStore(t, again)
-	_, err := e.Open(t.Context(), location)
-	assert.ErrorContains(t, err, "the records of the store need Riffle of 2031-12-30 or later: the store has version 2031123001, and this program knows versions up to ")
-}
-
-// version returns the version that a store has by now.
-func version(t *testing.T, s ledger.Store) ledger.StoreVersion {
-	t.Helper()
-	v, _, err := s.StoredVersion(t.Context())
-	require.NoError(t, err)
-	return v
+	_, err = e.Open(t.Context(), location)
+	assert.ErrorContains(t, err, "the log was moved to another store: start the service on that one")
 }
 
 // open opens a store and closes it with the test.

@@ -4,8 +4,7 @@
 // One statement, in its own transaction, writes a batch: it moves the head from the batch's start
 // size, and writes the rest only if the head moved. So an append is one round trip even if it
 // conflicts, and a stalled client blocks nobody. A batch that conflicted is appended in a
-// transaction that first locks the head's row and so gets its turn. Only migrations and the removal
-// of a log take an advisory lock alone: see [Store.Remove].
+// transaction that first locks the head's row and so gets its turn.
 //
 // Durability is the server's. A connection is refused if the server's settings would lose committed
 // transactions, and an append fails if they have changed since. If commits wait for a standby, a
@@ -37,9 +36,8 @@ import (
 // unreachable.
 const timeout = 10 * time.Second
 
-// migrationTimeout is the time limit of bringing the tables up to date, which takes longer for a
-// longer log.
-const migrationTimeout = time.Hour
+// checkTimeout is the time limit of a query by which a whole log is checked or copied.
+const checkTimeout = time.Hour
 
 // pingTimeout is the time limit of a ping to an idle pooled connection.
 const pingTimeout = time.Second
@@ -72,12 +70,13 @@ func OpenReader(ctx context.Context, url string) (*Reader, error) {
 	c := config.ConnConfig
 	c.RuntimeParams["application_name"] = "riffle-reader"
 	c.RuntimeParams["default_transaction_read_only"] = "on"
-	r := &Reader{timeout: migrationTimeout}
+	r := &Reader{timeout: checkTimeout}
 	r.Query = r.read
 	if r.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, opened(ctx, c, err)
 	}
-	err = r.CheckTables(ctx, tables)
+	version, _, err := r.Status(ctx)
+	err = cmp.Or(err, ledger.CheckStatus(version, false))
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == undefinedTable {
 		err = ledger.ErrNoLog
 	}
@@ -95,7 +94,7 @@ func opened(ctx context.Context, c *pgx.ConnConfig, err error) error {
 	return fmt.Errorf("opening the database %s on %s:%d: %w", c.Database, c.Host, c.Port, classify(ctx, err))
 }
 
-// Open connects to the URL's database and brings its tables up to date. The URL may have a pgx
+// Open connects to the URL's database, and creates the tables if it is empty. The URL may have a pgx
 // pool's parameters, such as pool_max_conns. No error contains the password.
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, err := parseURL(url, true)
@@ -113,12 +112,17 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		return primary.check(conn.PgConn()) == nil, nil
 	}
 	s.configure(c.Copy())
-	if err = migrate(ctx, c.Copy(), timeout, migrationTimeout); err == nil {
+	if err = createTables(ctx, c.Copy()); err == nil {
 		err = s.connect(ctx)
 	}
 	if err == nil {
-		c.AfterConnect = setUpOpen
 		s.pool, err = pgxpool.NewWithConfig(ctx, config)
+	}
+	if err == nil {
+		version, moved, errStatus := s.Status(ctx)
+		if err = cmp.Or(errStatus, ledger.CheckStatus(version, moved)); err != nil {
+			s.pool.Close()
+		}
 	}
 	if err != nil && s.conn != nil {
 		s.close()

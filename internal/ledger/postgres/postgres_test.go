@@ -10,10 +10,8 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/pressly/goose/v3/lock"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -231,7 +229,7 @@ func TestSessionSetsTimeouts(t *testing.T) {
 	}
 }
 
-// TestFewPrivileges appends and raises the version with the privileges that the guide gives to a role.
+// TestFewPrivileges appends with the privileges that the guide gives to a role.
 func TestFewPrivileges(t *testing.T) {
 	t.Parallel()
 	_, location, chain := newLog(t)
@@ -249,79 +247,9 @@ func TestFewPrivileges(t *testing.T) {
 	u.User = url.UserPassword(name, "app")
 	app := open(t, u.String())
 	defer closeStore(t, app)
-	require.NoError(t, app.Raise(t.Context(), ledger.KnownVersion))
 	chain.Append(app, ledgertest.Entries("app", 1)...)
 	_, err = app.conn.Exec(t.Context(), "DELETE FROM entries")
 	assert.ErrorContains(t, err, "permission denied")
-}
-
-// TestRemoveRefusesOpenLog removes a log that another store has open, also once its session was
-// lost. A log in another schema of the database does not matter.
-func TestRemoveRefusesOpenLog(t *testing.T) {
-	t.Parallel()
-	s, url, c := newLog(t)
-	other, successor := open(t, url), open(t, ledger.SuccessorStore(url, 2))
-	defer closeStore(t, successor)
-	assert.ErrorIs(t, s.Remove(t.Context()), ledger.ErrInUse)
-	c.CheckLog(other)
-
-	for _, use := range []func(context.Context) (ledger.Head, error){other.Head, other.Confirm} {
-		terminateSessions(t, url)
-		eventually(t, func() bool {
-			_, err := use(t.Context())
-			return err == nil
-		})
-		eventually(t, func() bool { return !errors.Is(s.Remove(t.Context()), ledger.ErrUnavailable) }) // a new session, too
-		assert.ErrorIs(t, s.Remove(t.Context()), ledger.ErrInUse, "over a new connection")
-	}
-	other.pool.Reset() // drop the terminated sessions
-	c.CheckLog(other)
-
-	closeStore(t, other)
-	eventually(t, func() bool { return s.Remove(t.Context()) == nil })
-	assert.Equal(t, []string{"true"}, query(t, url, "SELECT (to_regclass('head') IS NULL)::text"))
-	eventually(t, func() bool {
-		_, err := successor.Confirm(t.Context()) // a log in another schema
-		return err == nil
-	})
-}
-
-// TestEngineWithoutAdvisoryLocks shadows the lock that sessions share.
-func TestEngineWithoutAdvisoryLocks(t *testing.T) {
-	t.Parallel()
-	_, url, c := newLog(t)
-	query(t, url, "CREATE FUNCTION pg_advisory_lock_shared(integer, integer) RETURNS void LANGUAGE plpgsql AS 'BEGIN RAISE feature_not_supported; END'")
-	s := open(t, withParameter(url, "search_path=public,pg_catalog"))
-	defer closeStore(t, s)
-	c.Append(s, ledgertest.Entries("without a lock", 2)...)
-	c.CheckLog(s)
-}
-
-// Migrating ends at its time limit, for a locked table and for another process's lock.
-func TestMigrateHasTimeLimits(t *testing.T) {
-	for name, v := range map[string]struct {
-		hold      string // by another session
-		check, up time.Duration
-	}{
-		"reading the version": {"LOCK TABLE goose_db_version IN ACCESS EXCLUSIVE MODE", 100 * time.Millisecond, time.Minute},
-		"migrating":           {fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", lock.DefaultLockID), time.Minute, 100 * time.Millisecond},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			url := newDatabase(t)
-			closeStore(t, open(t, url))
-			query(t, url, "DELETE FROM goose_db_version WHERE version_id = 2 RETURNING ''")
-			config, err := pgx.ParseConfig(url)
-			require.NoError(t, err)
-			holder, err := pgx.ConnectConfig(t.Context(), config)
-			require.NoError(t, err)
-			defer func() { _ = holder.Close(context.Background()) }()
-			_, err = holder.Exec(t.Context(), "BEGIN; "+v.hold)
-			require.NoError(t, err)
-			err = migrate(t.Context(), config, v.check, v.up)
-			assert.ErrorIsf(t, classify(t.Context(), err), ledger.ErrUnavailable, "%v, want ErrUnavailable", err)
-		})
-	}
 }
 
 func TestOpenUnreachableServer(t *testing.T) {

@@ -98,12 +98,10 @@ var durableSettings = map[string]string{
 
 // sessionSettings pin synchronous_commit, so that a change of the server's configuration does not
 // make the session less durable, and make the server end transactions of stalled or lost clients.
-// They skip settings that the operator has set or the engine lacks. riffle.version is the newest
-// version of the log that this program knows.
-var sessionSettings = fmt.Sprintf(sessionSQL, ledger.KnownVersion)
-
+// They skip settings that the operator has set or the engine lacks.
+//
 //go:embed session.sql
-var sessionSQL string
+var sessionSettings string
 
 // writerSettings are for the connection that appends. A role's statement_timeout would cancel the
 // wait for a standby, and so make a commit visible that only one server has. lock_timeout ends a
@@ -112,10 +110,6 @@ var sessionSQL string
 //
 //go:embed writer.sql
 var writerSettings string
-
-// openLock names an advisory lock of the log, by its table head. All sessions of open stores share
-// it, so that [Store.Remove] notices them.
-const openLock = "(hashtext('riffle log'), hashtext('head'::regclass::oid::text))"
 
 // durableOrFail is an SQL expression that is 0, or fails with an invalid text if the server would lose
 // the commit: some settings can change during a session.
@@ -148,28 +142,15 @@ func setUpSession(ctx context.Context, conn *pgconn.PgConn) error {
 	return err
 }
 
-// setUpOpen sets up a session of an open store, whose tables are there. An engine may have no
-// advisory locks.
-func setUpOpen(ctx context.Context, conn *pgconn.PgConn) error {
-	if err := setUpSession(ctx, conn); err != nil {
-		return err
-	}
-	_, err := conn.Exec(ctx, "SELECT pg_advisory_lock_shared"+openLock).ReadAll()
-	if isUnsupported(err) {
-		return nil
-	}
-	return err
-}
-
 func setUpWriter(ctx context.Context, conn *pgconn.PgConn) error {
-	if err := setUpOpen(ctx, conn); err != nil {
+	if err := setUpSession(ctx, conn); err != nil {
 		return err
 	}
 	_, err := conn.Exec(ctx, writerSettings).ReadAll()
 	return err
 }
 
-// isUnsupported reports whether the engine lacks a function, such as for timelines or locks.
+// isUnsupported reports whether the engine lacks a function, such as for timelines.
 func isUnsupported(err error) bool {
 	const undefinedFunction, notSupported = "42883", "0A000"
 	e, ok := errors.AsType[*pgconn.PgError](err)

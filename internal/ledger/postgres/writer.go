@@ -33,11 +33,8 @@ var appendBatch = fmt.Sprintf(appendSQL, durableOrFail)
 //go:embed append.sql
 var appendSQL string
 
-const resealEntries = `WITH head AS (UPDATE head SET seed_key = $1::bytea WHERE one)
-	UPDATE entries SET secret = e.secret FROM unnest($2::bigint[], $3::bytea[]) AS e (idx, secret) WHERE entries.idx = e.idx`
-
 // confirmHead writes what it reads.
-var confirmHead = "UPDATE head SET size = size + " + durableOrFail + " WHERE one RETURNING size, edge, checkpoint, seed_key, seeds_from"
+var confirmHead = "UPDATE head SET size = size + " + durableOrFail + " WHERE one RETURNING size, edge, checkpoint, seed_key"
 
 // errWarning: the server warned about a commit, probably because it canceled the wait for the
 // standby. The commit is visible nevertheless.
@@ -186,22 +183,10 @@ func (w *writer) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger
 	})
 }
 
-// Reseal implements [ledger.Store].
-func (w *writer) Reseal(ctx context.Context, seedKey []byte, entries []ledger.StoredEntry) error {
-	indexes, secrets := make([]int64, len(entries)), make([][]byte, len(entries))
-	for i := range entries {
-		indexes[i], secrets[i] = int64(entries[i].Index), entries[i].Sidecar
-	}
+// Leave implements [ledger.Store].
+func (w *writer) Leave(ctx context.Context) error {
 	return w.do(ctx, func(ctx context.Context) error {
-		_, err := w.conn.Exec(ctx, resealEntries, seedKey, indexes, secrets)
-		return err
-	})
-}
-
-// Raise implements [ledger.Store].
-func (w *writer) Raise(ctx context.Context, v ledger.StoreVersion) error {
-	return w.do(ctx, func(ctx context.Context) error {
-		_, err := w.conn.Exec(ctx, "SELECT raise_version($1, $2) WHERE NOT EXISTS (SELECT FROM goose_db_version WHERE version_id >= $1)", int64(v), v.Date())
+		_, err := w.conn.Exec(ctx, "UPDATE head SET moved = 1 + "+durableOrFail)
 		return err
 	})
 }
@@ -231,7 +216,7 @@ func arguments(batch ledger.Batch) []any {
 	}
 	return []any{
 		int64(batch.Size), len(batch.Entries) == 0, int64(batch.Head.Size), batch.Head.Edge, batch.Head.Checkpoint,
-		batch.Head.SeedKey, int64(batch.Head.SeedsFrom),
+		batch.Head.SeedKey,
 		indexes, ids, references, records, secrets, hashes,
 		levels, places, nodes,
 		claimed.names, claimed.indexes, claimed.statuses, claimed.due,

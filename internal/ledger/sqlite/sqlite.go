@@ -10,6 +10,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -62,7 +63,8 @@ func OpenReader(ctx context.Context, path string) (*Reader, error) {
 func openReader(ctx context.Context, path, mode string) (*Reader, error) {
 	r := &Reader{}
 	r.open(connector{dsn: dsnOf(mode, path, []string{"mmap_size(2147418112)", "cache_size(-65536)"}), reads: true})
-	if err := r.CheckTables(ctx, tables); err != nil {
+	version, _, err := r.Status(ctx)
+	if err = cmp.Or(err, ledger.CheckStatus(version, false)); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), r.Close())
 	}
 	return r, nil
@@ -102,7 +104,7 @@ func (r *Reader) open(c connector) {
 // Close closes all connections.
 func (r *Reader) Close() error { return r.conns.Close() }
 
-// Open opens or creates the file at path and brings its tables up to date. It returns
+// Open opens or creates the file at path. It returns
 // [ledger.ErrInUse] if another process has opened the file.
 func Open(ctx context.Context, path string) (*Store, error) {
 	const usual = 2000 // SQLite's default
@@ -132,7 +134,7 @@ func OpenCached(ctx context.Context, path string, cache int) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context, path string, cache int) error {
-	err := migrate(ctx, path)
+	err := createTables(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -150,7 +152,8 @@ func (s *Store) open(ctx context.Context, path string, cache int) error {
 		return err
 	}
 	s.Reader.open(connector{dsn: dsn(path, limit, "query_only(1)")})
-	if err := s.conns.PingContext(ctx); err != nil {
+	version, moved, err := s.Status(ctx)
+	if err = cmp.Or(err, ledger.CheckStatus(version, moved)); err != nil {
 		return err
 	}
 	s.files, err = ledger.NewOpenFiles(path, path+"-wal", path+"-shm", path+".lock")
@@ -173,11 +176,6 @@ func (s *Store) Confirm(ctx context.Context) (ledger.Head, error) { return s.Hea
 // AppendNext implements [ledger.Store]. No other process can append.
 func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
 	return ledger.AppendFromHead(ctx, s, next)
-}
-
-// Remove removes the files for good. No other process has opened them.
-func (s *Store) Remove(context.Context) error {
-	return errors.Join(os.Remove(s.path), os.Remove(s.path+"-wal"), os.Remove(s.path+"-shm"), os.Remove(s.path+".lock"))
 }
 
 // Holders implements [ledger.Store].

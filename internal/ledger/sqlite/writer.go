@@ -32,7 +32,6 @@ type writer struct {
 	insertClaim             driver.Stmt // a new one
 	takeClaim               driver.Stmt // a held one
 	moveClaim               driver.Stmt // a held one with the same status and due time, so that their indexes stay unchanged
-	reseal, nameKey         driver.Stmt // replace a sidecar, and the name of the seed key
 	walSize, checkpoint     driver.Stmt
 	args                    []driver.NamedValue // of the statement in execution
 	sinceMeasured           int                 // written entries and commits
@@ -44,14 +43,12 @@ func (w *writer) statements() map[*driver.Stmt]string {
 		&w.begin:       "BEGIN IMMEDIATE",
 		&w.commit:      "COMMIT",
 		&w.rollback:    "ROLLBACK",
-		&w.advance:     "UPDATE head SET size = ?, edge = ?, checkpoint = ?, seed_key = coalesce(?, x''), seeds_from = ? WHERE size = ? AND (checkpoint = x'') = ?",
+		&w.advance:     "UPDATE head SET size = ?, edge = ?, checkpoint = ?, seed_key = coalesce(?, x'') WHERE size = ? AND (checkpoint = x'') = ?",
 		&w.insertEntry: "INSERT INTO entries (idx, id, reference, record, secret, hash) VALUES (?, ?, ?, ?, ?, ?)",
 		&w.insertNode:  "INSERT INTO nodes (level, idx, hash) VALUES (?, ?, ?)",
 		&w.insertClaim: "INSERT INTO claims (name, idx, status, due) VALUES (?, ?, ?, ?)",
 		&w.takeClaim:   "UPDATE claims SET idx = ?2, status = ?3, due = ?4 WHERE name = ?1 AND idx = ?5",
 		&w.moveClaim:   "UPDATE claims SET idx = ?2 WHERE name = ?1 AND idx = ?3",
-		&w.reseal:      "UPDATE entries SET secret = ? WHERE idx = ?",
-		&w.nameKey:     "UPDATE head SET seed_key = ?",
 		&w.walSize:     "PRAGMA wal_checkpoint(NOOP)",
 		&w.checkpoint:  "PRAGMA wal_checkpoint(PASSIVE)",
 	}
@@ -86,21 +83,6 @@ func (w *writer) Append(ctx context.Context, batch ledger.Batch) error {
 	return w.transaction(ctx, 1+len(batch.Entries), func() error { return w.write(ctx, batch) })
 }
 
-// Reseal implements [ledger.Store].
-func (w *writer) Reseal(ctx context.Context, seedKey []byte, entries []ledger.StoredEntry) error {
-	return w.transaction(ctx, 1+len(entries), func() error {
-		if _, err := w.exec(ctx, w.nameKey, seedKey); err != nil {
-			return err
-		}
-		for i := range entries {
-			if _, err := w.exec(ctx, w.reseal, entries[i].Sidecar, int64(entries[i].Index)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
 // transaction commits what write writes, about so many entries, or writes nothing.
 func (w *writer) transaction(ctx context.Context, entries int, write func() error) error {
 	if _, err := w.exec(ctx, w.begin); err != nil {
@@ -126,19 +108,17 @@ func (w *writer) transaction(ctx context.Context, entries int, write func() erro
 	return err
 }
 
-// Raise implements [ledger.Store]. No other process is writing.
-func (w *writer) Raise(ctx context.Context, v ledger.StoreVersion) error {
-	const raise = "INSERT INTO goose_db_version (version_id, is_applied) " +
-		"SELECT ?1, TRUE WHERE NOT EXISTS (SELECT 1 FROM goose_db_version WHERE version_id >= ?1)"
+// Leave implements [ledger.Store]. No other process is writing.
+func (w *writer) Leave(ctx context.Context) error {
 	return w.transaction(ctx, 1, func() error {
-		_, err := w.conn.(driver.ExecerContext).ExecContext(ctx, raise, named(nil, int64(v)))
+		_, err := w.conn.(driver.ExecerContext).ExecContext(ctx, "UPDATE head SET moved = 1", nil)
 		return err
 	})
 }
 
 func (w *writer) write(ctx context.Context, batch ledger.Batch) error {
 	head := &batch.Head
-	advanced, err := w.exec(ctx, w.advance, int64(head.Size), head.Edge, head.Checkpoint, head.SeedKey, int64(head.SeedsFrom),
+	advanced, err := w.exec(ctx, w.advance, int64(head.Size), head.Edge, head.Checkpoint, head.SeedKey,
 		int64(batch.Size), len(batch.Entries) == 0)
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ type Row interface{ Scan(columns ...any) error }
 type Query func(ctx context.Context, each func(Row) error, query string, args ...any) error
 
 // SelectHead reads the only row of the table head; see [ScanHead].
-const SelectHead = "SELECT size, edge, checkpoint, seed_key, seeds_from FROM head WHERE one"
+const SelectHead = "SELECT size, edge, checkpoint, seed_key FROM head WHERE one"
 
 // SelectEntries selects entries; see [Query.List].
 const SelectEntries = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
@@ -40,9 +40,9 @@ var ErrNoHead = fmt.Errorf("%w: the head is missing", ledger.ErrCorrupt)
 
 // ScanHead scans the columns of [SelectHead], and more columns.
 func ScanHead(row Row, h *ledger.Head, more ...any) error {
-	var size, from int64
-	err := row.Scan(append([]any{&size, &h.Edge, &h.Checkpoint, &h.SeedKey, &from}, more...)...)
-	h.Size, h.SeedsFrom = uint64(size), uint64(from)
+	var size int64
+	err := row.Scan(append([]any{&size, &h.Edge, &h.Checkpoint, &h.SeedKey}, more...)...)
+	h.Size = uint64(size)
 	return err
 }
 
@@ -70,26 +70,20 @@ func (read Query) Snapshot(ctx context.Context, except string) (h ledger.Head, c
 	}
 	var count int64
 	h, err = read.head(ctx, []any{&count},
-		"SELECT size, edge, checkpoint, seed_key, seeds_from, (SELECT count(*) FROM claims WHERE NOT (name > $1 AND name < $2)) "+
+		"SELECT size, edge, checkpoint, seed_key, (SELECT count(*) FROM claims WHERE NOT (name > $1 AND name < $2)) "+
 			"FROM head WHERE one", after, before)
 	return h, uint64(count), err
 }
 
-// StoredVersion implements [ledger.Store].
-func (read Query) StoredVersion(ctx context.Context) (v ledger.StoreVersion, moved bool, err error) {
-	const query = "SELECT max(version_id) FILTER (WHERE version_id < $1), max(version_id) FROM goose_db_version"
-	var known, newest int64
-	err = read(ctx, func(row Row) error { return row.Scan(&known, &newest) }, query, int64(ledger.Moved))
-	return ledger.StoreVersion(known), ledger.StoreVersion(newest) == ledger.Moved, err
-}
-
-// CheckTables returns an error if a program cannot read the tables whose migrations lead to a version.
-func (read Query) CheckTables(ctx context.Context, tables ledger.StoreVersion) error {
-	have, _, err := read.StoredVersion(ctx)
-	if err == nil && have < tables {
-		err = fmt.Errorf("the tables have version %d, and this program reads version %d: start the service on the store once, which brings them up to date", have, tables)
-	}
-	return cmp.Or(err, ledger.CheckVersion(have, tables))
+// Status implements [ledger.Store].
+func (read Query) Status(ctx context.Context) (version int64, moved bool, err error) {
+	var gone int64
+	missing := ErrNoHead
+	err = read(ctx, func(row Row) error {
+		missing = nil
+		return row.Scan(&version, &gone)
+	}, "SELECT version, moved FROM head WHERE one")
+	return version, gone != 0, cmp.Or(err, missing)
 }
 
 // Found implements [ledger.Store].
