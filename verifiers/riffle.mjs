@@ -243,8 +243,6 @@ const MEMBERS = {
   "deadline": {"commitment":"time"},
   "beacon": {"commitment?":"/[a-z0-9-]+ [1-9][0-9]{0,15}/"},
   "players": {"commitment?":"players"},
-  "opens_at": {"commitment?":"/[a-z0-9-]+ [1-9][0-9]{0,15}/"},
-  "sealed_seed": {"commitment:opens_at":"base64"},
   "commitment_id": {"void shuffle?:client_seed shoe?:client_seed":"uuid7"},
   "joined": {"shuffle?:commitment_id shoe?:commitment_id":"text"},
   "count": {"shuffle?:commitment_id commitment? void?":"2.."},
@@ -260,15 +258,14 @@ const LAST = /^([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+
 // A repeated group in one expression, in either, would run out of stack after some megabytes.
 const isHex = (text) => /^[0-9a-f]+$/.test(text) && text.length % 2 === 0;
 const isBase64 = (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*=*$/.test(text) && LAST.test(text.slice(-4));
-export const QUICKNET = { // a chain of drand
-  chain: '52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971',
+const QUICKNET = { // a chain of drand
   hash: 'BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_',
   key: '83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451' +
     '0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a'};
 const PLAYER = /^(?!sha256$)[A-Za-z0-9_-]{1,32}$/, PLAYER_SEED = /^[A-Za-z0-9_-]{1,64}$/;
 const playersOf = ({players}) => players && Object.keys(players).sort();
-export const roundOf = (beacon) => /^quicknet \d+$/.test(beacon) ? BigInt(beacon.slice(9)) : undefined;
-export function timeOf(round) { // of publication, as a record has it
+const roundOf = (beacon) => /^quicknet \d+$/.test(beacon) ? BigInt(beacon.slice(9)) : undefined;
+function timeOf(round) { // of publication, as a record has it
   const seconds = Number(1692803367n + 3n * (round - 1n));
   return seconds < 253402300800 ? new Date(seconds * 1000).toISOString().replace('.000Z', '.000000Z') : '~'; // after every time
 }
@@ -288,7 +285,7 @@ const between = (low, high = Infinity) => (n) => Number.isSafeInteger(n) && n >=
 const isTime = (text) => like(TIME)(text) && text >= '1970' && new Date(text).toJSON()?.slice(0, 19) === text.slice(0, 19);
 const isObject = (map) => !Array.isArray(map) && Object.keys(map).length > 0;
 const TYPES = { // the forms that have a name
-  uuid7: like(UUID7), digest: like(DIGEST), time: isTime, reference: like(REFERENCE), text: (text) => like(/^[^]/)(text) && !text.includes('\0'), base64: isBase64,
+  uuid7: like(UUID7), digest: like(DIGEST), time: isTime, reference: like(REFERENCE), text: (text) => like(/^[^]/)(text) && !text.includes('\0'),
   cards: (text) => readCards(text).length > 0, hands: (all) => all.every(between(1)), digests: (all) => all.length > 0 && all.every(like(DIGEST)),
   parameters: (map) => isObject(map) && Object.values(map).every(between(0)),
   players: (map) => isObject(map) && Object.keys(map).length <= 100 && Object.entries(map).every(([name, hash]) => PLAYER.test(name) && like(DIGEST)(hash)),
@@ -316,8 +313,6 @@ function exactDraw(record) {
   if (record.kind === 'draw') return readCards(record.cards).length;
   return record.kind === 'shoe' && !('root' in record) ? 0 : record.size;
 }
-// The round of another beacon is not known.
-const isRound = (beacon, fits) => roundOf(beacon) === undefined || fits(timeOf(roundOf(beacon)));
 const RULES = { // what a member has to be beyond its form; those before it in MEMBERS have theirs
   draw: (record) => record.draw <= record.size && (shoeOf(record) === undefined || record.draw === exactDraw(record)),
   size: ({size, algorithm}) => size !== 1 || algorithm !== 'sattolo',
@@ -325,8 +320,10 @@ const RULES = { // what a member has to be beyond its form; those before it in M
   items_digest: ({input}) => input.startsWith('items '),
   client_seed: ({client_seed: seed}) => utf8(seed).length <= 256,
   deadline: ({deadline, time}) => deadline > time, expires: ({expires, time}) => expires > time,
-  beacon: ({beacon, time, deadline}) => isRound(beacon, (published) => published > time && published < deadline),
-  opens_at: ({opens_at: beacon, deadline}) => isRound(beacon, (published) => published > deadline),
+  beacon: ({beacon, time, deadline}) => { // the round of another beacon is not known
+    const round = roundOf(beacon);
+    return round === undefined || timeOf(round) > time && timeOf(round) < deadline;
+  },
   players: (record) => !('beacon' in record), count: (record) => !('players' in record),
   round: ({round, count}) => round <= count,
   joined: async ({joined, client_seed: seed}) => utf8(joined).length > 256 && seed === `sha256:${hex(await sha256(joined))}`,
@@ -717,7 +714,7 @@ async function checkCommitment(steps, {file, record}, commitment, policy) { // r
 }
 // Why the client seed does not join the seeds of the commitment's players; nothing if it does. The record has the joined text if that
 // is longer than 256 bytes, and the client seed is its digest then.
-export async function whyNotJoined({client_seed: text, joined}, made) {
+async function whyNotJoined({client_seed: text, joined}, made) {
   const names = playersOf(made), shown = joined ?? text;
   if (!names) return joined && message('why.players.none');
   const seeds = new Map(shown.split(' ').map((part) => part.split(/:([^]*)/))); // up to the first colon, and from it
@@ -733,7 +730,7 @@ export async function whyNotJoined({client_seed: text, joined}, made) {
 }
 const knownSignatures = new Map(); // of rounds, each of which has one
 // Whether a text is the signature of a round of quicknet; undefined if that cannot be checked.
-export async function isSignature(text, round) {
+async function isSignature(text, round) {
   if (round === undefined) return undefined;
   if (!/^[0-9a-f]{96}$/.test(text)) return false;
   if (knownSignatures.has(round)) return knownSignatures.get(round) === text;
@@ -754,7 +751,7 @@ async function isRoundOf({commitment, count, round, path}, book) {
 
 // ---- Verifying: the seed, the order that follows from it, and the items
 
-export function statementOf(record, seed) {
+function statementOf(record, seed) {
   const lines = STATEMENT.map((name) => name in record ? `${name} ${record[name]}\n` : ''); // hands with commas
   return `riffle/1\n${lines.join('')}seed ${seed}\n`;
 }
@@ -1612,8 +1609,8 @@ const MESSAGES = {
   "purpose.change": "It is a change of the shoe {audit_id}, and has no order of its own: give the proofs of the whole shoe to follow its cards.",
   "record": "{id}, of {time}: {what}",
   "record.changes": "{record}; {changes:change}",
-  "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; the client seed will join the seeds of {players}][; with the signature of {opens_at} everybody can open the seed]",
-  "stated.unshuffled": "{size}, in the order of the input[; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; the client seed will join the seeds of {players}][; with the signature of {opens_at} everybody can open the seed]",
+  "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; the client seed will join the seeds of {players}]",
+  "stated.unshuffled": "{size}, in the order of the input[; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; the client seed will join the seeds of {players}]",
   "record.shuffle": "{stated}",
   "record.shoe": "a shoe: {stated}[; a cut card behind {cut}][, drawn from {low} to {high}][; it replaces the shoe {audit_id}]",
   "record.commitment": "a commitment to {stated}, until {deadline}",
@@ -2009,7 +2006,7 @@ function split(text) {
     return parseAll(fromTlogProof(text)).flatMap((node) => isList(node) && node.value.length > 0 ? [...node.value] : [node]);
   } catch { return [{problem: message('why.file.json')}]; }
 }
-export async function filesOf(text) { // the proof files of a text, each with its record; unchecked, and undefined if it cannot be read
+async function filesOf(text) { // the proof files of a text, each with its record; unchecked, and undefined if it cannot be read
   const files = split(trim(text)).map(async (node) => {
     const file = await readFile(node);
     return {file: Object.fromEntries(FILE.map((name) => [name, file[name]])), record: await readRecord(file.record)};

@@ -283,8 +283,6 @@ MEMBERS = {
     "deadline": {"commitment":"time"},
     "beacon": {"commitment?":"/[a-z0-9-]+ [1-9][0-9]{0,15}/"},
     "players": {"commitment?":"players"},
-    "opens_at": {"commitment?":"/[a-z0-9-]+ [1-9][0-9]{0,15}/"},
-    "sealed_seed": {"commitment:opens_at":"base64"},
     "commitment_id": {"void shuffle?:client_seed shoe?:client_seed":"uuid7"},
     "joined": {"shuffle?:commitment_id shoe?:commitment_id":"text"},
     "count": {"shuffle?:commitment_id commitment? void?":"2.."},
@@ -360,7 +358,7 @@ def every(kind, fits):
 
 
 TYPES = {  # the forms that have a name
-    "uuid7": like(UUID7), "digest": like(DIGEST), "time": is_time, "reference": is_reference, "text": like("[^\0]+"), "base64": is_base64,
+    "uuid7": like(UUID7), "digest": like(DIGEST), "time": is_time, "reference": is_reference, "text": like("[^\0]+"),
     "cards": lambda text: read_cards(text), "hands": every(list, between(1)), "digests": every(list, like(DIGEST)),
     "parameters": every(dict, between(0)), "range": lambda ends: between(1)(ends[0]) and between(ends[0] + 1)(ends[1]) and len(ends) == 2,
     "players": lambda players: every(dict, like(DIGEST))(players) and len(players) <= 100 and all(map(like(PLAYER), players))}
@@ -383,11 +381,6 @@ for _name, _forms in MEMBERS.items():
             USES.setdefault(_use[0], dict(USES.get("*", {})))[_name] = (*_use[1:], form_of(_form))
 
 
-def is_round(beacon, fits):
-    """Whether a round is published at a time that fits; that of another beacon is not known."""
-    return not beacon.startswith("quicknet ") or fits(time_of(beacon))
-
-
 def is_draw(record):
     exact = record["size"]
     if record["kind"] == "draw":
@@ -402,8 +395,8 @@ RULES = {  # what a member has to be beyond its form; those before it in MEMBERS
     "hands": lambda r: sum(r["hands"]) <= r["draw"], "items_digest": lambda r: r["input"].startswith("items "),
     "client_seed": lambda r: len(r["client_seed"].encode()) <= 256,
     "deadline": lambda r: r["deadline"] > r["time"], "expires": lambda r: r["expires"] > r["time"],
-    "beacon": lambda r: is_round(r["beacon"], lambda time: r["time"] < time < r["deadline"]),
-    "opens_at": lambda r: is_round(r["opens_at"], lambda time: time > r["deadline"]),
+    # The round of another beacon is not known.
+    "beacon": lambda r: not r["beacon"].startswith("quicknet ") or r["time"] < time_of(r["beacon"]) < r["deadline"],
     "players": lambda r: "beacon" not in r, "count": lambda r: "players" not in r, "round": lambda r: r["round"] <= r["count"],
     "joined": lambda r: len(r["joined"].encode()) > 256 and r["client_seed"] == f"sha256:{sha256(r['joined'].encode()).hex()}",
     "cut": lambda r: r["cut"] < r["size"] and "root" in r and r.get("from", "all") in ("shoe", "all"),
@@ -1853,8 +1846,8 @@ MESSAGES = {
     "purpose.change": "It is a change of the shoe {audit_id}, and has no order of its own: give the proofs of the whole shoe to follow its cards.",
     "record": "{id}, of {time}: {what}",
     "record.changes": "{record}; {changes:change}",
-    "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; the client seed will join the seeds of {players}][; with the signature of {opens_at} everybody can open the seed]",
-    "stated.unshuffled": "{size}, in the order of the input[; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; the client seed will join the seeds of {players}][; with the signature of {opens_at} everybody can open the seed]",
+    "stated": "{draw} of {size}, shuffled by {algorithm}[, {times} times][; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; the client seed will join the seeds of {players}]",
+    "stated.unshuffled": "{size}, in the order of the input[; reference {reference}][; round {round} of the book of {of}][; the client seed will be the signature of {beacon}][; the client seed will join the seeds of {players}]",
     "record.shuffle": "{stated}",
     "record.shoe": "a shoe: {stated}[; a cut card behind {cut}][, drawn from {low} to {high}][; it replaces the shoe {audit_id}]",
     "record.commitment": "a commitment to {stated}, until {deadline}",

@@ -17,7 +17,7 @@ const failing = ({steps}) => steps.find(({ok}) => ok === false)?.name;
 const missing = ({steps}) => steps.find(({ok}) => ok === null)?.name;
 
 // What every vector gives to a verifier, by the name of its file and its own.
-const lists = {proofs: ['proofs', 'wrong'], salted: ['proofs', 'wrong'], shoes: ['shoes', 'hands', 'wrong'], verdicts: ['verdicts'], fuzzed: ['verdicts'], witnesses: ['verdicts'], books: ['verdicts'], beacons: ['verdicts'], timelocks: ['verdicts'], players: ['verdicts']};
+const lists = {proofs: ['proofs', 'wrong'], salted: ['proofs', 'wrong'], shoes: ['shoes', 'hands', 'wrong'], verdicts: ['verdicts'], fuzzed: ['verdicts'], witnesses: ['verdicts'], books: ['verdicts'], beacons: ['verdicts'], players: ['verdicts']};
 const vectors = Object.entries(lists).flatMap(([file, names]) => names.flatMap((name) => load(file)[name]).map((v) => [`${file}: ${v.name}`, v]));
 const files = ({proof, proofs, commitment_proof, files = [proof, proofs, commitment_proof]}) => files.filter((text) => text !== undefined);
 function texts(v) { // in their roles, and with the names that the command has for them

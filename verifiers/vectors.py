@@ -30,7 +30,7 @@ def failing(result):
 
 # What every vector gives to a verifier, by the name of its file and its own.
 LISTS = {"proofs": ("proofs", "wrong"), "salted": ("proofs", "wrong"), "shoes": ("shoes", "hands", "wrong"), "verdicts": ("verdicts",), "fuzzed": ("verdicts",),
-         "witnesses": ("verdicts",), "books": ("verdicts",), "beacons": ("verdicts",), "timelocks": ("verdicts",), "players": ("verdicts",)}
+         "witnesses": ("verdicts",), "books": ("verdicts",), "beacons": ("verdicts",), "players": ("verdicts",)}
 vectors = [(f"{file}: {v['name']}", v) for file, lists in LISTS.items() for name in lists for v in load(file)[name]]
 
 def given(v):

@@ -22,7 +22,6 @@ import {idIn, idOfPage, isShoeId, named, path, prefix, Problem, send, shortTime,
 import {Refused} from './refused';
 import {Share} from './share';
 import {Shown as Cards} from './verify-cards';
-import {Locks} from './verify-open';
 import {type Given, List, printable, roleOf} from './verify-given';
 import {byReference, Part, sealers, shoeOf, State, type Hand, type Shoe} from './verify-shoe';
 
@@ -263,7 +262,6 @@ function Verify() {
           lit={lit}
           onLit={setLit}
           onKey={() => run(async (all) => checked({...all, texts: await withKey(all.texts)}))}
-          onOpened={(texts) => run((all) => checked({...all, texts}))}
         />
       )}
       {own(all).length > 0 && (
@@ -308,14 +306,12 @@ function Report({
   lit,
   onLit,
   onKey,
-  onOpened,
 }: {
   all: Everything;
   check: Check;
   lit?: number;
   onLit: (hand: number) => void;
   onKey: () => void;
-  onOpened: (texts: Given[]) => void;
 }) {
   const link = subject.id && texts.every(({isLookedUp}) => isLookedUp) && location.origin + verifyLink(subject.id, lit);
   const ofRole = (role: string) => texts.filter((given) => roleOf(given) === role),
@@ -339,7 +335,6 @@ function Report({
       </div>
       {reference !== undefined && <p class="quiet">{text('verify.about', String(reference))}</p>}
       {about && about.id === subject.id && <Next key={about.id} record={about} />}
-      <Locks texts={texts} onOpened={onOpened} />
       <Cards check={check} texts={texts} salt={salt} lit={lit} onLit={onLit} />
       <details class="how" ref={how}>
         <summary>{text('verify.how')}</summary>

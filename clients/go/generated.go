@@ -1035,9 +1035,6 @@ type Commitment struct {
 	// LogIndex The index of the record in the log, from 0.
 	LogIndex LogIndex `json:"log_index"`
 
-	// OpensAt The round with which everybody can open the seed; omitted without one.
-	OpensAt *Beacon `json:"opens_at,omitempty"`
-
 	// Players The players whose seeds make the client seed, 1 to 100: to the name of each the SHA-256, in hex, of the name, a
 	// line feed and the seed. A name has 1 to 32 of the characters A-Z, a-z, 0-9, - and _, and is not `sha256`.
 	// Without `beacon` and `count`. Omitted without players.
@@ -1098,9 +1095,6 @@ type CommitmentRecord struct {
 	ItemsDigest *ItemsDigest         `json:"items_digest,omitempty"`
 	Kind        CommitmentRecordKind `json:"kind"`
 
-	// OpensAt The round of a beacon, such as `quicknet 1000`, with which everybody can open `sealed_seed`; omitted without one.
-	OpensAt *string `json:"opens_at,omitempty"`
-
 	// Parameters All parameters of the deck type with their values, if it has any.
 	Parameters map[string]int `json:"parameters,omitempty"`
 
@@ -1115,9 +1109,6 @@ type CommitmentRecord struct {
 
 	// Repeat The number of independent shuffles.
 	Repeat uint64 `json:"repeat"`
-
-	// SealedSeed The seed, encrypted to that round: a file of age with a stanza of tlock, in base64; omitted without one.
-	SealedSeed []byte `json:"sealed_seed,omitempty"`
 
 	// Size How many items will be shuffled.
 	Size Count `json:"size"`
@@ -1174,10 +1165,6 @@ type CommitmentRequest struct {
 	// store it: keep it beside the items, send both again to use a commitment, and give both to those who are to
 	// verify the items.
 	ItemsSalt *ItemsSalt `json:"items_salt,omitempty"`
-
-	// OpensAtRound The round of the public beacon quicknet with which everybody can open the seed. It is published from ten seconds
-	// to ten years after the deadline.
-	OpensAtRound *uint64 `json:"opens_at_round,omitempty"`
 
 	// Parameters Parameters of the deck type, integers by name. Only with `deck`.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
@@ -1247,9 +1234,6 @@ type CommitmentState struct {
 
 	// LogIndex The index of the record in the log, from 0.
 	LogIndex LogIndex `json:"log_index"`
-
-	// OpensAt The round with which everybody can open the seed; omitted without one.
-	OpensAt *Beacon `json:"opens_at,omitempty"`
 
 	// Players The players whose seeds make the client seed, 1 to 100: to the name of each the SHA-256, in hex, of the name, a
 	// line feed and the seed. A name has 1 to 32 of the characters A-Z, a-z, 0-9, - and _, and is not `sha256`.
@@ -3879,9 +3863,6 @@ type ClientInterface interface {
 	// they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
 	// used: it is void at its deadline.
 	//
-	// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
-	// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
-	//
 	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 	// together wait for each other. Players may change the client seed between any two rounds.
 	//
@@ -3906,9 +3887,6 @@ type ClientInterface interface {
 	// With `players` the players choose their seeds before step 1, and the commitment has the hash of each. In step 2
 	// they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
 	// used: it is void at its deadline.
-	//
-	// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
-	// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
 	//
 	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 	// together wait for each other. Players may change the client seed between any two rounds.
@@ -4537,9 +4515,6 @@ func (c *Client) ListCommitments(ctx context.Context, params *ListCommitmentsPar
 // they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
 // used: it is void at its deadline.
 //
-// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
-// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
-//
 // With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 // together wait for each other. Players may change the client seed between any two rounds.
 //
@@ -4574,9 +4549,6 @@ func (c *Client) CreateCommitmentWithBody(ctx context.Context, params *CreateCom
 // With `players` the players choose their seeds before step 1, and the commitment has the hash of each. In step 2
 // they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
 // used: it is void at its deadline.
-//
-// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
-// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
 //
 // With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 // together wait for each other. Players may change the client seed between any two rounds.
@@ -7864,9 +7836,6 @@ type ClientWithResponsesInterface interface {
 	// they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
 	// used: it is void at its deadline.
 	//
-	// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
-	// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
-	//
 	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 	// together wait for each other. Players may change the client seed between any two rounds.
 	//
@@ -7891,9 +7860,6 @@ type ClientWithResponsesInterface interface {
 	// With `players` the players choose their seeds before step 1, and the commitment has the hash of each. In step 2
 	// they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
 	// used: it is void at its deadline.
-	//
-	// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
-	// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
 	//
 	// With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 	// together wait for each other. Players may change the client seed between any two rounds.
@@ -12693,9 +12659,6 @@ func (c *ClientWithResponses) ListCommitmentsWithResponse(ctx context.Context, p
 // they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
 // used: it is void at its deadline.
 //
-// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
-// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
-//
 // With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 // together wait for each other. Players may change the client seed between any two rounds.
 //
@@ -12726,9 +12689,6 @@ func (c *ClientWithResponses) CreateCommitmentWithBodyWithResponse(ctx context.C
 // With `players` the players choose their seeds before step 1, and the commitment has the hash of each. In step 2
 // they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
 // used: it is void at its deadline.
-//
-// With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
-// then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
 //
 // With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
 // together wait for each other. Players may change the client seed between any two rounds.

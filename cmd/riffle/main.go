@@ -62,7 +62,6 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version."`
 
 	Verify     verify      `cmd:"" help:"Check proof files: that an order follows from its seed, and that its record is in the log."`
-	Open       open        `cmd:"" help:"Open the seed of a commitment with a time lock."`
 	Proof      proofCmd    `cmd:"" help:"Print proofs from a log, without its service."`
 	Shuffle    shuffleCmd  `cmd:"" help:"Shuffle lines, with a proof."`
 	Fairness   fairnessCmd `cmd:"" help:"Measure a program's shuffle by its orders."`

@@ -47,7 +47,7 @@ func (a *logAPI) listCommitments(x *exchange) error {
 		return err
 	}
 	found, err := a.Dealer.Commitments(x.r.Context(), dealer.Status(x.query.Get("status")), x.other, int(x.limit), func(c *dealer.Commitment) error {
-		return x.lease.Grow(int64(len(c.Players)*playerBytes + len(c.SealedSeed)))
+		return x.lease.Grow(int64(len(c.Players) * playerBytes))
 	})
 	if err != nil {
 		return err
@@ -80,14 +80,8 @@ func (o *object) made(c *dealer.Commitment) {
 		players, _ := json.Marshal(c.Players) // sorted; no error
 		o.raw("players", string(players))
 	}
-	o.round("beacon", c.Beacon)
-	o.round("opens_at", c.OpensAt)
-}
-
-// round appends a member for the round of a beacon, if that is known.
-func (o *object) round(name, text string) {
-	if round, isKnown := beacon.Parse(text); isKnown {
-		o.raw(name, fmt.Sprintf(`{"chain":%q,"round":%d,"time":%q}`, beacon.Chain, uint64(round), round.Time().Format(time.RFC3339)))
+	if round, isKnown := beacon.Parse(c.Beacon); isKnown {
+		o.raw("beacon", fmt.Sprintf(`{"chain":%q,"round":%d,"time":%q}`, beacon.Chain, uint64(round), round.Time().Format(time.RFC3339)))
 	}
 }
 

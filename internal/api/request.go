@@ -145,7 +145,6 @@ var shuffleMembers = []member[*shuffleRequest]{
 	value("cut", func(q *shuffleRequest) **shoe.Cut { return &q.cut }, readCut),
 	value("count", func(q *shuffleRequest) **uint64 { return &q.Count }, readCount),
 	{name: "beacon", read: readBeacon},
-	value("opens_at_round", func(q *shuffleRequest) **uint64 { return &q.OpensAt }, readCount),
 	value("players", func(q *shuffleRequest) *map[string]string { return (*map[string]string)(&q.Players) }, readPlayers),
 }
 
@@ -180,10 +179,10 @@ func readBeacon(d *httpjson.Reader, q *shuffleRequest) error {
 
 // The members of each kind of request.
 var (
-	shuffleForm    = form([]string{"expires_in", "cut", "count", "beacon", "players", "opens_at_round"}, nil, "")
+	shuffleForm    = form([]string{"expires_in", "cut", "count", "beacon", "players"}, nil, "")
 	commitmentForm = form([]string{"cut"}, []string{"client_seed", "commitment_id", "beacon_signature", "player_seeds", "reveal"},
 		"belongs to the shuffle that uses the commitment, not to the commitment. Leave it out here.")
-	shoeForm = form([]string{"count", "beacon", "players", "opens_at_round"}, []string{"draw", "hands", "repeat", "reveal"},
+	shoeForm = form([]string{"count", "beacon", "players"}, []string{"draw", "hands", "repeat", "reveal"},
 		"is not for shoes: the whole deck is shuffled once, dealt later, and revealed when the shoe is closed. Leave it out.")
 )
 

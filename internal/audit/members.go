@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -53,13 +52,10 @@ var members = []member{
 	{"reveal", func(r *Record) any { return &r.RevealNow }, nil},
 	{"deadline", func(r *Record) any { return &r.Deadline }, func(r *Record) bool { return r.Deadline.After(r.Time) }},
 	{"beacon", func(r *Record) any { return &r.Beacon }, func(r *Record) bool {
-		return isRound(r.Beacon, func(at time.Time) bool { return at.After(r.Time) && at.Before(r.Deadline) })
+		round, isKnown := beacon.Parse(r.Beacon)
+		return !isKnown || round.Time().After(r.Time) && round.Time().Before(r.Deadline)
 	}},
 	{"players", func(r *Record) any { return &r.Players }, func(r *Record) bool { return r.Beacon == "" && r.Players.Check() == nil }},
-	{"opens_at", func(r *Record) any { return &r.OpensAt }, func(r *Record) bool {
-		return isRound(r.OpensAt, func(at time.Time) bool { return at.After(r.Deadline) })
-	}},
-	{"sealed_seed", func(r *Record) any { return &r.SealedSeed }, func(r *Record) bool { return isBase64(r.SealedSeed) }},
 	{"commitment_id", func(r *Record) any { return &r.CommitmentID }, nil},
 	{"joined", func(r *Record) any { return &r.Joined }, func(r *Record) bool {
 		return len(r.Joined) > MaxClientSeed && !strings.Contains(r.Joined, "\x00") && r.ClientSeed == digestOf(r.Joined)
@@ -117,13 +113,6 @@ func (r *Record) areHands() bool {
 		left -= n
 	}
 	return true
-}
-
-// isRound reports whether the round of a beacon, if that is known, fits the time when it is
-// published.
-func isRound(text string, fits func(at time.Time) bool) bool {
-	round, isKnown := beacon.Parse(text)
-	return !isKnown || fits(round.Time())
 }
 
 // A use says how the records of a kind have a member; nil if they never have it. A form is compiled

@@ -132,7 +132,6 @@ func Rule(holds bool, broken string, args ...any) error {
 // The forms of texts that verifiers know by name: docs/spec.md, "Record" and "Client seeds of several
 // players".
 var (
-	isBase64     = regexp.MustCompile(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)$`).MatchString
 	isPlayer     = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`).MatchString
 	isPlayerSeed = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`).MatchString
 )

@@ -62,17 +62,11 @@ func (p Players) Join(seeds map[string]string) (clientSeed, joined string, err e
 		}
 		parts[i] = name + ":" + seed
 	}
-	clientSeed, joined = SeedOfJoined(strings.Join(parts, " "))
-	return clientSeed, joined, nil
-}
-
-// SeedOfJoined returns the client seed of the joined seeds of players: the text or, if that is too
-// long, its digest and the text, as [Players.Join] returns them.
-func SeedOfJoined(text string) (clientSeed, joined string) {
+	text := strings.Join(parts, " ")
 	if len(text) <= MaxClientSeed {
-		return text, ""
+		return text, "", nil
 	}
-	return digestOf(text), text
+	return digestOf(text), text, nil
 }
 
 // digestOf returns the client seed for a joined text that is too long to be one.

@@ -68,11 +68,6 @@ type Record struct {
 	Beacon     string    // of a commitment: the round whose signature is the client seed; or empty
 	Players    Players   // of a commitment: those whose seeds make the client seed; nil for none
 
-	// OpensAt is the round of a beacon with which everybody can open SealedSeed, the seed of a
-	// commitment: a file of age in base64 that only package timelock looks into. Both may be empty.
-	OpensAt    string
-	SealedSeed string
-
 	// CommitmentID is the record of the commitment that a void voids, or that a shuffle or a shoe
 	// used.
 	CommitmentID uuid.UUID

@@ -228,14 +228,6 @@ func (s roundSeeds) of(round uint64) rng.Seed {
 // Whoever has it knows nothing about the seeds of other rounds, nor does a verifier need this rule.
 func RoundSeed(seed rng.Seed, round uint64) rng.Seed { return newRoundSeeds(seed).of(round) }
 
-// SeedOf returns the seed of a round of a book with a seed, and of any other commitment the seed.
-func (r *Record) SeedOf(seed rng.Seed, round uint64) rng.Seed {
-	if r.Count > 0 {
-		return RoundSeed(seed, round)
-	}
-	return seed
-}
-
 // CheckSeed checks that a seed is valid and leads to the record's commitment: by [RoundSeed] for a
 // book, of at most [MaxRounds].
 func (r *Record) CheckSeed(seed rng.Seed) error {

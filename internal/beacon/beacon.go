@@ -27,10 +27,6 @@ const (
 	Chain = "quicknet"
 	Hash  = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"
 
-	// Domain is the one that messages are hashed to the group with, which tells this scheme from
-	// others.
-	Domain = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
-
 	genesis = 1692803367 // Unix time of round 1
 	period  = 3          // seconds between rounds
 )

@@ -3,7 +3,6 @@ package dealer
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"math"
@@ -18,7 +17,6 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/plan"
 	"riffle/internal/rng"
-	"riffle/internal/timelock"
 )
 
 // A Status says whether a commitment can be used.
@@ -73,7 +71,7 @@ const maxOpen = 1 << 14
 // cache keeps a new commitment that takes one kilobyte at most, without players: others are read
 // again. Of a book it keeps the first that was found, which has its turn, and returns that.
 func (d *Dealer) cache(c *committed) *committed {
-	id, size := c.record.ID, len(c.seed)+8*len(c.record.Statement.Hands)+len(c.record.SealedSeed)
+	id, size := c.record.ID, len(c.seed)+8*len(c.record.Statement.Hands)
 	if c.book != nil {
 		if first, found, _ := d.books.PeekOrAdd(id, c); found {
 			return first
@@ -118,9 +116,6 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		if record.Beacon, err = beaconOf(&r.Request, record); err != nil {
 			return nil, err
 		}
-		if err = d.seal(ctx, r.OpensAt, record, draft.Seed); err != nil {
-			return nil, err
-		}
 		c.index, err = d.Append(ctx, draft, &journal.Addition{
 			Record: record, Sidecar: journal.Sidecar{Key: r.Key},
 			Claims: []ledger.Claim{{Name: journal.CommitmentClaim(record.ID), Due: record.Deadline.UnixMicro()}},
@@ -148,32 +143,6 @@ func beaconOf(q *plan.Request, record *audit.Record) (string, error) {
 			record.Deadline.Format(time.RFC3339), round, at.Format(time.RFC3339))
 	}
 	return round.String(), nil
-}
-
-// A seed opens at least so long after the deadline, since clocks differ, and at most so many years.
-const (
-	lockMargin = 10 * time.Second
-	lockYears  = 10
-)
-
-// seal seals the seed of a commitment to a round, if that is not nil, so that everybody can read it
-// then. It seals one at a time, which leaves the other processors to other requests.
-func (d *Dealer) seal(ctx context.Context, number *uint64, record *audit.Record, seed rng.Seed) error {
-	if number == nil {
-		return nil
-	}
-	round := beacon.Round(*number)
-	if at := round.Time(); at.Before(record.Deadline.Add(lockMargin)) || at.After(record.Deadline.AddDate(lockYears, 0, 0)) {
-		return plan.Refuse("/opens_at_round", "opens_at_round must be published from %s to %d years after the deadline, which is at %s: %s is at %s",
-			lockMargin, lockYears, record.Deadline.Format(time.RFC3339), round, at.Format(time.RFC3339))
-	}
-	if err := d.sealing.Acquire(ctx, 1); err != nil {
-		return err
-	}
-	defer d.sealing.Release(1)
-	sealed, err := timelock.Seal(round, seed)
-	record.OpensAt, record.SealedSeed = round.String(), base64.StdEncoding.EncodeToString(sealed)
-	return err
 }
 
 // Commitment returns the commitment with an id. The error is [ErrNoCommitment] or a ledger error.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/uuid"
 	lru "github.com/hashicorp/golang-lru/v2"
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"riffle/internal/audit"
@@ -58,7 +57,6 @@ type Dealer struct {
 	open    *lru.Cache[uuid.UUID, *committed]
 	books   *lru.Cache[uuid.UUID, *committed]
 	asking  singleflight.Group // for signatures of beacons, by their rounds
-	sealing *semaphore.Weighted
 }
 
 // New returns a dealer that checks requests by rules and appends records to a journal.
@@ -69,7 +67,7 @@ func New(j *journal.Journal, rules *plan.Rules, options Options) *Dealer {
 	}
 	open, _ := lru.New[uuid.UUID, *committed](max(1, maxOpen/max(1, options.CacheShare))) // it fails for 0
 	books, _ := lru.New[uuid.UUID, *committed](max(1, maxBooks/max(1, options.CacheShare)))
-	return &Dealer{journal: j, rules: rules, options: options, open: open, books: books, sealing: semaphore.NewWeighted(1)}
+	return &Dealer{journal: j, rules: rules, options: options, open: open, books: books}
 }
 
 // A Request asks for a shuffle or a commitment.

@@ -58,8 +58,6 @@ type Request struct {
 	BeaconAfter     time.Duration
 	BeaconSignature string
 
-	// OpensAt is the round with which everybody can read the seed of a commitment; nil for none.
-	OpensAt *uint64
 	// Players are those whose seeds the client seed will join, for a commitment; nil for none.
 	// PlayerSeeds are their seeds, for the commitment to use; nil for none. Joined is their text,
 	// if the client seed is its digest.

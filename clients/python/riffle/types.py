@@ -67,10 +67,6 @@ class CommitmentRequest(TypedDict):
     published before the deadline.
     """
     players: NotRequired[Players]
-    opens_at_round: NotRequired[int]
-    """The round of the public beacon quicknet with which everybody can open the seed. It is published from ten seconds
-    to ten years after the deadline.
-    """
     expires_in: NotRequired[int]
     """How many seconds the commitment can be used. At most a year and a day; by default as long as the
     service says by `--deadline`.
@@ -189,8 +185,6 @@ class Commitment(TypedDict):
     count: NotRequired[RoundCount]
     beacon: NotRequired[Beacon]
     players: NotRequired[Players]
-    opens_at: NotRequired[Beacon]
-    """The round with which everybody can open the seed; omitted without one."""
 
 
 class CommitmentState(TypedDict):
@@ -205,8 +199,6 @@ class CommitmentState(TypedDict):
     count: NotRequired[RoundCount]
     beacon: NotRequired[Beacon]
     players: NotRequired[Players]
-    opens_at: NotRequired[Beacon]
-    """The round with which everybody can open the seed; omitted without one."""
     status: CommitmentStatus
     used: NotRequired[int]
     """How many rounds of the book were used; omitted without a book."""
@@ -536,10 +528,6 @@ class CommitmentRecord(TypedDict):
     beacon: NotRequired[str]
     """The round of a beacon, such as `quicknet 1000`, whose signature is the client seed; omitted without one."""
     players: NotRequired[Players]
-    opens_at: NotRequired[str]
-    """The round of a beacon, such as `quicknet 1000`, with which everybody can open `sealed_seed`; omitted without one."""
-    sealed_seed: NotRequired[str]
-    """The seed, encrypted to that round: a file of age with a stanza of tlock, in base64; omitted without one."""
     count: NotRequired[RoundCount]
     commitment: Digest
     """The SHA-256 of the statement, including its seed; of a book, the root over those of its rounds."""

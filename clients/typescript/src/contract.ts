@@ -119,9 +119,6 @@ export interface paths {
          *     they show the seeds, which are sent as `player_seeds`. A player who does not keeps the commitment from being
          *     used: it is void at its deadline.
          *
-         *     With `opens_at_round` the record has the seed as well, encrypted to a round of the beacon after the deadline: from
-         *     then on everybody can open it, whether the commitment was used or not, and whether the service still runs or not.
-         *
          *     With a `count` step 3 can be taken that many times. The rounds are used in their order, and requests that come
          *     together wait for each other. Players may change the client seed between any two rounds.
          */
@@ -1034,12 +1031,6 @@ export interface components {
             players?: components["schemas"]["Players"];
             /**
              * Format: uint64
-             * @description The round of the public beacon quicknet with which everybody can open the seed. It is published from ten seconds
-             *     to ten years after the deadline.
-             */
-            opens_at_round?: number;
-            /**
-             * Format: uint64
              * @description How many seconds the commitment can be used. At most a year and a day; by default as long as the
              *     service says by `--deadline`.
              */
@@ -1273,8 +1264,6 @@ export interface components {
             count?: components["schemas"]["RoundCount"];
             beacon?: components["schemas"]["Beacon"];
             players?: components["schemas"]["Players"];
-            /** @description The round with which everybody can open the seed; omitted without one. */
-            opens_at?: components["schemas"]["Beacon"];
         };
         /** @description A commitment and its status. */
         CommitmentState: {
@@ -1290,8 +1279,6 @@ export interface components {
             count?: components["schemas"]["RoundCount"];
             beacon?: components["schemas"]["Beacon"];
             players?: components["schemas"]["Players"];
-            /** @description The round with which everybody can open the seed; omitted without one. */
-            opens_at?: components["schemas"]["Beacon"];
             status: components["schemas"]["CommitmentStatus"];
             /**
              * Format: uint64
@@ -1860,13 +1847,6 @@ export interface components {
             /** @description The round of a beacon, such as `quicknet 1000`, whose signature is the client seed; omitted without one. */
             beacon?: string;
             players?: components["schemas"]["Players"];
-            /** @description The round of a beacon, such as `quicknet 1000`, with which everybody can open `sealed_seed`; omitted without one. */
-            opens_at?: string;
-            /**
-             * Format: byte
-             * @description The seed, encrypted to that round: a file of age with a stanza of tlock, in base64; omitted without one.
-             */
-            sealed_seed?: string;
             count?: components["schemas"]["RoundCount"];
             /** @description The SHA-256 of the statement, including its seed; of a book, the root over those of its rounds. */
             commitment: components["schemas"]["Digest"];

@@ -73,7 +73,7 @@ func readVectors(t testing.TB, lists ...string) (all []vector) {
 // verdict.
 func allVectors(t testing.TB) []vector {
 	t.Helper()
-	all := readVectors(t, "proofs proofs", "proofs wrong", "salted proofs", "salted wrong", "shoes shoes", "shoes hands", "shoes wrong", "verdicts verdicts", "fuzzed verdicts", "witnesses verdicts", "books verdicts", "beacons verdicts", "timelocks verdicts", "players verdicts")
+	all := readVectors(t, "proofs proofs", "proofs wrong", "salted proofs", "salted wrong", "shoes shoes", "shoes hands", "shoes wrong", "verdicts verdicts", "fuzzed verdicts", "witnesses verdicts", "books verdicts", "beacons verdicts", "players verdicts")
 	for i := range all {
 		v := &all[i]
 		switch isOpen := v.Expect == "open" && v.Hand == ""; {
