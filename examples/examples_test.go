@@ -31,7 +31,7 @@ $`,
 }
 
 func TestExamples(t *testing.T) {
-	service := clientstest.Start(t)
+	service := clientstest.Start(t, "--deckofcards")
 	for path, want := range examples {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()

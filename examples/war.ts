@@ -1,5 +1,5 @@
 // Plays the card game war with the requests of deckofcardsapi.com. To move a game from there, change the base URL: each move is
-// then recorded, and the deal can be proven.
+// then recorded, and the deal can be proven. Start the service with --deckofcards.
 //
 //   node war.ts [URL]
 const base = `${process.argv[2] ?? 'http://localhost:8080'}/api/deck`; // instead of https://deckofcardsapi.com/api/deck

@@ -10,7 +10,7 @@ import (
 // one that has rebound its name to this machine. The tests of internal/api try all routes.
 func TestPagesOfOtherSitesWriteNothing(t *testing.T) {
 	t.Parallel()
-	s := launch{env: []string{"RIFFLE_HOSTS=riffle.example, table.example"}}.start(t)
+	s := launch{env: []string{"RIFFLE_HOSTS=riffle.example, table.example", "RIFFLE_DECKOFCARDS=true"}}.start(t)
 	for _, v := range []struct {
 		method, path, host string
 		header, value      string

@@ -12,9 +12,9 @@ import (
 // Attacks that take seconds are on a service that promises less.
 func attacked() (l launch, promised int) {
 	if everyHostile {
-		return launch{}, 2*512 + 256
+		return launch{args: []string{"-deckofcards"}}, 2*512 + 256
 	}
-	return launch{args: []string{"-memory", fmt.Sprint(64 << 20), "-max-body", fmt.Sprint(1 << 20), "-max-items", "10000"}}, 2*64 + 256
+	return launch{args: []string{"-deckofcards", "-memory", fmt.Sprint(64 << 20), "-max-body", fmt.Sprint(1 << 20), "-max-items", "10000"}}, 2*64 + 256
 }
 
 // testAttack has several addresses send a text on many connections, and checks memory and service.

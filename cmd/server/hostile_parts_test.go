@@ -116,10 +116,10 @@ func TestManyPartsStayWithinMemory(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s, of %d", attack.name, peers), func(t *testing.T) {
 				t.Parallel()
-				l := launch{args: []string{"-memory", fmt.Sprint(attack.memory << 20), "-max-body", fmt.Sprint(1 << 20), "-max-items", "5000", "-header-timeout=1m"}}
+				l := launch{args: []string{"-deckofcards", "-memory", fmt.Sprint(attack.memory << 20), "-max-body", fmt.Sprint(1 << 20), "-max-items", "5000", "-header-timeout=1m"}}
 				promised := 2*attack.memory + 256
 				if everyHostile {
-					l, promised = launch{args: []string{"-header-timeout=1m"}}, 2*512+256
+					l, promised = launch{args: []string{"-deckofcards", "-header-timeout=1m"}}, 2*512+256
 				}
 				if attack.locked {
 					data, _, wal := newStore(t)
@@ -198,7 +198,7 @@ func TestObjectsOfManyNamesStayWithinMemory(t *testing.T) {
 // arrive, and then the connection ends. A short, complete body leaves the connection open.
 func TestUnreadBodies(t *testing.T) {
 	t.Parallel()
-	l, _ := configured(t, fmt.Sprintf("keys:\n  - {name: table, sha256: %x, may: [shuffle]}\nanonymous: {may: [read]}\n", access.NewToken().Digest()), "-read-timeout=1h")
+	l, _ := configured(t, fmt.Sprintf("keys:\n  - {name: table, sha256: %x, may: [shuffle]}\nanonymous: {may: [read]}\n", access.NewToken().Digest()), "-deckofcards", "-read-timeout=1h")
 	s := l.start(t)
 	var group sync.WaitGroup
 	for _, c := range []struct {

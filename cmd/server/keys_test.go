@@ -22,7 +22,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	token, other := access.NewToken(), access.NewToken()
 	text := func(token access.Token) string {
-		return fmt.Sprintf("keys:\n  - {name: table, sha256: %x, may: [shuffle, metrics]}\nanonymous: {may: [read]}\n", token.Digest())
+		return fmt.Sprintf("keys:\n  - {name: table, sha256: %x, may: [shuffle, metrics]}\nanonymous: {may: [read]}\ndeckofcards: true\n", token.Digest())
 	}
 	l, path := configured(t, text(token))
 	s := l.start(t)
@@ -86,7 +86,7 @@ func TestTrustedProxies(t *testing.T) {
 func TestCallersOfTheFacade(t *testing.T) {
 	t.Parallel()
 	a, b := access.NewToken(), access.NewToken()
-	l, _ := configured(t, fmt.Sprintf("keys:\n- {name: a, sha256: %x, may: [deal, read]}\n- {name: b, sha256: %x, may: [deal]}\n", a.Digest(), b.Digest()))
+	l, _ := configured(t, fmt.Sprintf("keys:\n- {name: a, sha256: %x, may: [deal, read]}\n- {name: b, sha256: %x, may: [deal]}\ndeckofcards: true\n", a.Digest(), b.Digest()))
 	s := l.start(t)
 	ask := func(token access.Token, path string, headers ...string) *answer {
 		t.Helper()
@@ -146,7 +146,7 @@ func TestCallersWhoLeaveAreCharged(t *testing.T) {
 	for i, token := range tokens {
 		text += fmt.Sprintf("  - {name: k%d, sha256: %x, may: [shuffle, deal], records: 0.001}\n", i, token.Digest())
 	}
-	l, _ := configured(t, text+"anonymous: {may: [metrics]}\n")
+	l, _ := configured(t, text+"anonymous: {may: [metrics]}\ndeckofcards: true\n")
 	s := l.start(t)
 	for range 10 {
 		c := s.dial(t)

@@ -18,6 +18,7 @@ import (
 
 // twoLogs is a file with two logs beside the main one.
 const twoLogs = `
+deckofcards: true
 logs:
   - {name: poker, origin: riffle.example/poker, deadline: 1h}
   - {name: bridge}
@@ -120,7 +121,7 @@ func TestRemovedLog(t *testing.T) {
 	s.stop()
 	l.refused(t, filepath.Join(l.data, "logs", "poker")+" has a log that the configuration does not name, with 1 open shoes. Name it with retired: true")
 
-	writeConfig(t, path, "logs: [{name: poker, retired: true}, {name: bridge, deadline: 2h}]")
+	writeConfig(t, path, "deckofcards: true\nlogs: [{name: poker, retired: true}, {name: bridge, deadline: 2h}]")
 	s = l.start(t)
 	poker = s.in("poker")
 	if a := poker.get("/shoes/" + shoe); a.status != http.StatusOK || !strings.Contains(string(a.body), `"remaining":51`) {

@@ -133,7 +133,7 @@ func newOptions() *options {
 	f.TextVar(&o.api.Proxies, "trusted-proxies", access.Proxies{}, "`addresses` or networks of proxies, separated by commas, such as 10.0.0.0/8, whose X-Forwarded-For says where a request comes from")
 	f.StringVar(&main.Folder, "data", "./data", "data `folder`, created if missing")
 	addLogFlags(f, main)
-	f.BoolVar(&o.deckOfCards, "deckofcards", true, "serve clients of deckofcardsapi under /api/deck/")
+	f.BoolVar(&o.deckOfCards, "deckofcards", false, "serve clients of deckofcardsapi under /api/deck/, where a GET deals and writes records")
 	f.BoolVar(&o.pages, "pages", true, "serve pages for browsers: / and those that it links")
 	f.IntVar(&o.shared.Queue, "queue", 4096, "most records waiting for a commit; further requests are answered 503")
 	f.DurationVar(&o.shared.Patience, "patience", 2*time.Minute, "time that a record in flight waits for a database that cannot be reached; then the service ends")

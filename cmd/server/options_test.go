@@ -18,11 +18,24 @@ import (
 // TestEnvironment sets settings by variables, among them some that are flags only.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	env := []string{"RIFFLE_QUEUE=77", "RIFFLE_DATA=/dev/null/not-a-folder", "RIFFLE_HEALTHCHECK=true", "RIFFLE_VERSION=true", "RIFFLE_DECKOFCARDS=false"}
+	env := []string{"RIFFLE_QUEUE=77", "RIFFLE_DATA=/dev/null/not-a-folder", "RIFFLE_HEALTHCHECK=true", "RIFFLE_VERSION=true", "RIFFLE_DECKOFCARDS=true"}
 	s := launch{env: env}.start(t)
 	assert.EqualValues(t, 77, s.metric("riffle_queue_capacity", ""), "RIFFLE_QUEUE=77 gives a queue of")
-	s.get("/api/deck/new/").problem(t, http.StatusNotFound)
-	s.get("/static/img/AS.png").problem(t, http.StatusNotFound)
+	s.wantOK(s.get("/api/deck/new/"))
+	s.wantOK(s.get("/static/img/AS.png"))
+}
+
+// TestDeckOfCardsIsOff asks for paths of deckofcardsapi without --deckofcards.
+func TestDeckOfCardsIsOff(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	for _, path := range []string{"/api/deck/new/", "/api/new", "/static/img/AS.png"} {
+		for _, accept := range []string{"*/*", "text/html"} {
+			assert.Contains(t, s.get(path, "Accept", accept).problem(t, http.StatusNotFound), "start the service with --deckofcards", path)
+		}
+	}
+	s.get("/api/").problem(t, http.StatusNotFound)
+	assert.Zero(t, s.metric("riffle_log_size", ""))
 }
 
 // TestDefaults starts the program in an empty folder with no setting but the address, since the

@@ -193,7 +193,7 @@ func TestSlowDatabaseShedsLoad(t *testing.T) {
 func TestCommitOutlastsTimeouts(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
-	s := db.replica("--read-timeout", "1s", "--write-timeout", "1s").start(t)
+	s := db.replica("--deckofcards", "--read-timeout", "1s", "--write-timeout", "1s").start(t)
 	hold, err := pgx.Connect(t.Context(), db.url)
 	require.NoError(t, err)
 	_, err = hold.Exec(t.Context(), "BEGIN; SELECT size FROM head FOR UPDATE")

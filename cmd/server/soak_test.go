@@ -85,7 +85,7 @@ func TestSoak(t *testing.T) {
 			t.Parallel()
 			port, err := postgrestest.FreePort()
 			require.NoError(t, err)
-			l.data, l.args = t.TempDir(), append(l.args, "-access-log=false", "-addr", fmt.Sprint("127.0.0.1:", port))
+			l.data, l.args = t.TempDir(), append(l.args, "-deckofcards", "-access-log=false", "-addr", fmt.Sprint("127.0.0.1:", port))
 			f := &soaked{server: l.start(t), limit: rate.NewLimiter(rate.Inf, 1), answered: map[string]bool{}}
 			f.run(l)
 		})

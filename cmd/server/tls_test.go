@@ -104,7 +104,7 @@ func (s *server) shown(name string) *x509.Certificate {
 func TestServesTLS(t *testing.T) {
 	t.Parallel()
 	c := newCertificate(t, time.Hour)
-	l, _ := configured(t, "tls: {cert: "+c.cert+", key: "+c.key+"}\nhosts: [game.example]\n")
+	l, _ := configured(t, "tls: {cert: "+c.cert+", key: "+c.key+"}\nhosts: [game.example]\ndeckofcards: true\n")
 	s := l.start(t)
 	s.trust(c)
 	for _, v := range []struct{ flag, version string }{{"--http1.1", "1.1"}, {"--http2", "2"}} {

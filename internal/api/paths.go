@@ -52,6 +52,9 @@ func (a *API) noSuchPath(x *exchange) error {
 		x.WriteHeader(http.StatusPermanentRedirect) // with the same method and body
 		return nil
 	}
+	if len(a.More) == 0 && isDeckOfCards(x.r.URL.Path) {
+		return notFound("The paths of deckofcardsapi are off, because GET requests change things there. To serve them, start the service with --deckofcards.")
+	}
 	if a.Missing != nil && acceptsHTML(x.r) {
 		return x.sendPage(a.Missing)
 	}
@@ -59,6 +62,11 @@ func (a *API) noSuchPath(x *exchange) error {
 		return notFound("There is nothing at this path; did you mean %s? GET /openapi.yaml lists what there is.", near)
 	}
 	return notFound("There is nothing at this path. GET /openapi.yaml lists what there is.")
+}
+
+// isDeckOfCards reports whether clients of deckofcardsapi may ask for a path.
+func isDeckOfCards(path string) bool {
+	return strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/static/img/")
 }
 
 // withoutSlash returns the path without the slashes at its end, relative, since it may have had a prefix. It
