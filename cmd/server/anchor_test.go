@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,21 +13,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"riffle/internal/ledger/postgres/postgrestest"
 )
 
-// A bucket is a web server of one object with ETags, which can fail.
-type bucket struct {
+// A resource is a web server of one object with ETags, which can fail.
+type resource struct {
 	mu     sync.Mutex
 	object []byte
 	fault  http.HandlerFunc // in place of the object; nil for none
 }
 
-func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (b *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body) // or the server does not see that a client leaves
 	b.mu.Lock()
 	fault := b.fault
@@ -55,34 +51,21 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (b *bucket) set(fault http.HandlerFunc) {
+func (b *resource) set(fault http.HandlerFunc) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fault = fault
 }
 
-// anchors returns the locations of an empty anchor of each kind.
-func anchors(t *testing.T) map[string]string {
-	t.Helper()
-	objects := httptest.NewServer(&bucket{})
-	t.Cleanup(objects.Close)
-	buckets := httptest.NewServer(&bucket{})
-	t.Cleanup(buckets.Close)
-	return map[string]string{
-		"file":     filepath.Join(t.TempDir(), "anchor"),
-		"http":     objects.URL + "/anchor",
-		"s3":       "s3://bucket/anchor?endpoint=" + buckets.URL,
-		"postgres": newDatabase(t).url,
-	}
-}
-
 // TestOldFolderIsNoticed puts an old copy of the whole data folder back. Each kind of anchor notices it.
 func TestOldFolderIsNoticed(t *testing.T) {
 	t.Parallel()
-	for kind, location := range anchors(t) {
+	web := httptest.NewServer(&resource{})
+	t.Cleanup(web.Close)
+	for kind, location := range map[string]string{"file": filepath.Join(t.TempDir(), "anchor"), "http": web.URL + "/anchor"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			l := launch{args: []string{"--anchor", location}, data: filepath.Join(t.TempDir(), "data"), env: []string{"AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=secret"}}
+			l := launch{args: []string{"--anchor", location}, data: filepath.Join(t.TempDir(), "data")}
 			s := l.start(t)
 			s.shuffle(smallShuffle)
 			s.stop()
@@ -105,7 +88,7 @@ func TestOldFolderIsNoticed(t *testing.T) {
 // service.
 func TestStopAdvancesABusyAnchor(t *testing.T) {
 	t.Parallel()
-	b, replacing := &bucket{}, make(chan struct{}, 9)
+	b, replacing := &resource{}, make(chan struct{}, 9)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut {
 			replacing <- struct{}{}
@@ -125,20 +108,12 @@ func TestStopAdvancesABusyAnchor(t *testing.T) {
 func TestLostAnchor(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	file, objects := filepath.Join(folder, "anchor"), &bucket{}
+	file, objects := filepath.Join(folder, "anchor"), &resource{}
 	web := httptest.NewServer(objects)
 	t.Cleanup(web.Close)
-	db := newDatabase(t)
-	exec := func(statement string) {
-		conn, err := pgx.Connect(t.Context(), db.url)
-		require.NoError(t, err)
-		_, err = conn.Exec(t.Context(), statement)
-		assert.NoError(t, errors.Join(err, conn.Close(t.Context())))
-	}
 	for location, lose := range map[string][2]func(){ // to nothing, and to nothing of 0 bytes
 		file:    {func() { _ = os.Remove(file) }, func() { _ = os.Truncate(file, 0) }},
 		web.URL: {func() { objects.object = nil }, func() { objects.object = []byte{} }},
-		db.url:  {func() { exec("DELETE FROM riffle_anchor") }, func() { exec("UPDATE riffle_anchor SET checkpoint = ''") }},
 	} {
 		l := launch{args: []string{"--anchor", location}, data: filepath.Join(t.TempDir(), "data")}
 		s := l.start(t)
@@ -215,7 +190,7 @@ func TestFailingAnchor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := &bucket{}
+			b := &resource{}
 			web := httptest.NewServer(b)
 			t.Cleanup(web.Close)
 			file := filepath.Join(t.TempDir(), "anchor")
@@ -243,7 +218,7 @@ func TestFailingAnchor(t *testing.T) {
 // them.
 func TestAnchorThatKeepsNothing(t *testing.T) {
 	t.Parallel()
-	b := &bucket{}
+	b := &resource{}
 	web := httptest.NewServer(b)
 	t.Cleanup(web.Close)
 	b.set(func(w http.ResponseWriter, r *http.Request) {
@@ -258,35 +233,4 @@ func TestAnchorThatKeepsNothing(t *testing.T) {
 	})
 	b.set(nil)
 	until(t, "it is up to date", func() bool { _, ok := s.logged("INFO", "the anchor is up to date again"); return ok })
-}
-
-// TestAnchorInAFailingDatabase stops the database server of an anchor, and makes it read-only.
-func TestAnchorInAFailingDatabase(t *testing.T) {
-	t.Parallel()
-	cluster := postgrestest.For(t)
-	url := cluster.URL(cluster.NewDatabase(t))
-	l := launch{data: filepath.Join(t.TempDir(), "data"), args: []string{"--anchor", url}}
-	l.start(t).stop() // so that it has a checkpoint
-	s := l.start(t)
-	fails, recovers := "the anchor cannot be compared or advanced; it is tried again", "the anchor is up to date again"
-	logs := func(level, message string) {
-		t.Helper()
-		s.shuffle(smallShuffle)
-		until(t, message, func() bool { _, ok := s.logged(level, message); return ok })
-	}
-	require.NoError(t, cluster.Stop(postgrestest.Immediate))
-	logs("WARN", fails)
-	s.stop()
-	l.refused(t, "cannot be read", "start again once one answers")
-	require.NoError(t, cluster.Restart())
-	s = l.start(t)
-	conn, err := pgx.Connect(t.Context(), url)
-	require.NoError(t, err)
-	_, err = conn.Exec(t.Context(), "ALTER ROLE CURRENT_USER SET default_transaction_read_only = on")
-	require.NoError(t, err)
-	logs("WARN", fails)
-	_, err = conn.Exec(t.Context(), "SET transaction_read_only = off; ALTER ROLE CURRENT_USER RESET default_transaction_read_only")
-	assert.NoError(t, errors.Join(err, conn.Close(t.Context())))
-	logs("INFO", recovers)
-	s.stop()
 }

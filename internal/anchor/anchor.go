@@ -11,14 +11,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"riffle/internal/ledger"
 	"riffle/internal/system"
@@ -67,19 +65,11 @@ type Places []Place
 
 // UnmarshalText parses locations. See [Parse].
 func (p *Places) UnmarshalText(text []byte) error {
-	var locations []string
-	for part := range strings.SplitSeq(string(text), ",") {
-		part = strings.TrimSpace(part)
-		switch n := len(locations); {
-		case part == "":
-		case n > 0 && !strings.Contains(part, "://") && !filepath.IsAbs(part):
-			locations[n-1] += "," + part // a database may have several hosts
-		default:
-			locations = append(locations, part)
-		}
-	}
 	*p = nil
-	for _, location := range locations {
+	for location := range strings.SplitSeq(string(text), ",") {
+		if location = strings.TrimSpace(location); location == "" {
+			continue
+		}
 		place, err := Parse(location)
 		if err != nil {
 			return err
@@ -89,8 +79,8 @@ func (p *Places) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Parse returns the place at a location: an absolute path, or a URL with the scheme file, https, http, s3
-// or postgres. Its error has no password.
+// Parse returns the place at a location: an absolute path, or a URL with the scheme https, or http
+// on a loopback address. Its error has no password.
 func Parse(location string) (Place, error) {
 	if filepath.IsAbs(location) {
 		return Place{location, newFile(location)}, nil
@@ -100,20 +90,12 @@ func Parse(location string) (Place, error) {
 		return Place{}, errors.New("an anchor is not a URL")
 	}
 	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
-	p := Place{Name: shown.String()}
-	switch {
-	case u.Scheme == "file" && u.Host == "" && filepath.IsAbs(u.Path):
-		p.holder = newFile(u.Path)
-	case (u.Scheme == "https" || u.Scheme == "http") && u.Host != "":
-		p.holder = &object{url: location}
-	case u.Scheme == "s3" && u.Host != "" && len(u.Path) > 1:
-		p.holder = newBucket(u)
-	case (u.Scheme == "postgres" || u.Scheme == "postgresql") && u.Host != "":
-		p.holder = row(location)
-	default:
-		return Place{}, fmt.Errorf("%q is not an anchor; accepted are an absolute path, https://host/path, s3://bucket/key and postgres://user@host/database", p.Name)
+	host := u.Hostname()
+	isLoopback := host == "localhost" || net.ParseIP(host).IsLoopback()
+	if host == "" || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback) {
+		return Place{}, fmt.Errorf("%q is not an anchor; accepted are an absolute path and https://host/path, or http on this machine", shown.String())
 	}
-	return p, nil
+	return Place{shown.String(), object(location)}, nil
 }
 
 // A file is a path. Its folder must exist, as a volume that is not mounted must not look empty. A
@@ -191,55 +173,4 @@ func (f file) replace(note []byte, tag string) (err error) {
 		return ErrReplaced
 	}
 	return ledger.ReplaceFile(f.path, note)
-}
-
-// A row is the URL of a PostgreSQL database. Each path of logs needs a database of its own: its
-// table riffle_anchor, which is created before the first checkpoint is written, has one row.
-type row string
-
-const createTable = "CREATE TABLE IF NOT EXISTS riffle_anchor (one boolean PRIMARY KEY CHECK (one), checkpoint text NOT NULL)"
-
-// undefinedTable is the code of PostgreSQL's error for a table that is missing.
-const undefinedTable = "42P01"
-
-// Read implements holder. The checkpoint itself is the tag.
-func (r row) Read(ctx context.Context) (note []byte, tag string, err error) {
-	err = r.do(ctx, func(db *pgx.Conn) error {
-		err := db.QueryRow(ctx, "SELECT checkpoint FROM riffle_anchor").Scan(&tag)
-		refused, _ := errors.AsType[*pgconn.PgError](err)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows), refused != nil && refused.Code == undefinedTable:
-			return nil
-		case err == nil && tag == "":
-			return errEmpty
-		}
-		return err
-	})
-	return []byte(tag), tag, err
-}
-
-// Replace implements holder.
-func (r row) Replace(ctx context.Context, note []byte, tag string) error {
-	return r.do(ctx, func(db *pgx.Conn) error {
-		if _, err := db.Exec(ctx, createTable); err != nil {
-			return err
-		}
-		done, err := db.Exec(ctx, "INSERT INTO riffle_anchor VALUES (true, $1) ON CONFLICT (one) DO UPDATE SET checkpoint = $1 WHERE riffle_anchor.checkpoint = $2", string(note), tag)
-		if err == nil && done.RowsAffected() == 0 {
-			return ErrReplaced
-		}
-		return err
-	})
-}
-
-func (r row) do(ctx context.Context, f func(*pgx.Conn) error) error {
-	config, err := pgx.ParseConfig(string(r))
-	if err != nil {
-		return errors.New("the URL of the database cannot be read")
-	}
-	db, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f(db), db.Close(ctx))
 }
