@@ -43,7 +43,7 @@ type tokens map[string]string
 func startService(t *testing.T) (proxy string, keys tokens) {
 	t.Helper()
 	keys = tokens{}
-	settings := "anonymous: {may: [read]}\nlogs: [{name: poker}]\nkeys:\n"
+	settings := "anonymous: {may: [read]}\nkeys:\n"
 	for name, key := range map[string]string{
 		"table": "may: [shuffle, deal, read]", "reader": "may: [read]", "limited": "may: [shuffle], rate: 2, burst: 1",
 	} {

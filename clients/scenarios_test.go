@@ -28,7 +28,6 @@ type scenario struct {
 	Random   []string
 	Faults   []string
 	Token    string
-	Log      string
 	Patience *int
 	Steps    []step
 }
@@ -64,9 +63,6 @@ func runScenarios(t *testing.T, proxy string, keys tokens) {
 			server := proxy
 			if len(s.Faults) > 0 {
 				server += "/faults/" + uuid.NewString() + "/" + strings.Join(s.Faults, ",")
-			}
-			if s.Log != "" {
-				server += "/logs/" + s.Log
 			}
 			patience := time.Minute
 			if s.Patience != nil {

@@ -26,18 +26,18 @@ import (
 // [abridge] shortens long values in outputs.
 //
 // The first command starts the service. The line "go run ./cmd/server" with flags in an sh block
-// starts it again, and the comment <!-- stop the service --> stops it. The hosts db-a.example and
-// db-b.example are PostgreSQL servers; comments stop and start the second.
+// starts it again, and the comment <!-- stop the service --> stops it. The host db-a.example is a
+// PostgreSQL server.
 type page struct {
 	file  string
 	lines []string
 	steps []step
 }
 
-// A step is a command with its output on the page, or starts or stops a server.
+// A step is a command with its output on the page, or starts or stops the service.
 type step struct {
 	line    int  // from 1
-	service bool // starts or stops a server
+	service bool // starts or stops the service
 	command string
 	shown   string
 }
@@ -45,9 +45,6 @@ type step struct {
 const (
 	startService = "go run ./cmd/server"
 	stopService  = "<!-- stop the service -->"
-
-	stopDatabase  = "<!-- stop db-b.example -->"
-	startDatabase = "<!-- start db-b.example -->"
 )
 
 func parsePage(t *testing.T, file string) *page {
@@ -58,7 +55,7 @@ func parsePage(t *testing.T, file string) *page {
 		switch {
 		case strings.HasPrefix(line, "```"):
 			block = line[3:]
-		case line == stopService, line == stopDatabase, line == startDatabase, block == "sh" && strings.HasPrefix(line, startService):
+		case line == stopService, block == "sh" && strings.HasPrefix(line, startService):
 			command, _, _ := strings.Cut(line, "  #")
 			p.steps = append(p.steps, step{line: i + 1, service: true, command: strings.TrimSpace(command)})
 		case block != "console":

@@ -30,26 +30,28 @@ type session struct {
 	service *clientstest.Service // nil when it does not run
 	stopped bool                 // by the page
 
-	databases map[string]*postgrestest.Cluster // by their names on pages
-	others    []string                         // URLs on pages, each before the one here
-	in        io.Writer
-	out       *bufio.Reader
+	database *postgrestest.Cluster // databaseHost on pages; nil for none
+	others   []string              // URLs on pages, each before the one here
+	in       io.Writer
+	out      *bufio.Reader
 }
 
-// newSession starts a shell, and PostgreSQL servers if the page has some.
+const databaseHost = "db-a.example"
+
+// newSession starts a shell, and a PostgreSQL server if the page has one.
 func newSession(t *testing.T, text string) *session {
 	t.Helper()
-	withDatabases := strings.Contains(text, "db-a.example")
+	withDatabase := strings.Contains(text, databaseHost)
 	tools := []string{"bash", "curl", "openssl", "sqlite3", "node"}
-	if withDatabases {
+	if withDatabase {
 		tools = append(tools, "psql")
 	}
 	for _, tool := range tools { // .ci/tools installs them
 		clientstest.Require(t, tool)
 	}
 	s := &session{t: t, folder: t.TempDir()}
-	if withDatabases {
-		s.databases = map[string]*postgrestest.Cluster{"db-a.example": postgrestest.For(t), "db-b.example": postgrestest.For(t)}
+	if withDatabase {
+		s.database = postgrestest.For(t)
 	}
 	for _, name := range []string{"internal/deck/data", "verifiers"} {
 		require.NoError(t, os.CopyFS(filepath.Join(s.folder, name), os.DirFS(filepath.Join(repository, name))))
@@ -139,28 +141,19 @@ func (s *session) start(flags ...string) {
 	s.address = s.service.Address
 }
 
-// control starts or stops the service or a database server.
+// control starts or stops the service.
 func (s *session) control(command string) {
 	s.t.Helper()
-	var err error
-	switch command {
-	case stopDatabase:
-		err = s.databases["db-b.example"].Stop(postgrestest.Fast)
-	case startDatabase:
-		err = s.databases["db-b.example"].Restart()
-	default:
-		if s.service != nil {
-			s.service.Stop()
-			s.service, s.stopped = nil, true
-		}
-		if flags, isStart := strings.CutPrefix(command, startService); isStart {
-			for name, cluster := range s.databases {
-				flags = strings.ReplaceAll(flags, name, cluster.Address())
-			}
-			s.start(strings.Fields(strings.NewReplacer(s.others...).Replace(flags))...)
-		}
+	if s.service != nil {
+		s.service.Stop()
+		s.service, s.stopped = nil, true
 	}
-	require.NoError(s.t, err)
+	if flags, isStart := strings.CutPrefix(command, startService); isStart {
+		if s.database != nil {
+			flags = strings.ReplaceAll(flags, databaseHost, s.database.Address())
+		}
+		s.start(strings.Fields(strings.NewReplacer(s.others...).Replace(flags))...)
+	}
 }
 
 // promptLine is printed after each command, before its exit status.
@@ -181,9 +174,9 @@ func (s *session) run(step *step) string {
 	}
 	toReal = append(toReal, s.others...)
 	toShown := []string{s.address, "localhost:8080"}
-	for name, cluster := range s.databases {
-		toReal = append(toReal, name, cluster.Address())
-		toShown = append(toShown, cluster.Address(), name)
+	if s.database != nil {
+		toReal = append(toReal, databaseHost, s.database.Address())
+		toShown = append(toShown, s.database.Address(), databaseHost)
 	}
 	command := strings.NewReplacer(toReal...).Replace(step.command)
 	if _, err := fmt.Fprintf(s.in, "%s\nprintf '\\n%s%%d\\n' $?\n", command, promptLine); err != nil {

@@ -98,20 +98,8 @@ export async function published(path: Path): Promise<string> {
   }
 }
 
-/**
- * keyOfLog returns the key of the log, also if another log has replaced the one that the browser knows. For a proof it
- * is the key of the log that the proof names, if this log follows that one.
- */
-export async function keyOfLog(proof = ''): Promise<string> {
-  const read = async (query = {}) => (await send(path(['log', 'key'], query), {cache: 'no-cache'})).text();
-  const name = /"log_key"\s*:\s*"((?:[^"+\\]|\\.)+)\+/.exec(proof)?.[1];
-  try {
-    return await read(name && {origin: JSON.parse(`"${name}"`) as string});
-  } catch (error) {
-    if (name && error instanceof Problem && error.status === 404) return read();
-    throw error;
-  }
-}
+/** keyOfLog returns the key of the log, also if another log has replaced the one that the browser knows. */
+export const keyOfLog = async (): Promise<string> => (await send(path(['log', 'key']), {cache: 'no-cache'})).text();
 
 /** A Shown holds the parts of a record that a page shows. */
 export interface Shown {

@@ -1,12 +1,12 @@
 // The search of the docs, and their menu, which is open where it is beside the text.
 import MiniSearch from 'minisearch';
-import {path, prefix, send, text} from './page';
+import {path, send, text} from './page';
 import './gallery';
 import './try';
 
 // Links to operations had their names here before each had a page.
 const [, , operation] = /^#\/(\w+)\/(\w+)$/.exec(location.hash) ?? [];
-if (operation) location.replace(prefix + path(['docs', 'api', operation]));
+if (operation) location.replace(path(['docs', 'api', operation]));
 
 interface Section {
   path: string;
@@ -47,7 +47,7 @@ async function search(): Promise<void> {
     ...found.map((section) => {
       const item = document.createElement('li'),
         link = document.createElement('a');
-      link.href = prefix + section.path;
+      link.href = section.path;
       link.textContent = section.heading === section.title ? section.title : `${section.title}: ${section.heading}`;
       item.append(link);
       return item;
@@ -80,8 +80,5 @@ const texts = document.createTreeWalker(document.querySelector('.document')!, No
 while (texts.nextNode()) {
   const {currentNode: node} = texts;
   if (node.parentElement!.closest('code') && /curl |http:/.test(node.nodeValue!))
-    node.nodeValue = node.nodeValue!.replace(
-      /(?<!https:\/\/)(http:\/\/)?localhost:8080(?!\/logs\/)/g,
-      location.origin + prefix,
-    );
+    node.nodeValue = node.nodeValue!.replace(/(?<!https:\/\/)(http:\/\/)?localhost:8080(?!\/logs\/)/g, location.origin);
 }

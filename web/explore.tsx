@@ -3,7 +3,7 @@
 import {bytesToHex} from '@noble/hashes/utils.js';
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
-import {counted, idIn, named, language, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
+import {counted, idIn, named, language, path, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
 import {Share} from './share';
 import {
@@ -35,7 +35,7 @@ interface View {
   seen?: Seen;
 }
 
-const storedName = `checkpoint ${prefix}`;
+const storedName = 'checkpoint';
 
 /** often is after how many milliseconds the log is looked at again, and a costlier view of it is drawn again. */
 const often = 2_000,
@@ -152,7 +152,7 @@ function Explore() {
   const ask: Asking['onAsk'] = (changes, isNew = true) => {
     const next = {...query, ...changes},
       given = Object.entries(next).filter(([, value]) => value !== undefined && value !== '');
-    const address = prefix + path(['explore'], Object.fromEntries(given.map(([name, value]) => [name, String(value)])));
+    const address = path(['explore'], Object.fromEntries(given.map(([name, value]) => [name, String(value)])));
     if (isNew) history.pushState(null, '', address);
     else history.replaceState(null, '', address);
     setQuery(next);
@@ -362,7 +362,7 @@ function Search({onFound}: {onFound: (index: number) => void}) {
     setFound(undefined);
     setWanted(wanted);
     run(async () => {
-      const here = `${location.origin}${prefix}${path(['explore'])}`,
+      const here = `${location.origin}${path(['explore'])}`,
         isHere = URL.canParse(wanted) && wanted.split(/[?#]/)[0] === here,
         {record} = fromLink(isHere ? new URL(wanted) : {search: '', hash: `#${wanted}`});
       if (record !== undefined) return onFound(record);
@@ -759,7 +759,7 @@ function Place({view, index, onGo}: Going & {view: View; index: number}) {
             <a class="button" href={verifyLink(record.id)}>
               {text('explore.verify')}
             </a>
-            <Share link={`${location.origin}${prefix}${path(['explore'], {record: String(index)})}`} />
+            <Share link={`${location.origin}${path(['explore'], {record: String(index)})}`} />
           </div>
         </div>
         <div>

@@ -17,7 +17,7 @@ import {Why} from './lab/why';
 import {nameOf, verdictOf} from './lab/words';
 import type {Job, Orders as Sorted, Report} from './lab/worker';
 import {dropping} from './drop';
-import {prefix, Problem, text, token} from './page';
+import {Problem, text, token} from './page';
 import {Refused} from './refused';
 
 /** A Setting says what to measure. The link of the page has it. linked: the code came with the link. */
@@ -191,7 +191,7 @@ function Laboratory() {
       if (data.refused) fail(data.refused.message || text('problem.unreachable'), data.refused.status);
       else stop();
     };
-    const job: Job = {n, runs, shuffle, cyclic: shuffle === singleCycles, prefix, token: token()};
+    const job: Job = {n, runs, shuffle, cyclic: shuffle === singleCycles, token: token()};
     if (shuffle === 'file') return void runFile(file!, meter, job); // no link has the file
     history.replaceState(null, '', toLink(given));
     meter.postMessage(job);

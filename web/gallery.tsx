@@ -2,7 +2,7 @@
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {cardNames, deckTypes, type DeckType} from './decks';
-import {language, path, prefix, text, type Problem} from './page';
+import {language, path, text, type Problem} from './page';
 import {Refused} from './refused';
 import {Picture} from './table/cards';
 
@@ -69,9 +69,9 @@ function Deck({type, name, size}: DeckType) {
         ))}
       </div>
       <p>
-        <a href={prefix + path(['cards', type])}>{text('decks.all')}</a>
-        <a href={`${prefix}/?deck=${encodeURIComponent(type)}`}>{text('table.shuffle')}</a>
-        <a href={prefix + path(['docs', 'guides', 'decks'])}>{text('decks.guide')}</a>
+        <a href={path(['cards', type])}>{text('decks.all')}</a>
+        <a href={`/?deck=${encodeURIComponent(type)}`}>{text('table.shuffle')}</a>
+        <a href={path(['docs', 'guides', 'decks'])}>{text('decks.guide')}</a>
       </p>
     </li>
   );

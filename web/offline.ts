@@ -1,11 +1,8 @@
 // Has this page work without a network once it was loaded.
-import {prefix} from './page';
 import {trusted} from './trusted';
 
 /** keepOffline has the worker of this page keep what the page is made of. */
 export function keepOffline(): void {
   if (!('serviceWorker' in navigator)) return; // browsers have it over TLS and on this machine
-  navigator.serviceWorker
-    .register(trusted(`${prefix}/verify-worker.js`), {scope: `${prefix}/verify`})
-    .catch(() => undefined); // the page works without
+  navigator.serviceWorker.register(trusted('/verify-worker.js'), {scope: '/verify'}).catch(() => undefined); // the page works without
 }

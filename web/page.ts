@@ -1,10 +1,7 @@
-// What all pages share: the log that they are about, their texts, and requests to the API.
+// What all pages share: their texts, and requests to the API.
 import texts from '../internal/web/text.json';
 
 const root = document.documentElement;
-
-/** prefix is "" for the main log, and like /logs/poker for another one. */
-export const prefix = root.dataset.prefix ?? '';
 
 /** language is the page's language, "en" or "zh". */
 export const language = root.lang as keyof typeof texts;
@@ -53,7 +50,7 @@ export function idIn(given: string): string | undefined {
     id = idOfPage(url) ?? '';
   if (!isId(id)) return undefined;
   const here = [path(['verify']), path(['a', id]), path(['audits', id]), path(['audits', id, 'proof'])].map(
-    (path) => location.origin + prefix + path,
+    (path) => location.origin + path,
   );
   if (!here.includes(origin + pathname))
     throw new Problem(0, text('problem.elsewhere', (origin + pathname).slice(0, 200)));
@@ -73,7 +70,7 @@ export class Problem extends Error {
   }
 }
 
-/** A Path leads to an operation of the log's API. Only path makes one. */
+/** A Path leads to an operation of the API. Only path makes one. */
 export type Path = string & {readonly path: unique symbol};
 
 /**
@@ -96,7 +93,7 @@ export const isShoeId = (id: string) => isId(id) && id[14] === '4';
 /** verifyLink returns the link to the check of a record or a shoe, which lights a hand if it has a number. */
 export function verifyLink(id: string, hand?: number): string {
   const lit: Record<string, string> = hand === undefined ? {} : {hand: String(hand)};
-  return prefix + (isShoeId(id) ? path(['verify'], {id, ...lit}) : path(['a', id], lit));
+  return isShoeId(id) ? path(['verify'], {id, ...lit}) : path(['a', id], lit);
 }
 
 /** idOfPage returns what an address of the check has in the place of an id; undefined for none. */
@@ -114,12 +111,12 @@ export function setToken(value: string): void {
   sessionStorage.setItem(tokenName, value.trim());
 }
 
-/** ask sends a request to the API of the log and returns its answer. It throws a Problem if there is none. */
+/** ask sends a request to the API and returns its answer. It throws a Problem if there is none. */
 export async function ask(path: Path, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   if (token() !== '') headers.set('Authorization', `Bearer ${token()}`);
   try {
-    return await fetch(prefix + path, {...init, headers});
+    return await fetch(path, {...init, headers});
   } catch {
     throw new Problem(0, text('problem.unreachable'));
   }

@@ -1,6 +1,6 @@
 // A request to the API in the languages that backends are written in, and its answer.
 import {useState} from 'preact/hooks';
-import {prefix, text, token} from './page';
+import {text, token} from './page';
 import {programs, type Call} from './request';
 import {Copy} from './share';
 
@@ -54,7 +54,7 @@ export function Programs({call, answer, title}: {call: Call; answer?: string; ti
 
 /** Posted is the panel of a request that a page has sent. */
 export function Posted({path, body, answer, note}: {path: string; body: unknown; answer: unknown; note?: string}) {
-  const call = {method: 'POST', writes: true, url: location.origin + prefix + path, body: JSON.stringify(body)};
+  const call = {method: 'POST', writes: true, url: location.origin + path, body: JSON.stringify(body)};
   return (
     <section class="panel">
       <Programs call={call} answer={JSON.stringify(answer, null, 1)} title={text('table.program')} />

@@ -2,7 +2,7 @@
 import {render} from 'preact';
 import {useState} from 'preact/hooks';
 import {requestOf} from './curl.mjs';
-import {ask, detailOf, prefix, Problem, text, type Path} from './page';
+import {ask, detailOf, Problem, text, type Path} from './page';
 import {Programs} from './programs';
 import {Refused} from './refused';
 
@@ -103,7 +103,7 @@ function Try({operation}: {operation: Operation}) {
     event?.preventDefault();
     void send().catch((error: unknown) => setProblem(error as Problem));
   };
-  const url = location.origin + prefix + path;
+  const url = location.origin + path;
   return (
     <>
       <Programs

@@ -13,7 +13,7 @@ interface File {
 
 /**
  * kept is what to keep, which the service writes before this script. The name of the cache is of
- * the log and of the files.
+ * the files.
  */
 declare const kept: {cache: string; page: string; files: Record<string, File>};
 
@@ -34,9 +34,8 @@ worker.addEventListener('install', (event) =>
 worker.addEventListener('activate', (event) =>
   event.waitUntil(
     (async () => {
-      const ofLog = kept.cache.slice(0, kept.cache.lastIndexOf(' ') + 1);
       for (const name of await caches.keys())
-        if (name.startsWith(ofLog) && name !== kept.cache) await caches.delete(name); // of another release
+        if (name.startsWith('verify ') && name !== kept.cache) await caches.delete(name); // of another release
       await worker.clients.claim();
     })(),
   ),

@@ -18,7 +18,7 @@ import {
 } from './check';
 import {keepOffline} from './offline';
 import {dropping} from './drop';
-import {idIn, idOfPage, isShoeId, named, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
+import {idIn, idOfPage, isShoeId, named, path, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
 import {Share} from './share';
 import {Shown as Cards} from './verify-cards';
@@ -78,13 +78,7 @@ async function add(all: Everything, texts: Text[]): Promise<Everything> {
 /** withKey adds the key of this log if the reader has given none. */
 async function withKey(texts: Given[]): Promise<Given[]> {
   if (texts.some((given) => roleOf(given) === 'key')) return texts;
-  return [
-    ...texts,
-    ...(await asGiven(
-      [{name: text('verify.name.key'), text: await keyOfLog(texts.map((given) => given.text).join())}],
-      true,
-    )),
-  ];
+  return [...texts, ...(await asGiven([{name: text('verify.name.key'), text: await keyOfLog()}], true))];
 }
 
 /** lookUp checks texts of this service, in place of those looked up before, with the reader's own. */
@@ -161,7 +155,7 @@ function Verify() {
     setBusy(0);
     setLit(undefined);
     paste.current!.value = '';
-    history.replaceState(null, '', prefix + path(['verify']));
+    history.replaceState(null, '', path(['verify']));
   };
   const files = (list: FileList) => {
     const chosen = [...list];

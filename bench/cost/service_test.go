@@ -15,7 +15,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
-	"riffle/internal/access"
 	"riffle/internal/api"
 	"riffle/internal/budget"
 	"riffle/internal/deck"
@@ -66,15 +65,14 @@ func openOn(t *testing.T, store ledger.Store) *service {
 	require.NoError(t, err)
 	registry := prometheus.NewRegistry()
 	metrics := api.NewMetrics(registry, "", "")
-	main := metrics.Log(access.MainLog)
-	log, err := ledger.Open(t.Context(), store, ledger.Options{Folder: t.TempDir(), Observe: main.Commit})
+	log, err := ledger.Open(t.Context(), store, ledger.Options{Folder: t.TempDir(), Observe: metrics.Commit})
 	require.NoError(t, err)
 	handler := api.New(api.Options{
 		Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: registry,
 		MaxBody: 16 << 20, Budget: budget.New(512 << 20),
 	})
-	handler.LogNamed(access.MainLog).Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1e6, Results: 1e7}}, services.Options{
-		Random: rand.NewChaCha8([32]byte{}), ObserveCommitment: main.Commitment, ObserveShoe: main.ShoeChange,
+	handler.Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1e6, Results: 1e7}}, services.Options{
+		Random: rand.NewChaCha8([32]byte{}), ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
 	}))
 	return &service{handler: handler, log: log}
 }

@@ -23,7 +23,6 @@ import (
 
 	"riffle"
 	client "riffle/clients/go"
-	"riffle/internal/access"
 	"riffle/internal/api"
 	"riffle/internal/budget"
 	"riffle/internal/deck"
@@ -54,7 +53,7 @@ func serve(folder string) (url string, stop func() error, err error) {
 		Metrics: api.NewMetrics(registry, "v0", "test"), Gatherer: registry,
 		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: budget.New(512 << 20),
 	})
-	a.LogNamed(access.MainLog).Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}, services.Options{Random: rand.Reader}))
+	a.Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}, services.Options{Random: rand.Reader}))
 	a.Watch(registry)
 	server := httptest.NewServer(a)
 	return server.URL, func() error { server.Close(); return log.Close() }, nil
@@ -132,7 +131,7 @@ func TestGames(t *testing.T) {
 	again, err := client.Deal(ctx, riffle, holdem, request, params)
 	require.NoError(t, err)
 	assert.Equal(t, dealt.Players, again.Players, "with the same key")
-	verdict, _, err := client.VerifyDeal(ctx, riffle, dealt, string(must[*client.GetLogKeyResp](t)(riffle.GetLogKeyWithResponse(ctx, nil)).Body))
+	verdict, _, err := client.VerifyDeal(ctx, riffle, dealt, string(must[*client.GetLogKeyResp](t)(riffle.GetLogKeyWithResponse(ctx)).Body))
 	assert.Equal(t, client.VerdictVerified, verdict, err)
 	roles, err := client.Deal(ctx, riffle, client.Game{Deck: "werewolf", Name: "werewolf", Players: 8}, client.ShuffleRequest{}, nil)
 	require.NoError(t, err)
@@ -280,7 +279,7 @@ func TestLog(t *testing.T) {
 	made := must[*client.DealDeckResp](t)(c.DealDeckWithResponse(ctx, "standard52", nil)).JSON200
 	answer := must[*client.ProveAuditResp](t)(c.ProveAuditWithResponse(ctx, made.AuditID, nil)).JSON200
 	assert.Truef(t, answer.Spec == "riffle/1" && answer.Seed.IsNull() && answer.ClientSeed == "", "the proof is %+v", answer)
-	key := must[*client.GetLogKeyResp](t)(c.GetLogKeyWithResponse(ctx, nil))
+	key := must[*client.GetLogKeyResp](t)(c.GetLogKeyWithResponse(ctx))
 	assert.Equalf(t, answer.LogKey+"\n", string(key.Body), "the key is %s, and in the proof %s", key.Body, answer.LogKey)
 	verifier, err := note.NewVerifier(answer.LogKey)
 	require.NoError(t, err)
@@ -288,13 +287,13 @@ func TestLog(t *testing.T) {
 	require.NoError(t, err)
 	_, err = inclusion.Check([]byte(answer.Record), verifier)
 	assert.NoError(t, err)
-	checkpoint := must[*client.GetCheckpointResp](t)(c.GetCheckpointWithResponse(ctx, nil))
+	checkpoint := must[*client.GetCheckpointResp](t)(c.GetCheckpointWithResponse(ctx))
 	_, err = proof.OpenCheckpoint(checkpoint.Body, verifier)
 	assert.NoError(t, err)
 	hash := tlog.RecordHash([]byte(answer.Record))
-	tile := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "0/000.p/1", nil))
+	tile := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "0/000.p/1"))
 	assert.Equalf(t, hash[:], tile.Body, "the tile of one record is %x, and its hash %s", tile.Body, hash)
-	records := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "entries/000.p/1", nil))
+	records := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "entries/000.p/1"))
 	assert.Equalf(t, answer.Record, string(records.Body[2:]), "the one record is %q, and in the proof", records.Body)
 }
 
@@ -305,7 +304,7 @@ func TestOperation(t *testing.T) {
 	assert.Equal(t, client.Alive, must[*client.HealthzResp](t)(c.HealthzWithResponse(ctx)).JSON200.Status, "health")
 	assert.Equal(t, client.Ready, must[*client.ReadyzResp](t)(c.ReadyzWithResponse(ctx)).JSON200.Status, "readiness")
 	ready := must[*client.MetricsResp](t)(c.MetricsWithResponse(ctx, &client.MetricsParams{Name: []string{"riffle_ready"}}))
-	assert.Truef(t, strings.HasSuffix(string(ready.Body), "\nriffle_ready{log=\"main\"} 1\n") && strings.Count(string(ready.Body), "# HELP") == 1,
+	assert.Truef(t, strings.HasSuffix(string(ready.Body), "\nriffle_ready 1\n") && strings.Count(string(ready.Body), "# HELP") == 1,
 		"one metric is %s", ready.Body)
 	assert.Equal(t, riffle.Contract, must[*client.ContractResp](t)(c.ContractWithResponse(ctx)).Body,
 		"the served contract is not the one in the repository")

@@ -2430,13 +2430,6 @@ type Spec string
 
 // Status defines model for Status.
 type Status struct {
-	// Logs All logs of a service that has several, as /readyz at the admin address lists them.
-	Logs []struct {
-		Name string `json:"name"`
-
-		// Status `ready`, `busy` if it is open and not ready, or `closed` if it cannot be opened.
-		Status string `json:"status"`
-	} `json:"logs,omitempty"`
 	Status StatusStatus `json:"status"`
 }
 
@@ -2539,9 +2532,6 @@ type IdempotencyKey = string
 // IfMatch defines model for IfMatch.
 type IfMatch = string
 
-// Origin defines model for Origin.
-type Origin = string
-
 // ParametersInQuery Parameters of the deck type, integers by name. Only with `deck`.
 type ParametersInQuery = DeckParameters
 
@@ -2610,9 +2600,6 @@ type NoSuchCommitment = Problem
 
 // NoSuchDeck A problem document (RFC 9457).
 type NoSuchDeck = Problem
-
-// NoSuchOrigin A problem document (RFC 9457).
-type NoSuchOrigin = Problem
 
 // NoSuchPicture A problem document (RFC 9457).
 type NoSuchPicture = Problem
@@ -2684,9 +2671,6 @@ type ListAuditsParams struct {
 
 	// Limit The maximum number of records per page.
 	Limit *uint64 `form:"limit,omitempty" json:"limit,omitempty"`
-
-	// Origin The name of this log, or of an earlier one that it follows. By default this log.
-	Origin *Origin `form:"origin,omitempty" json:"origin,omitempty"`
 }
 
 // ProveAuditParams defines parameters for ProveAudit.
@@ -2772,24 +2756,6 @@ type ListCardsParams struct {
 	// Parameters Parameters of the deck type by name, for types that have any: `?players=8&undercover=2`. `GET /decks` lists
 	// them.
 	Parameters *ParametersInQuery `form:"parameters,omitempty" json:"parameters,omitempty"`
-}
-
-// GetCheckpointParams defines parameters for GetCheckpoint.
-type GetCheckpointParams struct {
-	// Origin The name of this log, or of an earlier one that it follows. By default this log.
-	Origin *Origin `form:"origin,omitempty" json:"origin,omitempty"`
-}
-
-// GetLogKeyParams defines parameters for GetLogKey.
-type GetLogKeyParams struct {
-	// Origin The name of this log, or of an earlier one that it follows. By default this log.
-	Origin *Origin `form:"origin,omitempty" json:"origin,omitempty"`
-}
-
-// GetTileParams defines parameters for GetTile.
-type GetTileParams struct {
-	// Origin The name of this log, or of an earlier one that it follows. By default this log.
-	Origin *Origin `form:"origin,omitempty" json:"origin,omitempty"`
 }
 
 // MetricsParams defines parameters for Metrics.
@@ -3744,7 +3710,7 @@ type ClientInterface interface {
 	//
 	// All records with the reference, in the order of the log, so that a second shuffle of the same round is
 	// visible. A reveal repeats the reference of its shuffle, a void record its commitment's, and a change of a shoe
-	// the shoe's. Where logs follow each other, each lists its own records: ask for the `origin` of an earlier one.
+	// the shoe's.
 	//
 	// Corresponds with GET /audits (the `ListAudits` operationId).
 	ListAudits(ctx context.Context, params *ListAuditsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3947,25 +3913,24 @@ type ClientInterface interface {
 	// records of the last seconds.
 	//
 	// Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
-	GetCheckpoint(ctx context.Context, params *GetCheckpointParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetCheckpoint(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetLogKey Get the public key of the log
 	//
 	// The verifier key of the checkpoints as defined by signed notes (https://c2sp.org/signed-note), on one line:
-	// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log. A proof of an
-	// earlier log, which this log follows, needs the key of that one: ask for the name in the proof's `log_key`.
+	// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log.
 	//
 	// Corresponds with GET /log/key (the `GetLogKey` operationId).
-	GetLogKey(ctx context.Context, params *GetLogKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetLogKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetTile Get a tile of the log
 	//
 	// Hashes or records, 256 to a full tile; see tlog-tiles for how they are used. Tiles never change, and partial
 	// tiles stay available after the tree has the full one. Everything else is 404, including names in another
-	// spelling. Records are compressed for clients that accept gzip. An `origin` asks for tiles of an earlier log.
+	// spelling. Records are compressed for clients that accept gzip.
 	//
 	// Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
-	GetTile(ctx context.Context, tile TileInPath, params *GetTileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetTile(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Metrics Get metrics for Prometheus
 	//
@@ -3986,8 +3951,7 @@ type ClientInterface interface {
 	//
 	// 503 until the first TLS certificate is there, while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 	// five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-	// its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
-	// below the prefix of a log it speaks of that one. Query parameters are ignored.
+	// its log has failed. Query parameters are ignored.
 	//
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4296,7 +4260,7 @@ func (c *Client) Home(ctx context.Context, reqEditors ...RequestEditorFn) (*http
 //
 // All records with the reference, in the order of the log, so that a second shuffle of the same round is
 // visible. A reveal repeats the reference of its shuffle, a void record its commitment's, and a change of a shoe
-// the shoe's. Where logs follow each other, each lists its own records: ask for the `origin` of an earlier one.
+// the shoe's.
 //
 // Corresponds with GET /audits (the `ListAudits` operationId).
 func (c *Client) ListAudits(ctx context.Context, params *ListAuditsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4669,8 +4633,8 @@ func (c *Client) Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 // records of the last seconds.
 //
 // Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
-func (c *Client) GetCheckpoint(ctx context.Context, params *GetCheckpointParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetCheckpointRequest(c.Server, params)
+func (c *Client) GetCheckpoint(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCheckpointRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -4684,12 +4648,11 @@ func (c *Client) GetCheckpoint(ctx context.Context, params *GetCheckpointParams,
 // GetLogKey Get the public key of the log
 //
 // The verifier key of the checkpoints as defined by signed notes (https://c2sp.org/signed-note), on one line:
-// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log. A proof of an
-// earlier log, which this log follows, needs the key of that one: ask for the name in the proof's `log_key`.
+// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log.
 //
 // Corresponds with GET /log/key (the `GetLogKey` operationId).
-func (c *Client) GetLogKey(ctx context.Context, params *GetLogKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetLogKeyRequest(c.Server, params)
+func (c *Client) GetLogKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLogKeyRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -4704,11 +4667,11 @@ func (c *Client) GetLogKey(ctx context.Context, params *GetLogKeyParams, reqEdit
 //
 // Hashes or records, 256 to a full tile; see tlog-tiles for how they are used. Tiles never change, and partial
 // tiles stay available after the tree has the full one. Everything else is 404, including names in another
-// spelling. Records are compressed for clients that accept gzip. An `origin` asks for tiles of an earlier log.
+// spelling. Records are compressed for clients that accept gzip.
 //
 // Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
-func (c *Client) GetTile(ctx context.Context, tile TileInPath, params *GetTileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetTileRequest(c.Server, tile, params)
+func (c *Client) GetTile(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTileRequest(c.Server, tile)
 	if err != nil {
 		return nil, err
 	}
@@ -4758,8 +4721,7 @@ func (c *Client) Contract(ctx context.Context, reqEditors ...RequestEditorFn) (*
 //
 // 503 until the first TLS certificate is there, while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 // five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-// its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
-// below the prefix of a log it speaks of that one. Query parameters are ignored.
+// its log has failed. Query parameters are ignored.
 //
 // Corresponds with GET /readyz (the `Readyz` operationId).
 func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5404,18 +5366,6 @@ func NewListAuditsRequest(server string, params *ListAuditsParams) (*http.Reques
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "uint64"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Origin != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "origin", *params.Origin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -6206,7 +6156,7 @@ func NewHealthzRequest(server string) (*http.Request, error) {
 }
 
 // NewGetCheckpointRequest constructs an http.Request for the GetCheckpoint method
-func NewGetCheckpointRequest(server string, params *GetCheckpointParams) (*http.Request, error) {
+func NewGetCheckpointRequest(server string) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -6224,33 +6174,6 @@ func NewGetCheckpointRequest(server string, params *GetCheckpointParams) (*http.
 		return nil, err
 	}
 
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Origin != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "origin", *params.Origin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -6260,7 +6183,7 @@ func NewGetCheckpointRequest(server string, params *GetCheckpointParams) (*http.
 }
 
 // NewGetLogKeyRequest constructs an http.Request for the GetLogKey method
-func NewGetLogKeyRequest(server string, params *GetLogKeyParams) (*http.Request, error) {
+func NewGetLogKeyRequest(server string) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -6278,33 +6201,6 @@ func NewGetLogKeyRequest(server string, params *GetLogKeyParams) (*http.Request,
 		return nil, err
 	}
 
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Origin != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "origin", *params.Origin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -6314,7 +6210,7 @@ func NewGetLogKeyRequest(server string, params *GetLogKeyParams) (*http.Request,
 }
 
 // NewGetTileRequest constructs an http.Request for the GetTile method
-func NewGetTileRequest(server string, tile TileInPath, params *GetTileParams) (*http.Request, error) {
+func NewGetTileRequest(server string, tile TileInPath) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -6337,33 +6233,6 @@ func NewGetTileRequest(server string, tile TileInPath, params *GetTileParams) (*
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Origin != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "origin", *params.Origin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -7701,7 +7570,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// All records with the reference, in the order of the log, so that a second shuffle of the same round is
 	// visible. A reveal repeats the reference of its shuffle, a void record its commitment's, and a change of a shoe
-	// the shoe's. Where logs follow each other, each lists its own records: ask for the `origin` of an earlier one.
+	// the shoe's.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7932,29 +7801,28 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
-	GetCheckpointWithResponse(ctx context.Context, params *GetCheckpointParams, reqEditors ...RequestEditorFn) (*GetCheckpointResp, error)
+	GetCheckpointWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCheckpointResp, error)
 
 	// GetLogKeyWithResponse Get the public key of the log
 	//
 	// The verifier key of the checkpoints as defined by signed notes (https://c2sp.org/signed-note), on one line:
-	// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log. A proof of an
-	// earlier log, which this log follows, needs the key of that one: ask for the name in the proof's `log_key`.
+	// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /log/key (the `GetLogKey` operationId).
-	GetLogKeyWithResponse(ctx context.Context, params *GetLogKeyParams, reqEditors ...RequestEditorFn) (*GetLogKeyResp, error)
+	GetLogKeyWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetLogKeyResp, error)
 
 	// GetTileWithResponse Get a tile of the log
 	//
 	// Hashes or records, 256 to a full tile; see tlog-tiles for how they are used. Tiles never change, and partial
 	// tiles stay available after the tree has the full one. Everything else is 404, including names in another
-	// spelling. Records are compressed for clients that accept gzip. An `origin` asks for tiles of an earlier log.
+	// spelling. Records are compressed for clients that accept gzip.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
-	GetTileWithResponse(ctx context.Context, tile TileInPath, params *GetTileParams, reqEditors ...RequestEditorFn) (*GetTileResp, error)
+	GetTileWithResponse(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*GetTileResp, error)
 
 	// MetricsWithResponse Get metrics for Prometheus
 	//
@@ -7979,8 +7847,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// 503 until the first TLS certificate is there, while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 	// five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-	// its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
-	// below the prefix of a log it speaks of that one. Query parameters are ignored.
+	// its log has failed. Query parameters are ignored.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8350,8 +8217,6 @@ type ListAuditsResp struct {
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationProblemJSON403 *Forbidden
-	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
-	ApplicationProblemJSON404 *NoSuchOrigin
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
@@ -8382,11 +8247,6 @@ func (r ListAuditsResp) GetApplicationProblemJSON401() *Unauthorized {
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
 func (r ListAuditsResp) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
-}
-
-// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
-func (r ListAuditsResp) GetApplicationProblemJSON404() *NoSuchOrigin {
-	return r.ApplicationProblemJSON404
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
@@ -9817,16 +9677,12 @@ type GetCheckpointResp struct {
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationProblemJSON403 *Forbidden
-	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
-	ApplicationProblemJSON404 *NoSuchOrigin
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
-	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
@@ -9844,11 +9700,6 @@ func (r GetCheckpointResp) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
-// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
-func (r GetCheckpointResp) GetApplicationProblemJSON404() *NoSuchOrigin {
-	return r.ApplicationProblemJSON404
-}
-
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
 func (r GetCheckpointResp) GetApplicationProblemJSON421() *OtherHost {
 	return r.ApplicationProblemJSON421
@@ -9862,11 +9713,6 @@ func (r GetCheckpointResp) GetApplicationProblemJSON429() *TooMany {
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
 func (r GetCheckpointResp) GetApplicationProblemJSON500() *Failed {
 	return r.ApplicationProblemJSON500
-}
-
-// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r GetCheckpointResp) GetApplicationProblemJSON503() *Unavailable {
-	return r.ApplicationProblemJSON503
 }
 
 // GetBody returns the raw response body bytes
@@ -9907,16 +9753,12 @@ type GetLogKeyResp struct {
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationProblemJSON403 *Forbidden
-	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
-	ApplicationProblemJSON404 *NoSuchOrigin
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
-	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
@@ -9934,11 +9776,6 @@ func (r GetLogKeyResp) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
-// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
-func (r GetLogKeyResp) GetApplicationProblemJSON404() *NoSuchOrigin {
-	return r.ApplicationProblemJSON404
-}
-
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
 func (r GetLogKeyResp) GetApplicationProblemJSON421() *OtherHost {
 	return r.ApplicationProblemJSON421
@@ -9952,11 +9789,6 @@ func (r GetLogKeyResp) GetApplicationProblemJSON429() *TooMany {
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
 func (r GetLogKeyResp) GetApplicationProblemJSON500() *Failed {
 	return r.ApplicationProblemJSON500
-}
-
-// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r GetLogKeyResp) GetApplicationProblemJSON503() *Unavailable {
-	return r.ApplicationProblemJSON503
 }
 
 // GetBody returns the raw response body bytes
@@ -12464,7 +12296,7 @@ func (c *ClientWithResponses) HomeWithResponse(ctx context.Context, reqEditors .
 //
 // All records with the reference, in the order of the log, so that a second shuffle of the same round is
 // visible. A reveal repeats the reference of its shuffle, a void record its commitment's, and a change of a shoe
-// the shoe's. Where logs follow each other, each lists its own records: ask for the `origin` of an earlier one.
+// the shoe's.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12797,8 +12629,8 @@ func (c *ClientWithResponses) HealthzWithResponse(ctx context.Context, reqEditor
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
-func (c *ClientWithResponses) GetCheckpointWithResponse(ctx context.Context, params *GetCheckpointParams, reqEditors ...RequestEditorFn) (*GetCheckpointResp, error) {
-	rsp, err := c.GetCheckpoint(ctx, params, reqEditors...)
+func (c *ClientWithResponses) GetCheckpointWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCheckpointResp, error) {
+	rsp, err := c.GetCheckpoint(ctx, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12808,14 +12640,13 @@ func (c *ClientWithResponses) GetCheckpointWithResponse(ctx context.Context, par
 // GetLogKeyWithResponse Get the public key of the log
 //
 // The verifier key of the checkpoints as defined by signed notes (https://c2sp.org/signed-note), on one line:
-// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log. A proof of an
-// earlier log, which this log follows, needs the key of that one: ask for the name in the proof's `log_key`.
+// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /log/key (the `GetLogKey` operationId).
-func (c *ClientWithResponses) GetLogKeyWithResponse(ctx context.Context, params *GetLogKeyParams, reqEditors ...RequestEditorFn) (*GetLogKeyResp, error) {
-	rsp, err := c.GetLogKey(ctx, params, reqEditors...)
+func (c *ClientWithResponses) GetLogKeyWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetLogKeyResp, error) {
+	rsp, err := c.GetLogKey(ctx, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12826,13 +12657,13 @@ func (c *ClientWithResponses) GetLogKeyWithResponse(ctx context.Context, params 
 //
 // Hashes or records, 256 to a full tile; see tlog-tiles for how they are used. Tiles never change, and partial
 // tiles stay available after the tree has the full one. Everything else is 404, including names in another
-// spelling. Records are compressed for clients that accept gzip. An `origin` asks for tiles of an earlier log.
+// spelling. Records are compressed for clients that accept gzip.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
-func (c *ClientWithResponses) GetTileWithResponse(ctx context.Context, tile TileInPath, params *GetTileParams, reqEditors ...RequestEditorFn) (*GetTileResp, error) {
-	rsp, err := c.GetTile(ctx, tile, params, reqEditors...)
+func (c *ClientWithResponses) GetTileWithResponse(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*GetTileResp, error) {
+	rsp, err := c.GetTile(ctx, tile, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12874,8 +12705,7 @@ func (c *ClientWithResponses) ContractWithResponse(ctx context.Context, reqEdito
 //
 // 503 until the first TLS certificate is there, while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 // five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-// its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
-// below the prefix of a log it speaks of that one. Query parameters are ignored.
+// its log has failed. Query parameters are ignored.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -13430,13 +13260,6 @@ func ParseListAuditsResp(rsp *http.Response) (*ListAuditsResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON403 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
-		var dest NoSuchOrigin
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON404 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
@@ -14677,13 +14500,6 @@ func ParseGetCheckpointResp(rsp *http.Response) (*GetCheckpointResp, error) {
 		}
 		response.ApplicationProblemJSON403 = &dest
 
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
-		var dest NoSuchOrigin
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON404 = &dest
-
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -14704,13 +14520,6 @@ func ParseGetCheckpointResp(rsp *http.Response) (*GetCheckpointResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON500 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest Unavailable
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON503 = &dest
 
 	}
 
@@ -14752,13 +14561,6 @@ func ParseGetLogKeyResp(rsp *http.Response) (*GetLogKeyResp, error) {
 		}
 		response.ApplicationProblemJSON403 = &dest
 
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
-		var dest NoSuchOrigin
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON404 = &dest
-
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -14779,13 +14581,6 @@ func ParseGetLogKeyResp(rsp *http.Response) (*GetLogKeyResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON500 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest Unavailable
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON503 = &dest
 
 	}
 

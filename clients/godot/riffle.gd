@@ -30,7 +30,7 @@ var _url: String
 var _token: String
 
 
-## The URL may end with the prefix of a log, such as /logs/poker.
+## The URL may have a path, where a proxy has one.
 func _init(url := "http://localhost:8080", token := "") -> void:
 	_url = url.trim_suffix("/")
 	_token = token

@@ -52,7 +52,7 @@ local function random_key()
   return (bytes:gsub(".", function(byte) return ("%02x"):format(byte:byte()) end))
 end
 
---- A client of the log at the URL, which may end with the prefix of a log, such as /logs/poker.
+--- A client of the service at the URL, which may have a path, where a proxy has one.
 function Riffle.new(url, options)
   options = options or {}
   if not url:match("^https?://") then error("riffle.lua: the URL is " .. url .. ", and has to begin with http:// or https://", 2) end

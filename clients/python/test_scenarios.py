@@ -76,8 +76,6 @@ class Scenarios(unittest.TestCase):
         base, faults = os.environ["RIFFLE_URL"], scenario.get("faults")
         if faults:
             base += f"/faults/{uuid.uuid4()}/{','.join(faults)}"
-        if "log" in scenario:
-            base += f"/logs/{scenario['log']}"
         token = os.environ.get(f"RIFFLE_TOKEN_{scenario.get('token', 'table').upper()}")
         riffle = kind(base, token=token, patience=scenario.get("patience", 60))
         for step in scenario["steps"]:

@@ -123,7 +123,7 @@ type restore struct {
 
 // Run restores the backup.
 func (k *restore) Run(ctx context.Context, c *console) error {
-	data := logName("").folder(k.Data)
+	data := dataFolder(k.Data)
 	if same(k.From, data) {
 		return errors.New("the data folder is the folder of the backup: use --data to name another")
 	}

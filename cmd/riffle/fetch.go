@@ -33,18 +33,12 @@ type service struct {
 
 // service returns the service of --from; nil without it.
 func (k *verify) service() (*service, error) {
-	if k.From == "" && k.Log.named() {
-		return nil, errors.New("--log needs --from, the service that has the log")
-	}
 	if k.From == "" {
 		return nil, nil
 	}
 	base, err := url.Parse(k.From)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" || base.User != nil {
-		return nil, fmt.Errorf("--from %q is not the address of a service, such as https://riffle.example or http://localhost:8080/logs/poker", k.From)
-	}
-	if k.Log.named() {
-		base = base.JoinPath("logs", string(k.Log))
+		return nil, fmt.Errorf("--from %q is not the address of a service, such as https://riffle.example or http://localhost:8080", k.From)
 	}
 	s := &service{base: base, token: os.Getenv("RIFFLE_TOKEN")}
 	if s.token != "" && base.Scheme == "http" && !isLoopback(base.Hostname()) {

@@ -47,20 +47,20 @@ func serveProofs(t *testing.T, proofs ...string) *proofServer {
 		record := recordIn(t, text)
 		s.proofs[record.ID.String()] = text
 		if record.Kind == audit.KindVoid {
-			s.voids["/logs/poker/commitments/"+record.CommitmentID.String()] = record.ID.String()
+			s.voids["/poker/commitments/"+record.CommitmentID.String()] = record.ID.String()
 		}
 	}
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
 	handle := func(w http.ResponseWriter, r *http.Request) {
 		s.asked = append(s.asked, r.URL.Path)
-		id := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/logs/poker/audits/"), "/proof")
+		id := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/poker/audits/"), "/proof")
 		switch text, found := s.proofs[id]; {
 		case r.Header.Get("Authorization") != "Bearer "+readToken:
 			http.Error(w, "no token", http.StatusUnauthorized)
 		case s.voids[r.URL.Path] != "":
 			_, _ = fmt.Fprintf(w, `{"status":"void","audit_id":%q}`, s.voids[r.URL.Path])
-		case r.URL.Path == "/logs/poker/log/key":
+		case r.URL.Path == "/poker/log/key":
 			_, _ = io.WriteString(w, s.key+"\n")
 		case found:
 			_, _ = io.WriteString(w, text)
@@ -83,7 +83,7 @@ func serveProofs(t *testing.T, proofs ...string) *proofServer {
 func (s *proofServer) verify(t *testing.T, args ...string) (code int, out, messages string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	err := run(t.Context(), append([]string{"verify", "--from", s.URL + "/", "--log", "poker"}, args...), &stdout, &stderr)
+	err := run(t.Context(), append([]string{"verify", "--from", s.URL + "/poker/"}, args...), &stdout, &stderr)
 	if err != nil {
 		code = exitCode(err)
 		stderr.WriteString(err.Error())
@@ -121,15 +121,15 @@ func TestVerifyFromAService(t *testing.T) {
 		t.Errorf("on first use: %d\n%s%s", code, out, messages)
 	}
 	text, err := os.ReadFile(saved)
-	assert.Truef(t, err == nil && string(text) == s.URL+"/logs/poker "+s.key+"\n", "the key is saved as %q, %v", text, err)
+	assert.Truef(t, err == nil && string(text) == s.URL+"/poker "+s.key+"\n", "the key is saved as %q, %v", text, err)
 	s.key = "gone" // it is not asked for again
 	code, out, messages = s.verify(t, id)
 	assert.Truef(t, code == 0 && messages == "", "on later use: %d\n%s%s", code, out, messages)
-	write(t, saved, s.URL+"/logs/poker example.com/other+7c13ef92+AVwlA0NG+Tm926VsAsfllmp7+9ZLJGkFF5yQuueU9UMz\n")
+	write(t, saved, s.URL+"/poker example.com/other+7c13ef92+AVwlA0NG+Tm926VsAsfllmp7+9ZLJGkFF5yQuueU9UMz\n")
 	if code, out, _ = s.verify(t, id); code != exitFindings || !strings.HasPrefix(out, "This proof does NOT verify: it fails at the step proof.") {
 		t.Errorf("with another key than before: %d\n%s", code, out)
 	}
-	write(t, saved, s.URL+"/logs/poker nothing\n")
+	write(t, saved, s.URL+"/poker nothing\n")
 	code, _, messages = s.verify(t, id)
 	assert.Truef(t, code == exitUnchecked && strings.Contains(messages, "known_logs, the line of"), "with a damaged key: %d\n%s", code, messages)
 }

@@ -53,7 +53,6 @@ func (k *cosignKey) Run(c *console) error {
 type newKey struct {
 	Name string   `arg:"" help:"The name of the key in logs and metrics: up to 64 letters, digits, dots, dashes and underscores."`
 	May  []string `enum:"shuffle,deal,read,metrics" default:"shuffle,deal,read" help:"What its holder may do: ${enum}."`
-	Log  []string `placeholder:"NAME" help:"Only in these logs."`
 	Rate *float64 `placeholder:"N" help:"Requests a second. Default unlimited."`
 
 	Expires string `placeholder:"DATE" help:"When the token ends: a date such as 2027-01-31, or a time such as 2027-01-31T18:00:00Z. Default never."`
@@ -64,11 +63,6 @@ type newKey struct {
 func (k *newKey) Run(c *console) error {
 	if err := access.CheckName(k.Name); err != nil {
 		return err
-	}
-	for _, log := range k.Log {
-		if err := access.CheckName(log); err != nil {
-			return fmt.Errorf("--log: %w", err)
-		}
 	}
 	if k.Rate != nil && !(*k.Rate > 0 && *k.Rate < 1e9) {
 		return fmt.Errorf("--rate must be more than 0 and less than 1e9; got %g", *k.Rate)

@@ -79,7 +79,7 @@ type logReport struct {
 
 // checkStore opens the store and checks it. A store too damaged to open is a finding, not an error.
 func (r *logReport) checkStore() (err error) {
-	store, name, err := openStore(r.ctx, r.folder(), r.location())
+	store, name, err := openStore(r.ctx, r.folder(), r.Store)
 	if damaged(err) {
 		return r.conclude("store", nil, err, "")
 	} else if err != nil {

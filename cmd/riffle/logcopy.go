@@ -25,8 +25,8 @@ type logCopy struct {
 func (k *logCopy) Run(ctx context.Context, c *console) error {
 	location, folder := "", k.To
 	if strings.Contains(k.To, "://") {
-		location, folder = k.To, k.Log.folder(k.Data)
-	} else if same(k.folder(), k.To) && k.location() == "" {
+		location, folder = k.To, dataFolder(k.Data)
+	} else if same(k.folder(), k.To) && k.Store == "" {
 		return errors.New("the new store would be the old one: use --to to name another")
 	}
 	t := &transfer{console: c, source: &k.logSource, folder: folder, location: location, ahead: k.Ahead, movedTo: identityOf(folder, location)}
@@ -53,8 +53,8 @@ func (t *transfer) openToMove(ctx context.Context, folder, location string) (fro
 
 // openAlone opens an existing store to write to it, unless a service does.
 func (s *logSource) openAlone(ctx context.Context) (store ledger.Store, name string, err error) {
-	if name = storeName(s.folder(), s.location()); s.location() != "" {
-		store, err = openUnused(ctx, s.location())
+	if name = storeName(s.folder(), s.Store); s.Store != "" {
+		store, err = openUnused(ctx, s.Store)
 	} else if reader, _, errRead := openStore(ctx, s.folder(), ""); errRead != nil {
 		err = errRead
 	} else if err = reader.Close(); err == nil {
@@ -95,7 +95,7 @@ const movedName = "moved-to"
 // checkMoved returns an error if the store was not moved to the one with an identity.
 func (s *logSource) checkMoved(target string) error {
 	text, _ := os.ReadFile(filepath.Join(s.folder(), movedName))
-	own, to := identityOf(s.folder(), s.location()), "another store"
+	own, to := identityOf(s.folder(), s.Store), "another store"
 	for line := range strings.Lines(string(text)) {
 		if from, name, _ := strings.Cut(strings.TrimSpace(line), "\t"); from == own {
 			to = name
@@ -114,7 +114,7 @@ func (t *transfer) end(ctx context.Context, target string) error {
 	}
 	path := filepath.Join(t.source.folder(), movedName)
 	text, _ := os.ReadFile(path)
-	err := ledger.ReplaceFile(path, fmt.Appendf(text, "%s\t%s\n", identityOf(t.source.folder(), t.source.location()), target))
+	err := ledger.ReplaceFile(path, fmt.Appendf(text, "%s\t%s\n", identityOf(t.source.folder(), t.source.Store), target))
 	if err == nil {
 		err = t.moving.Leave(ctx)
 	}

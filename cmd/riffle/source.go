@@ -18,7 +18,6 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"riffle/internal/access"
 	"riffle/internal/keycommand"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/postgres"
@@ -28,46 +27,39 @@ import (
 // A logSource is the log that a command reads. Its settings have the names that they have in the
 // service, and an empty one counts as unset.
 type logSource struct {
-	Data    string  `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder, with checkpoint, log.key and, for SQLite, riffle.db and riffle.db-wal. Default ./data."`
-	Log     logName `placeholder:"NAME" help:"A log beside the main one, which is in the folder logs/NAME of the data folder. RIFFLE_STORE and the variables of keys are for the main one alone."`
-	Store   string  `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the log, postgres://... Default SQLite in the data folder."`
-	Key     string  `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The log's verifier key, as GET /log/key answers it, or its private key, of which only the public half is used. Default log.key in the data folder."`
-	SeedKey string  `placeholder:"FILE" env:"RIFFLE_SEED_KEY_FILE" help:"The key that encrypts seeds; RIFFLE_SEED_KEY may hold the key itself. Default seed.key beside the log's key."`
-	Command string  `name:"key-command" placeholder:"COMMAND" env:"RIFFLE_KEY_COMMAND" help:"A command that prints a key in place of the files, such as 'cat /keys/{}'; {} becomes log.key or seed.key. There is no shell."`
+	Data    string `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder, with checkpoint, log.key and, for SQLite, riffle.db and riffle.db-wal. Default ./data."`
+	Store   string `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the log, postgres://... Default SQLite in the data folder."`
+	Key     string `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The log's verifier key, as GET /log/key answers it, or its private key, of which only the public half is used. Default log.key in the data folder."`
+	SeedKey string `placeholder:"FILE" env:"RIFFLE_SEED_KEY_FILE" help:"The key that encrypts seeds; RIFFLE_SEED_KEY may hold the key itself. Default seed.key beside the log's key."`
+	Command string `name:"key-command" placeholder:"COMMAND" env:"RIFFLE_KEY_COMMAND" help:"A command that prints a key in place of the files, such as 'cat /keys/{}'; {} becomes log.key or seed.key. There is no shell."`
 }
 
-func (s *logSource) folder() string { return s.Log.folder(s.Data) }
-
-func (s *logSource) location() string { return s.Log.setting(s.Store, "RIFFLE_STORE") }
-
-// keyCommand returns the command that prints the keys; empty for files.
-func (s *logSource) keyCommand() string { return s.Log.setting(s.Command, "RIFFLE_KEY_COMMAND") }
+func (s *logSource) folder() string { return dataFolder(s.Data) }
 
 func (s *logSource) keyFile() string {
-	return cmp.Or(s.Log.setting(s.Key, "RIFFLE_KEY_FILE"), filepath.Join(s.folder(), ledger.KeyName))
+	return cmp.Or(s.Key, filepath.Join(s.folder(), ledger.KeyName))
 }
 
 // seedKey reads the key that encrypts seeds: from --key-command, --seed-key, RIFFLE_SEED_KEY, or
 // beside the log's key or in the data folder. The error for a missing file ends with what else one
 // can do.
 func (s *logSource) seedKey(ctx context.Context, otherwise string) (ledger.SeedKey, error) {
-	if command := s.keyCommand(); command != "" {
-		text, err := keycommand.Run(ctx, command, ledger.SeedKeyName)
+	if s.Command != "" {
+		text, err := keycommand.Run(ctx, s.Command, ledger.SeedKeyName)
 		if err != nil {
 			return nil, err
 		}
 		return ledger.ParseSeedKey(text)
 	}
-	named := s.Log.setting(s.SeedKey, "RIFFLE_SEED_KEY_FILE")
-	if text := os.Getenv("RIFFLE_SEED_KEY"); text != "" && named == "" && !s.Log.named() {
+	if text := os.Getenv("RIFFLE_SEED_KEY"); text != "" && s.SeedKey == "" {
 		key, err := ledger.ParseSeedKey(text)
 		if err != nil {
 			return nil, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
 		}
 		return key, nil
 	}
-	paths := []string{named}
-	if named == "" {
+	paths := []string{s.SeedKey}
+	if s.SeedKey == "" {
 		paths = []string{filepath.Join(filepath.Dir(s.keyFile()), ledger.SeedKeyName), filepath.Join(s.folder(), ledger.SeedKeyName)}
 	}
 	for _, path := range paths {
@@ -96,9 +88,9 @@ func (s *logSource) vault(ctx context.Context, head ledger.Head, otherwise strin
 
 // readVerifier reads the key that verifies the log's checkpoints, and returns its text, too.
 func (s *logSource) readVerifier(ctx context.Context) (verifier note.Verifier, key string, err error) {
-	if command := s.keyCommand(); command == "" {
+	if s.Command == "" {
 		key, err = readVerifierKey(s.keyFile())
-	} else if key, err = keycommand.Run(ctx, command, ledger.KeyName); err == nil {
+	} else if key, err = keycommand.Run(ctx, s.Command, ledger.KeyName); err == nil {
 		key, err = verifierKey(key, "what --key-command printed")
 	}
 	if err == nil {
@@ -174,34 +166,5 @@ func environmental(err error) bool {
 	return slices.Contains(codes, sqlite.Code(err)) || errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, fs.ErrPermission)
 }
 
-// A logName names one of the logs of a service; empty for the main one.
-type logName string
-
-// Validate implements kong's check of a value.
-func (n logName) Validate() error {
-	if n == "" || n == access.MainLog {
-		return nil
-	}
-	return access.CheckName(string(n))
-}
-
-// named reports whether the log is not the main one.
-func (n logName) named() bool { return n != "" && n != access.MainLog }
-
-// folder returns the folder of the log, whose service has the data folder.
-func (n logName) folder(data string) string {
-	data = cmp.Or(data, "./data")
-	if n.named() {
-		return filepath.Join(data, "logs", string(n))
-	}
-	return data
-}
-
-// setting returns the log's own setting. A service's variables are for its main log, so they do not
-// apply to another.
-func (n logName) setting(value, variable string) string {
-	if n.named() && value == os.Getenv(variable) {
-		return ""
-	}
-	return value
-}
+// dataFolder returns the data folder; an empty name is for the default.
+func dataFolder(name string) string { return cmp.Or(name, "./data") }

@@ -53,7 +53,7 @@ type opener func(ctx context.Context, folder, location string) (ledger.Inspector
 // open opens the source; close it when done. A store that was moved is copied only to the one where
 // it was moved to. One that lacks records of the checkpoint beside it is not copied.
 func (t *transfer) open(ctx context.Context, open opener) (err error) {
-	if t.from, t.name, err = open(ctx, t.source.folder(), t.source.location()); err != nil {
+	if t.from, t.name, err = open(ctx, t.source.folder(), t.source.Store); err != nil {
 		return err
 	}
 	if err = t.prepare(ctx); err != nil {

@@ -24,7 +24,6 @@ type verify struct {
 	AnyOrder  bool     `help:"Accept the hands and the rest of the order in any order, as players sort them. Without it, only one hand by itself may be sorted."`
 	Proof     []string `sep:"none" placeholder:"FILE" help:"A proof file, which is not sorted. May be repeated."`
 	From      string   `placeholder:"URL" help:"The service that has the proofs. A file can then be an audit id; the proof of its commitment is fetched as well. With a token in RIFFLE_TOKEN, the service is sent it."`
-	Log       logName  `placeholder:"NAME" help:"Which log of the service --from fetches from: the one below /logs/NAME."`
 	JSON      bool     `name:"json" help:"Print the verdict and the steps as JSON."`
 	Report    string   `placeholder:"FILE" help:"Write the verdict and the steps to an HTML page that can be printed and filed, such as report.html."`
 	Files     []string `arg:"" name:"file" optional:"" help:"Files in any order: proofs as GET /audits/{id}/proof answers them, or http(s) URLs of them or, with --from, audit ids; the answer, a hand, the items, the key and a salt. Each is what it looks like. The proof of a commitment goes with that of the shuffle or the shoe that used it. Those of a whole shoe are checked together, in one file or several."`

@@ -130,7 +130,6 @@ type server struct {
 	t      *testing.T
 	data   string
 	addr   string // empty if it exited before it listened
-	prefix string // of request paths
 	cmd    *exec.Cmd
 	log    *logBuffer
 	stdout *bytes.Buffer
@@ -142,9 +141,9 @@ type server struct {
 // url returns the URL of a path.
 func (s *server) url(path string) string {
 	if s.secure != nil {
-		return "https://" + s.addr + s.prefix + path
+		return "https://" + s.addr + path
 	}
-	return "http://" + s.addr + s.prefix + path
+	return "http://" + s.addr + path
 }
 
 // start starts the program and waits until it listens. Exiting instead fails the test.
@@ -222,15 +221,6 @@ func (s *server) run(command, args, env []string) {
 // environment returns the environment of the test without settings for the service.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "RIFFLE_") || strings.HasPrefix(v, "OTEL_") })
-}
-
-// in returns the server for requests to a log.
-func (s *server) in(log string) *server {
-	other := *s
-	if other.prefix = ""; log != "main" {
-		other.prefix = "/logs/" + log
-	}
-	return &other
 }
 
 // kill kills the server and waits for it to exit.

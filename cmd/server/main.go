@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// run runs the service until ctx is done or the only log fails. It writes the error that it
+// run runs the service until ctx is done or the log fails. It writes the error that it
 // returns.
 func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) (err error) {
 	o, err := parse(args, env)
@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	}
 	return s.run(ctx, hangups, func() {
 		file, err := parse(args, env)
-		s.reload(ctx, level, file, err)
+		s.reload(level, file, err)
 	})
 }
 

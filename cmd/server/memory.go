@@ -23,10 +23,9 @@ const gcPercent = 400
 const (
 	adminConnections  = 32        // of the admin server
 	noContainer       = 1 << 50   // bytes of a container without a limit
-	leastContainer    = 61 << 20  // for one log: 64 MB
+	leastContainer    = 61 << 20  // 64 MB
 	smallContainer    = 256 << 20 // has small sockets and caches
 	processorMemory   = 16 << 20  // of a small container for each processor
-	logMemory         = 8 << 20   // of a log on SQLite besides the main one
 	idleMemory        = 17 << 20  // of Go in a container, without connections and long requests
 	fewConnections    = 4 << 20   // of eight or more connections, which settings must leave
 	connectionMemory  = 272 << 10 // of a connection, without the memory budget of its requests
@@ -48,7 +47,7 @@ func (o *options) fit(given map[string]bool) {
 	o.container = int64(min(limit, noContainer))
 	most := o.memory
 	if !given["memory"] { // it stays 512 MiB where the container has 1.25 GiB
-		o.memory = max(0, min(most, (o.container-o.otherLogs()-48<<20)*5/12>>10<<10))
+		o.memory = max(0, min(most, (o.container-48<<20)*5/12>>10<<10))
 	}
 	for range 5 {
 		if o.memory < o.leastMemory() && !given["max-body"] {
@@ -64,26 +63,14 @@ func (o *options) fit(given map[string]bool) {
 	o.shared.CacheShare = int(max(1, most/max(1, o.memory)))
 }
 
-// otherLogs returns the memory of the logs besides the main one.
-func (o *options) otherLogs() (bytes int64) {
-	for _, l := range o.logs[1:] {
-		if l.Store == "" {
-			bytes += logMemory
-		}
-	}
-	return bytes
-}
-
 // room returns the bytes that a container leaves for connections and long requests. Beside Go it
 // has the program, SQLite and the kernel, sockets apart.
 func (o *options) room(container int64) int64 {
-	container -= o.otherLogs()
 	return container - min(96<<20, container/4+15<<20) - idleMemory
 }
 
 // bounds returns the most connections that fit into memory, and the limit of Go's memory with them:
-// the process then peaks at 2 x --memory + 256 MiB, and the container, with otherLogs, at its
-// limit.
+// the process then peaks at 2 x --memory + 256 MiB, and the container at its limit.
 func (o *options) bounds() (connections, goLimit int64) {
 	each, room := int64(connectionMemory), o.room(o.container)
 	if o.tls != nil {
@@ -96,12 +83,11 @@ func (o *options) bounds() (connections, goLimit int64) {
 // checkContainer calls refuse if the container has too little memory, or too little for the
 // settings.
 func (o *options) checkContainer(refuse func(err error, flags ...string)) {
-	need, least := max(o.memory, o.leastMemory()), leastContainer+o.otherLogs()
-	enough, lower := least, ""
+	need, enough, lower := max(o.memory, o.leastMemory()), int64(leastContainer), ""
 	for o.room(enough) < need+fewConnections {
 		enough += 1 << 20
 	}
-	if o.container >= least {
+	if o.container >= leastContainer {
 		lower = fmt.Sprintf(", or lower --memory, --max-body or --max-items, which need %s, so that %s is enough", config.Bytes(need), config.Bytes((o.room(o.container)-fewConnections)>>20<<20))
 	}
 	if o.container < enough && !o.version && !o.healthcheck {
@@ -119,7 +105,7 @@ func (o *options) descriptors() (int64, error) {
 	if o.adminAddr != "" {
 		others += adminConnections + httpserver.ExtraConnections
 	}
-	readers := len(o.logs) * ledger.DefaultReaders()
+	readers := ledger.DefaultReaders()
 	return max(files/4, files-int64(baseDescriptors+readerDescriptors*readers+others)), nil
 }
 

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"riffle/internal/logs"
 )
 
 // TestMemorySettings also shows that an operator's GOGC and GOMEMLIMIT, which the runtime applies
@@ -29,7 +27,7 @@ func TestMemorySettings(t *testing.T) {
 	} {
 		debug.SetGCPercent(150)
 		debug.SetMemoryLimit(1 << 30)
-		_, err := limitMemory(&options{memory: 64 << 20, container: noContainer, logs: []*logs.Settings{{}}}, func(name string) string { return c.env[name] }, slog.New(slog.DiscardHandler))
+		_, err := limitMemory(&options{memory: 64 << 20, container: noContainer}, func(name string) string { return c.env[name] }, slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
 		settings := []metrics.Sample{{Name: "/gc/gogc:percent"}, {Name: "/gc/gomemlimit:bytes"}}
 		metrics.Read(settings)

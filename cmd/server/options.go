@@ -29,11 +29,10 @@ import (
 type options struct {
 	flags *flag.FlagSet // sets the other fields
 
-	logs     []*logs.Settings // the main log first
-	logFlags []*flag.FlagSet  // set the other logs
+	log logs.Settings
 
 	api            api.Options  // what settings say of it
-	shared         logs.Options // of all logs, likewise
+	shared         logs.Options // of the log, likewise
 	addr           string
 	adminAddr      string
 	callers        callers
@@ -89,19 +88,17 @@ func parse(args []string, env func(string) string) (*options, error) {
 	}
 	if key := env("RIFFLE_SEED_KEY"); key != "" {
 		var err error
-		if o.mainLog().SeedKey, err = ledger.ParseSeedKey(key); err != nil {
+		if o.log.SeedKey, err = ledger.ParseSeedKey(key); err != nil {
 			return o, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
 		}
-		if o.mainLog().SeedKeyFile != "" {
+		if o.log.SeedKeyFile != "" {
 			refuse(errors.New("the key that encrypts seeds is set twice: set RIFFLE_SEED_KEY, or a file with --seed-key or RIFFLE_SEED_KEY_FILE"), "seed-key")
 		}
 	}
 	o.callers = callers{file.Keys, file.Anonymous}
 	o.tls = file.TLS
-	o.completeLogs(file)
 	o.fit(given(f))
 	o.checkEach(refuse)
-	o.checkLogs(file)
 	if len(errs) == 0 && file.Err() == nil {
 		o.checkContainer(refuse)
 		o.checkTogether(refuse)
@@ -123,16 +120,27 @@ func isEmpty(arg string) bool {
 // newOptions returns the settings at their defaults.
 func newOptions() *options {
 	f := flag.NewFlagSet("server", flag.ContinueOnError)
-	main := &logs.Settings{Name: access.MainLog}
-	o := &options{flags: f, logs: []*logs.Settings{main}}
+	o := &options{flags: f}
+	l := &o.log
 	f.SetOutput(io.Discard)
 	f.StringVar(&o.addr, "addr", "localhost:8080", "listen on this `address`; :8080 is all interfaces")
 	f.StringVar(&o.adminAddr, "admin-addr", "", "serve /metrics and /debug/pprof on this `address`, such as localhost:9090, by plain HTTP and without keys, and /healthz and /readyz as well (default /metrics on --addr, and no profiles)")
 	f.TextVar(&o.api.Hosts, "hosts", access.Hosts{}, "Host `names` to answer under, separated by commas, such as riffle.example; on a loopback address in addition to localhost and the like (default any, on a loopback address none but these)")
 	f.TextVar(&o.api.Origins, "cors-origins", access.Origins{}, "web `origins`, separated by commas, such as https://game.example, whose pages may shuffle and deal; those of any origin may read")
 	f.TextVar(&o.api.Proxies, "trusted-proxies", access.Proxies{}, "`addresses` or networks of proxies, separated by commas, such as 10.0.0.0/8, whose X-Forwarded-For says where a request comes from")
-	f.StringVar(&main.Folder, "data", "./data", "data `folder`, created if missing")
-	addLogFlags(f, main)
+	f.StringVar(&l.Folder, "data", "./data", "data `folder`, created if missing")
+	f.StringVar(&l.Create, "create", logs.CreateAuto, "`when` to begin a new log: auto, if there is none; never, so that the service refuses to start without its log")
+	f.StringVar(&l.Store, "store", "", "`URL` of a PostgreSQL database for the log, postgres://user@host/name (default SQLite in the data folder)")
+	f.StringVar(&l.Key, "key", "", "`file` of the log's private key, created with the log; all replicas of a log need it (default log.key in the data folder)")
+	f.StringVar(&l.SeedKeyFile, "seed-key", "", "`file` of the key that encrypts seeds, created with the log; all replicas of a log need it. RIFFLE_SEED_KEY holds the key itself, 64 hex digits (default seed.key beside the log's key)")
+	f.StringVar(&l.KeyCommand, "key-command", "", "`command` that prints the log's key or the seed key, in place of files, such as 'cat /run/credentials/riffle.service/{}'; {} becomes log.key or seed.key. There is no shell")
+	f.Func("anchor", "`places` that hold the log's last checkpoint too, separated by commas: an absolute path or https://host/path; see docs/operations/anchors.md", func(text string) error { return l.Anchors.UnmarshalText([]byte(text)) })
+	f.BoolVar(&l.NewAnchors, "anchor-create", false, "start although the log has records and no anchor has its checkpoint, for the first start with --anchor")
+	f.Func("witness-policy", "`file` with the witnesses that cosign the log's checkpoints, and how many of them suffice, in C2SP's format tlog-policy; see docs/operations/witnesses.md", l.ReadWitnesses)
+	f.Func("beacon-relays", "`URLs` of relays of drand, separated by commas, such as https://api.drand.sh, which are asked for the signature of a beacon's round that a request leaves out (default none)", func(text string) error { return l.Relays.UnmarshalText([]byte(text)) })
+	f.StringVar(&l.Origin, "origin", "", "`name` of a new log in its checkpoints, such as riffle.example/poker (default riffle/ and random digits)")
+	f.DurationVar(&l.Deadline, "deadline", dealer.DefaultDeadline, "time to live of a commitment; an unused one is then void")
+	f.StringVar(&l.Decks, "decks", "", "`folder` of your own deck types, one JSON file each")
 	f.BoolVar(&o.deckOfCards, "deckofcards", false, "serve clients of deckofcardsapi under /api/deck/, where a GET deals and writes records")
 	f.BoolVar(&o.pages, "pages", true, "serve pages for browsers: / and those that it links")
 	f.IntVar(&o.shared.Queue, "queue", 4096, "most records waiting for a commit; further requests are answered 503")
@@ -155,22 +163,6 @@ func newOptions() *options {
 	f.BoolVar(&o.healthcheck, "healthcheck", false, "exit with 0 if the service at --addr is ready, and with 1 if not")
 	f.BoolVar(&o.version, "version", false, "print the version and exit")
 	return o
-}
-
-// addLogFlags adds the settings of one log to f, at their defaults.
-func addLogFlags(f *flag.FlagSet, l *logs.Settings) {
-	f.StringVar(&l.Create, "create", logs.CreateAuto, "`when` to begin a new log: auto, if there is none; never, so that the service refuses to start without its log")
-	f.StringVar(&l.Store, "store", "", "`URL` of a PostgreSQL database for the log, postgres://user@host/name (default SQLite in the data folder)")
-	f.StringVar(&l.Key, "key", "", "`file` of the log's private key, created with the log; all replicas of a log need it (default log.key in the data folder)")
-	f.StringVar(&l.SeedKeyFile, "seed-key", "", "`file` of the key that encrypts seeds, created with the log; all replicas of a log need it. RIFFLE_SEED_KEY holds the key itself, 64 hex digits (default seed.key beside the log's key)")
-	f.StringVar(&l.KeyCommand, "key-command", "", "`command` that prints the log's key or the seed key, in place of files, such as 'cat /run/credentials/riffle.service/{}'; {} becomes log.key or seed.key. There is no shell")
-	f.Func("anchor", "`places` that hold the log's last checkpoint too, separated by commas: an absolute path or https://host/path; see docs/operations/anchors.md", func(text string) error { return l.Anchors.UnmarshalText([]byte(text)) })
-	f.BoolVar(&l.NewAnchors, "anchor-create", false, "start although the log has records and no anchor has its checkpoint, for the first start with --anchor")
-	f.Func("witness-policy", "`file` with the witnesses that cosign the log's checkpoints, and how many of them suffice, in C2SP's format tlog-policy; see docs/operations/witnesses.md", l.ReadWitnesses)
-	f.Func("beacon-relays", "`URLs` of relays of drand, separated by commas, such as https://api.drand.sh, which are asked for the signature of a beacon's round that a request leaves out (default none)", func(text string) error { return l.Relays.UnmarshalText([]byte(text)) })
-	f.StringVar(&l.Origin, "origin", "", "`name` of a new log in its checkpoints, such as riffle.example/poker (default riffle/ and random digits)")
-	f.DurationVar(&l.Deadline, "deadline", dealer.DefaultDeadline, "time to live of a commitment; an unused one is then void")
-	f.StringVar(&l.Decks, "decks", "", "`folder` of your own deck types, one JSON file each")
 }
 
 // usage precedes the list of flags in the help.
@@ -215,29 +207,25 @@ func given(f *flag.FlagSet) map[string]bool {
 	return names
 }
 
-// fromFile sets the missing flags and the logs from the file. It checks the keys of the other flags
-// too, so that the file's validity does not depend on them.
+// fromFile sets the missing flags from the file. It checks the keys of the other flags too, so that the
+// file's validity does not depend on them.
 func (o *options) fromFile() *config.File {
 	given, trial := given(o.flags), newOptions().flags
-	return config.Read(o.config, settingsOf(o.flags, func(fl *flag.Flag, value string) error {
-		err := setFlag(trial, fl, value) // a failing Set may change the flag
-		if err == nil && !given[fl.Name] {
-			return o.flags.Set(fl.Name, value)
-		}
-		return err
-	}), o.newLog)
-}
-
-// settingsOf returns the keys of the flags that have one. set sets a flag.
-func settingsOf(f *flag.FlagSet, set func(fl *flag.Flag, value string) error) map[string]config.Setting {
 	settings := map[string]config.Setting{}
 	lists := []string{"anchor", "beacon-relays", "hosts", "cors-origins", "trusted-proxies"}
-	f.VisitAll(func(fl *flag.Flag) {
-		if hasKey(fl.Name) {
-			settings[fl.Name] = config.Setting{List: slices.Contains(lists, fl.Name), Set: func(value string) error { return set(fl, value) }}
+	o.flags.VisitAll(func(fl *flag.Flag) {
+		if !hasKey(fl.Name) {
+			return
 		}
+		settings[fl.Name] = config.Setting{List: slices.Contains(lists, fl.Name), Set: func(value string) error {
+			err := setFlag(trial, fl, value) // a failing Set may change the flag
+			if err == nil && !given[fl.Name] {
+				return o.flags.Set(fl.Name, value)
+			}
+			return err
+		}}
 	})
-	return settings
+	return config.Read(o.config, settings)
 }
 
 // setFlag sets a flag. Its error names the default.
@@ -314,7 +302,7 @@ func (o *options) checkEach(refuse func(err error, flags ...string)) {
 			refuse(fmt.Errorf("--%s must be %s, got %v", c.flag, c.must, c.got), c.flag)
 		}
 	}
-	o.mainLog().Check(func(setting, rule string) { refuse(fmt.Errorf("--%s %s", setting, rule), setting) })
+	o.log.Check(func(setting, rule string) { refuse(fmt.Errorf("--%s %s", setting, rule), setting) })
 }
 
 // checkTogether calls refuse for valid settings that contradict each other.
@@ -337,59 +325,6 @@ func (o *options) checkTogether(refuse func(err error, flags ...string)) {
 // leastMemory returns twice the memory of the longest request, since one peer may use half of it.
 func (o *options) leastMemory() int64 {
 	return max(8*o.api.MaxBody, 6*o.api.MaxBody+80*int64(o.shared.Limits.Items))
-}
-
-// newLog adds a log besides the main one, and returns its settings for the configuration file to set.
-func (o *options) newLog() map[string]config.Setting {
-	l := &logs.Settings{}
-	f := flag.NewFlagSet("logs", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	addLogFlags(f, l)
-	o.logs, o.logFlags = append(o.logs, l), append(o.logFlags, f)
-	return settingsOf(f, func(fl *flag.Flag, value string) error { return setFlag(f, fl, value) })
-}
-
-// completeLogs sets names and folders of the file's logs. They inherit decks, deadline and create
-// from the main log.
-func (o *options) completeLogs(file *config.File) {
-	main := o.mainLog()
-	for i, l := range o.logs[1:] {
-		l.Name, l.Retired = file.Logs[i].Name, file.Logs[i].Retired
-		l.Folder = logs.FolderFor(main.Folder, l.Name)
-		given := given(o.logFlags[i])
-		for _, inherited := range []string{"decks", "deadline", "create"} {
-			if !given[inherited] {
-				_ = o.logFlags[i].Set(inherited, o.flags.Lookup(inherited).Value.String()) // valid there
-			}
-		}
-	}
-}
-
-// checkLogs checks the logs besides the main one.
-func (o *options) checkLogs(file *config.File) {
-	for i, l := range o.logs[1:] {
-		l.Check(func(setting, rule string) { file.RefuseLog(file.Logs[i], errors.New(setting+" "+rule), setting) })
-	}
-	logs.CheckDistinct(o.logs, func(log int, setting string, err error) { file.RefuseLog(file.Logs[log-1], err, setting) })
-}
-
-func (o *options) mainLog() *logs.Settings { return o.logs[0] }
-
-// logNames returns the names of the logs besides the main one.
-func (o *options) logNames() []string {
-	names := []string{}
-	for _, l := range o.logs[1:] {
-		names = append(names, l.Name)
-	}
-	return names
-}
-
-// find returns the settings of the log with this name, or nil.
-func (o *options) find(name string) *logs.Settings {
-	if i := slices.IndexFunc(o.logs, func(l *logs.Settings) bool { return l.Name == name }); i >= 0 {
-		return o.logs[i]
-	}
-	return nil
 }
 
 // hasKey reports whether a flag has a key in the configuration file.

@@ -120,8 +120,8 @@ func TestReconcilesLostDatabase(t *testing.T) {
 	proceed(t, servers...)
 	load.stop()
 	for _, s := range servers {
-		size := s.checkLog("fault", load.answered[""])
-		t.Logf("%d answers, %d rejections, the log has %d", len(load.answered[""]), load.rejected[""], size)
+		size := s.checkLog("fault", load.answered)
+		t.Logf("%d answers, %d rejections, the log has %d", len(load.answered), load.rejected, size)
 		s.stop()
 	}
 }

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"flag"
-	"fmt"
 	"log/slog"
 	"reflect"
-	"slices"
 
 	"riffle/internal/config"
 )
@@ -15,14 +11,14 @@ import (
 // reload applies and logs the changes in the configuration file, which was parsed to o or has the
 // mistakes err. It warns of changes that need a restart, each time. A file with a mistake changes
 // nothing.
-func (s *service) reload(ctx context.Context, level *slog.LevelVar, o *options, err error) {
+func (s *service) reload(level *slog.LevelVar, o *options, err error) {
 	running := s.options
 	if running.config == "" {
 		s.logger.Warn("nothing to reload, since the service was started without --config")
 		return
 	}
 	if err == nil {
-		err = cmp.Or(s.checkCallers(o), s.checkRemoved(ctx, o))
+		err = s.checkCallers(o)
 	}
 	if err != nil {
 		s.logger.Error("reloading failed, and nothing was changed", "file", running.config, "mistakes", lines(err))
@@ -49,9 +45,6 @@ func (s *service) reload(ctx context.Context, level *slog.LevelVar, o *options, 
 		apply()
 		changed = append(changed, slog.String(fl.Name, value))
 	})
-	if names := changedLogs(running, o); len(names) > 0 {
-		s.logger.Warn("logs changed in "+running.config+"; they apply after a restart", "setting", "logs", "logs", names)
-	}
 	if !reflect.DeepEqual(o.callers, running.callers) {
 		running.callers = o.callers
 		s.handler.SetPolicy(o.callers.policy())
@@ -82,36 +75,4 @@ func (s *service) checkCallers(o *options) error {
 	}
 	return config.Mistakes{{Path: s.options.config, Text: "there are no keys any more, so that everybody could do everything; " +
 		"if that is wanted, say so with anonymous: {may: [shuffle, deal, read, metrics]}"}}
-}
-
-// checkRemoved returns an error if the file no longer names a log that may have open shoes.
-func (s *service) checkRemoved(ctx context.Context, o *options) error {
-	var mistakes config.Mistakes
-	for _, name := range s.options.logNames() {
-		if o.find(name) != nil {
-			continue
-		}
-		open, err := s.logs.OpenShoes(ctx, name)
-		because := fmt.Sprintf("has %d open shoes", open)
-		if err != nil {
-			because = fmt.Sprintf("may have open shoes (%s)", oneLine(err))
-		}
-		if open > 0 || err != nil {
-			mistakes = append(mistakes, config.Mistake{Path: s.options.config, Text: fmt.Sprintf(
-				"the log %s is not named any more, and %s; name it with retired: true, which still shows them, or close them first", name, because)})
-		}
-	}
-	if len(mistakes) > 0 {
-		return mistakes
-	}
-	return nil
-}
-
-// changedLogs returns the names of logs that the file adds, changes or removes.
-func changedLogs(running, file *options) []string {
-	names := slices.Concat(running.logNames(), file.logNames())
-	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
-		return reflect.DeepEqual(running.find(name), file.find(name))
-	})
 }

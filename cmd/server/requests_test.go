@@ -3,7 +3,6 @@ package main_test
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -221,13 +220,13 @@ type steadyLoad struct {
 	loading sync.WaitGroup
 
 	mu       sync.Mutex
-	answered map[string][]shuffled // by path prefix
-	rejected map[string]int        // by path prefix
+	answered []shuffled
+	rejected int
 }
 
-// loadSteadily begins a load of servers. A server may be one for a log.
+// loadSteadily begins a load of servers of one log.
 func loadSteadily(t *testing.T, clients int, servers ...*server) *steadyLoad {
-	l := &steadyLoad{end: make(chan struct{}), answered: map[string][]shuffled{}, rejected: map[string]int{}}
+	l := &steadyLoad{end: make(chan struct{})}
 	for _, s := range servers {
 		l.loading.Go(func() {
 			for {
@@ -238,14 +237,14 @@ func loadSteadily(t *testing.T, clients int, servers ...*server) *steadyLoad {
 				}
 				got := s.load(clients, 5, smallShuffle)
 				l.mu.Lock()
-				l.answered[s.prefix] = append(l.answered[s.prefix], got.answered...)
+				l.answered = append(l.answered, got.answered...)
 				for status, n := range got.rejected {
-					l.rejected[s.prefix] += n
-					assert.Equalf(t, http.StatusServiceUnavailable, status, "%s: %d requests", s.prefix, n)
+					l.rejected += n
+					assert.Equalf(t, http.StatusServiceUnavailable, status, "%d requests", n)
 				}
 				l.mu.Unlock()
 				for _, err := range got.failed {
-					t.Errorf("%s: a request was not answered: %v; the log beside answers:\n%s", s.prefix, err, answeredLine.ReplaceAllString(s.log.String(), ""))
+					t.Errorf("a request was not answered: %v; the log beside answers:\n%s", err, answeredLine.ReplaceAllString(s.log.String(), ""))
 				}
 			}
 		})
@@ -262,18 +261,16 @@ func (l *steadyLoad) stop() {
 	l.loading.Wait()
 }
 
-// proceed waits until each of the servers has answered many shuffles more in its log.
+// proceed waits until each of the servers has answered many shuffles more.
 func proceed(t *testing.T, servers ...*server) {
 	t.Helper()
-	shuffled := func(s *server) float64 {
-		return s.in("main").metric("riffle_items_shuffled_total", fmt.Sprintf("log=%q", cmp.Or(strings.TrimPrefix(s.prefix, "/logs/"), "main")))
-	}
+	shuffled := func(s *server) float64 { return s.metric("riffle_items_shuffled_total", "") }
 	wanted := make([]float64, len(servers))
 	for i, s := range servers {
 		wanted[i] = shuffled(s) + 20*20
 	}
 	for i, s := range servers {
-		until(t, "shuffles in "+s.prefix+" are answered", func() bool { return shuffled(s) > wanted[i] })
+		until(t, "shuffles are answered", func() bool { return shuffled(s) > wanted[i] })
 	}
 }
 
@@ -483,15 +480,15 @@ func (s *server) checkOutage(reason string) {
 	logged := func(level string) (list []string) {
 		for _, m := range s.messages(level) {
 			if m["reason"] == reason {
-				list = append(list, fmt.Sprint(m["log"], " ", m["msg"], " ", m["rejected"]))
+				list = append(list, fmt.Sprint(m["msg"], " ", m["rejected"]))
 			}
 		}
 		return list
 	}
 	until(s.t, "the outage is over", func() bool { return len(logged("INFO")) > 0 })
-	assert.Equal(s.t, []string{"main outage <nil>"}, logged("WARN"))
+	assert.Equal(s.t, []string{"outage <nil>"}, logged("WARN"))
 	rejected := s.metric("riffle_rejected_requests_total", fmt.Sprintf("reason=%q", reason))
-	assert.Equal(s.t, []string{fmt.Sprint("main outage over ", rejected)}, logged("INFO"))
+	assert.Equal(s.t, []string{fmt.Sprint("outage over ", rejected)}, logged("INFO"))
 }
 
 // metric returns the sum of a metric over all label sets that contain the text.

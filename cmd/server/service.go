@@ -44,7 +44,7 @@ type service struct {
 	certificates *certificates // nil for plain HTTP
 }
 
-// build opens the logs, connects the parts and listens. If it fails, nothing stays open.
+// build opens the log, connects the parts and listens. If it fails, nothing stays open.
 func build(ctx context.Context, o *options, connections int, tracer *tracing.Tracer, logger *slog.Logger, accessLog io.Writer) (_ *service, err error) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -67,9 +67,9 @@ func build(ctx context.Context, o *options, connections int, tracer *tracing.Tra
 	handler.Watch(registry)
 	shared := o.shared
 	small := o.container < smallContainer
-	shared.Logs, shared.OpenStore, shared.Logger = o.logs, storeOpener(tracer, small), logger
-	shared.Door = func(log string) logs.Door { return handler.LogNamed(log) }
-	shared.Observer = func(log string) logs.Observer { return metrics.Log(log) }
+	shared.Logs, shared.OpenStore, shared.Logger = []*logs.Settings{&o.log}, storeOpener(tracer, small), logger
+	shared.Door = func(string) logs.Door { return handler }
+	shared.Observer = func(string) logs.Observer { return metrics }
 	if tracer != nil {
 		shared.TraceAppend = tracer.StartAppend
 	}
@@ -123,14 +123,13 @@ func newHandler(o *options, settings api.Options) (*api.API, error) {
 		}
 		settings.Pages, settings.Home, settings.Missing = pages.Routes(), pages.Home, pages.Missing
 	}
-	settings.Logs, settings.Contract, settings.Admin = o.logNames(), riffle.Contract, o.adminAddr != ""
+	settings.Contract, settings.Admin = riffle.Contract, o.adminAddr != ""
 	settings.Budget, settings.WriteTimeout, settings.Policy = memory, o.timeouts.Write, o.callers.policy()
 	return api.New(settings), nil
 }
 
-// cacheSize is the cache of each SQLite connection to a log besides the main one, and in a small
-// container, in KiB. It is a quarter of SQLite's default, so that a log takes less than 8 MiB under
-// load.
+// cacheSize is the cache of each SQLite connection in a small container, in KiB: a quarter of SQLite's
+// default.
 const cacheSize = 512
 
 // storeOpener returns the function that opens stores, with spans if there is a tracer.
@@ -141,7 +140,7 @@ func storeOpener(tracer *tracing.Tracer, small bool) func(context.Context, *logs
 		case l.Store != "":
 			engine = "postgresql"
 			store, err = postgres.Open(ctx, l.Store)
-		case l.Name == access.MainLog && !small:
+		case !small:
 			store, err = sqlite.Open(ctx, l.StoreFile())
 		default:
 			store, err = sqlite.OpenCached(ctx, l.StoreFile(), cacheSize)
@@ -153,8 +152,8 @@ func storeOpener(tracer *tracing.Tracer, small bool) func(context.Context, *logs
 	}
 }
 
-// run serves until ctx is done or the only log fails, and calls reload for each signal from hangups.
-// Then /readyz answers 503, requests in flight are answered, and the logs are closed last.
+// run serves until ctx is done or the log fails, and calls reload for each signal from hangups.
+// Then /readyz answers 503, requests in flight are answered, and the log is closed last.
 func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func()) (err error) {
 	defer func() { err = s.logs.Close(err) }()
 	served := make(chan error, 2)
@@ -172,7 +171,7 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 		s.logger.Warn("anybody who can reach this address can shuffle, deal, write to the log and read the metrics: "+
 			"let in only those who have a key (riffle key new), or listen on localhost behind something that does", "addr", s.public.address())
 	}
-	s.logger.Info("listening", "addr", s.public.address(), "tls", s.certificates != nil, "admin", s.admin.address(), "data", s.options.mainLog().Folder, "version", release.Current().Version)
+	s.logger.Info("listening", "addr", s.public.address(), "tls", s.certificates != nil, "admin", s.admin.address(), "data", s.options.log.Folder, "version", release.Current().Version)
 
 	alive := notifyReady()
 	for ctx.Err() == nil {

@@ -64,7 +64,7 @@ func newCertificates(o *options, logger *slog.Logger, registry prometheus.Regist
 		c.hosts = c.acme.Hosts
 		c.issuer = &autocert.Manager{
 			Prompt:     autocert.AcceptTOS,
-			Cache:      autocert.DirCache(cmp.Or(c.acme.Cache, filepath.Join(o.mainLog().Folder, "acme"))),
+			Cache:      autocert.DirCache(cmp.Or(c.acme.Cache, filepath.Join(o.log.Folder, "acme"))),
 			HostPolicy: autocert.HostWhitelist(c.acme.Hosts...),
 			Email:      c.acme.Email,
 			Client:     &acme.Client{DirectoryURL: cmp.Or(c.acme.Directory, autocert.DefaultACMEDirectory), UserAgent: "riffle/" + release.Current().Version},

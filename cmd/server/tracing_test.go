@@ -78,7 +78,7 @@ func TestSpans(t *testing.T) {
 	}
 	want := map[string]string{
 		"http.request.method": "POST", "http.route": "/shuffle", "http.response.status_code": "int_value:200", "client.address": "127.0.0.1",
-		"riffle.log": "main", "riffle.request_id": requestID, "riffle.key": "table", "riffle.audit_id": id,
+		"riffle.request_id": requestID, "riffle.key": "table", "riffle.audit_id": id,
 	}
 	assert.Equal(t, want, attributes(request), "the request is described as")
 	assert.Equal(t, tracepb.Span_SPAN_KIND_SERVER, request.GetKind(), "the request is described as")

@@ -1,8 +1,6 @@
 package main_test
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -165,7 +163,7 @@ func TestWitnessOfAnotherHistory(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 2, strings.Count(string(notes), "\n— riffle/"), "both are signed by the log: %s", notes)
 	s.get("/audits/"+s.shuffle(smallShuffle).AuditID+"/proof?witnessed=true").problem(t, http.StatusServiceUnavailable)
-	assert.Contains(t, string(s.get("/metrics").body), `riffle_witness_answers_total{log="main",result="other-history",witness="one"}`)
+	assert.Contains(t, string(s.get("/metrics").body), `riffle_witness_answers_total{result="other-history",witness="one"}`)
 }
 
 // flipped returns another character of base64.
@@ -223,22 +221,13 @@ func TestSecondKey(t *testing.T) {
 	}
 }
 
-// TestSecondKeyRefused starts with second keys of others: of another log, of a witness, or none.
+// TestSecondKeyRefused starts with second keys of others: of a witness, or none.
 func TestSecondKeyRefused(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	key, policy := filepath.Join(folder, "own.key"), filepath.Join(folder, "policy")
 	made := secondKey(t, key)
 	l := launch{data: filepath.Join(folder, "data"), args: []string{"--witness-policy", policy}}
-	require.NoError(t, os.WriteFile(policy, append(made, "quorum own"...), 0o600))
-	config, copied := filepath.Join(folder, "riffle.yaml"), filepath.Join(folder, "copied")
-	private, err := os.ReadFile(key)
-	require.NoError(t, err)
-	require.NoError(t, errors.Join(
-		os.WriteFile(copied+".key", private, 0o600),
-		os.WriteFile(copied, bytes.ReplaceAll(append(made, "quorum own"...), []byte(key), []byte(copied+".key")), 0o600),
-		os.WriteFile(config, fmt.Appendf(nil, "logs: [{name: b, witness-policy: %q}]", copied), 0o600)))
-	launch{data: l.data, args: append(l.args, "--config", config)}.refused(t, "the log main has this witness-policy already; each log needs its own")
 	other := secondKey(t, key+"2")
 	for line, want := range map[string]string{
 		strings.Replace(string(other), "own.key2", "own.key", 1):    "own.key is not the private half of the ML-DSA-44 key in the policy",

@@ -57,16 +57,12 @@ func isToken(text string) bool {
 
 // A Grant has a caller's permissions and rates.
 type Grant struct {
-	May  []Scope
-	Logs []string // the logs that May applies to; empty for all
+	May []Scope
 	Rates
 }
 
-// MainLog is the name of the log whose paths have no prefix.
-const MainLog = "main"
-
-// CheckName returns an error if a key or log must not have the name. Names are public: they appear in
-// paths, logs and metrics.
+// CheckName returns an error if a key must not have the name. Names are public: they appear in logs and
+// metrics.
 func CheckName(name string) error {
 	if suggest.Mask(name) != name {
 		return errors.New("a name must not have a token in it, which is secret; choose one like table-server")

@@ -22,7 +22,6 @@ var (
 	ErrAnonymous    = errors.New("a token is required")
 	ErrExpired      = errors.New("the token has expired")
 	ErrScope        = errors.New("the key does not have the scope")
-	ErrLog          = errors.New("the key is not for this log")
 )
 
 // A LimitError reports that a caller has exceeded its rates.
@@ -71,11 +70,11 @@ func (p *Policy) Succeed(earlier *Policy) {
 
 // Open reports whether anonymous callers have all permissions.
 func (p *Policy) Open() bool {
-	return p.anonymous != nil && len(p.anonymous.May) == len(Scopes()) && len(p.anonymous.Logs) == 0
+	return p.anonymous != nil && len(p.anonymous.May) == len(Scopes())
 }
 
-// Public reports whether anonymous callers have the scope in a log, so that responses are public.
-func (p *Policy) Public(scope Scope, log string) bool { return p.anonymous.allow(scope, log) == nil }
+// Public reports whether anonymous callers have the scope, so that responses are public.
+func (p *Policy) Public(scope Scope) bool { return p.anonymous.allows(scope) }
 
 // A Caller sends requests. The zero value has no permissions.
 type Caller struct {
@@ -139,28 +138,21 @@ func (p *Policy) Anonymous(peer netip.Addr) Caller {
 	return c
 }
 
-// allow returns nil if the grant has the scope in a log. A nil grant has only the scope Page.
-func (g *Grant) allow(scope Scope, log string) error {
-	switch {
-	case scope == Page:
-	case g == nil || !slices.Contains(g.May, scope):
-		return ErrScope
-	case len(g.Logs) > 0 && !slices.Contains(g.Logs, log):
-		return ErrLog
-	}
-	return nil
+// allows reports whether the grant has the scope. A nil grant has only the scope Page.
+func (g *Grant) allows(scope Scope) bool {
+	return scope == Page || g != nil && slices.Contains(g.May, scope)
 }
 
 // Take admits a request, or returns why the caller must not send it now. writes is whether the request
 // may write records.
-func (c *Caller) Take(now time.Time, scope Scope, log string, writes bool) error {
+func (c *Caller) Take(now time.Time, scope Scope, writes bool) error {
 	if !c.expires.IsZero() && !now.Before(c.expires) {
 		return ErrExpired
 	}
-	if err := c.grant.allow(scope, log); err != nil && c.Key == "" {
+	if allowed := c.grant.allows(scope); !allowed && c.Key == "" {
 		return ErrAnonymous
-	} else if err != nil {
-		return err
+	} else if !allowed {
+		return ErrScope
 	}
 	if wait := c.limiter.take(now, writes); wait > 0 {
 		return &LimitError{wait}

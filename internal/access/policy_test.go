@@ -101,18 +101,15 @@ func TestTakeFollowsTheGrant(t *testing.T) {
 		anonymous *Grant
 		header    string
 		scope     Scope
-		log       string
 		err       error
 	}{
-		{"without keys everybody may do everything", nil, nil, "", Deal, "main", nil},
-		{"with keys strangers may do nothing", keys(Grant{May: Scopes()}), nil, "", Read, "main", ErrAnonymous},
-		{"strangers do what they may", keys(Grant{}), &Grant{May: []Scope{Read}}, "", Read, "main", nil},
-		{"and nothing else", keys(Grant{}), &Grant{May: []Scope{Read}}, "", Shuffle, "main", ErrAnonymous},
-		{"even without keys", nil, &Grant{May: []Scope{Read}}, "", Shuffle, "main", ErrAnonymous},
-		{"a key does what it may", keys(Grant{May: []Scope{Shuffle}}), nil, bearer, Shuffle, "main", nil},
-		{"and nothing else, though strangers may", keys(Grant{May: []Scope{Shuffle}}), &Grant{May: []Scope{Read}}, bearer, Read, "main", ErrScope},
-		{"a key of a log", keys(Grant{May: Scopes(), Logs: []string{"poker"}}), nil, bearer, Deal, "poker", nil},
-		{"in another log", keys(Grant{May: Scopes(), Logs: []string{"poker"}}), nil, bearer, Deal, "main", ErrLog},
+		{"without keys everybody may do everything", nil, nil, "", Deal, nil},
+		{"with keys strangers may do nothing", keys(Grant{May: Scopes()}), nil, "", Read, ErrAnonymous},
+		{"strangers do what they may", keys(Grant{}), &Grant{May: []Scope{Read}}, "", Read, nil},
+		{"and nothing else", keys(Grant{}), &Grant{May: []Scope{Read}}, "", Shuffle, ErrAnonymous},
+		{"even without keys", nil, &Grant{May: []Scope{Read}}, "", Shuffle, ErrAnonymous},
+		{"a key does what it may", keys(Grant{May: []Scope{Shuffle}}), nil, bearer, Shuffle, nil},
+		{"and nothing else, though strangers may", keys(Grant{May: []Scope{Shuffle}}), &Grant{May: []Scope{Read}}, bearer, Read, ErrScope},
 	} {
 		r := request("/")
 		if v.header != "" {
@@ -120,7 +117,7 @@ func TestTakeFollowsTheGrant(t *testing.T) {
 		}
 		c, err := NewPolicy(v.keys, v.anonymous).Identify(r, home)
 		require.NoError(t, err)
-		err = c.Take(time.Now(), v.scope, v.log, false)
+		err = c.Take(time.Now(), v.scope, false)
 		assert.ErrorIs(t, err, v.err, v.name)
 	}
 }
@@ -131,10 +128,10 @@ func TestTokensExpire(t *testing.T) {
 	p := NewPolicy([]APIKey{{Name: "guest", Digest: token.Digest(), Expires: end, Grant: Grant{May: Scopes()}}}, &Grant{May: Scopes()})
 	c, err := p.Identify(request("/", "Bearer "+string(token)), home)
 	require.NoError(t, err)
-	assert.NoError(t, c.Take(end.Add(-time.Nanosecond), Read, "main", false))
+	assert.NoError(t, c.Take(end.Add(-time.Nanosecond), Read, false))
 	for _, now := range []time.Time{end, end.AddDate(1, 0, 0)} {
-		assert.ErrorIs(t, c.Take(now, Read, "main", false), ErrExpired)
-		assert.ErrorIs(t, c.Take(now, Page, "main", false), ErrExpired)
+		assert.ErrorIs(t, c.Take(now, Read, false), ErrExpired)
+		assert.ErrorIs(t, c.Take(now, Page, false), ErrExpired)
 	}
 }
 
@@ -175,7 +172,7 @@ func TestPeers(t *testing.T) {
 	ask := func(address string) error {
 		c, err := p.Identify(request("/"), quota.Peer(net.JoinHostPort(address, "1")))
 		require.NoError(t, err)
-		return c.Take(now, Read, "main", false)
+		return c.Take(now, Read, false)
 	}
 	for _, v := range []struct {
 		address string
@@ -212,7 +209,7 @@ func TestSucceed(t *testing.T) {
 	ask := func(p *Policy, headers ...string) error {
 		c, err := p.Identify(request("/", headers...), home)
 		require.NoError(t, err)
-		return c.Take(now, Read, "main", false)
+		return c.Take(now, Read, false)
 	}
 	old := policy(one)
 	for _, headers := range [][]string{{}, {"Bearer " + string(token)}} {

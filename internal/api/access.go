@@ -23,7 +23,7 @@ import (
 func (a *API) serveMore(m More, answer func(http.ResponseWriter, *http.Request, services.Call) error) http.HandlerFunc {
 	serve := withLog(func(open *logAPI, x *exchange) error {
 		x.r = x.r.WithContext(x.committing())
-		return answer(x, x.r, services.Call{Services: open.Services, Prefix: x.log.prefix, Caller: x.caller.Key, Cache: x.cache})
+		return answer(x, x.r, services.Call{Services: open.Services, Caller: x.caller.Key, Cache: x.cache})
 	})
 	return a.handle(func(x *exchange) error {
 		if x.r.Method != http.MethodOptions { // browsers send preflights without a token
@@ -33,7 +33,7 @@ func (a *API) serveMore(m More, answer func(http.ResponseWriter, *http.Request, 
 		}
 		if err := serve(x); err != nil {
 			if row, found := httperror.Find(err); found && row.RetryAfter > 0 {
-				x.log.reject(err)
+				a.reject(err)
 			}
 			m.Fail(x, x.r, err)
 		}
@@ -54,9 +54,9 @@ func (a *API) authorize(x *exchange, scope access.Scope) (err error) {
 	} else if x.caller, err = policy.Identify(x.r, x.peer); err != nil {
 		return err
 	}
-	x.public = scope == access.Read && policy.Public(scope, x.log.name)
+	x.public = scope == access.Read && policy.Public(scope)
 	now := time.Now()
-	err = x.caller.Take(now, scope, x.log.name, writes(scope))
+	err = x.caller.Take(now, scope, writes(scope))
 	if left := x.caller.Remaining(now); left.Burst > 0 { // draft-ietf-httpapi-ratelimit-headers-10
 		x.Header().Set("RateLimit-Policy", fmt.Sprintf(`"requests";q=%d;w=%d`, left.Burst, seconds(left.Window)))
 		x.Header().Set("RateLimit", fmt.Sprintf(`"requests";r=%d;t=%d`, left.Requests, seconds(left.Full)))
@@ -68,7 +68,7 @@ func (a *API) authorize(x *exchange, scope access.Scope) (err error) {
 func writes(scope access.Scope) bool { return scope == access.Shuffle || scope == access.Deal }
 
 // cache sets the lifetime of a cacheable answer, such as "max-age=300". Shared caches may store it
-// if callers without a token may read the log; otherwise only the caller may.
+// if callers without a token may read; otherwise only the caller may.
 func (x *exchange) cache(lifetime string) {
 	if x.public {
 		x.Header().Set("Cache-Control", "public, "+lifetime)

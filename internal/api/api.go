@@ -3,14 +3,14 @@
 // A handler decodes, makes one service call and encodes. [API.fail] turns its error into a problem
 // document. An unknown error is answered 500, and its text goes to the log only.
 //
-// An [API] is shared by all logs of the process. A [Log] is one of them, and [logAPI] has the handlers
-// while it is open.
+// [logAPI] has the handlers of the log that is open.
 package api
 
 import (
 	"io"
 	"log/slog"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,28 +29,24 @@ type Options struct {
 	Logger       *slog.Logger
 	AccessLog    io.Writer // gets one write of a line for each request; nil for none
 	Metrics      *Metrics
-	Logs         []string            // names of the logs besides the main one
-	Gatherer     prometheus.Gatherer // of /metrics
-	Contract     []byte              // of /openapi.yaml
-	MaxBody      int64               // length of the longest body, in bytes
-	Budget       *budget.Budget      // memory of all requests
-	WriteTimeout time.Duration       // for a client to accept an answer, see [httpserver.Timeouts]; 0 for none
-	Tracer       *tracing.Tracer     // nil for none
-	Admin        bool                // /metrics is at AdminHandler only
-	Hosts        access.Hosts        // accepted Host names until SetHosts; by default local names, on loopback only
-	Origins      access.Origins      // origins whose pages may write, until SetOrigins; by default none
-	Policy       *access.Policy      // until SetPolicy; by default everybody may do everything
-	Proxies      access.Proxies      // trusted to send X-Forwarded-For; by default none
-	ReplayTime   time.Duration       // limit for a replay, or for a shoe's proof until it is sent; 2 minutes by default
-	More         []More              // routes beyond the contract
-	Reachable    func() error        // says why clients cannot connect yet, for /readyz; nil if they can from the start
-	Pages        map[string]Page     // by pattern, for browsers
-	Home         Page                // answers browsers at /; by default they get JSON, as programs do
-	Missing      Page                // answers browsers where there is nothing; by default they get JSON
+	Gatherer     prometheus.Gatherer         // of /metrics
+	Contract     []byte                      // of /openapi.yaml
+	MaxBody      int64                       // length of the longest body, in bytes
+	Budget       *budget.Budget              // memory of all requests
+	WriteTimeout time.Duration               // for a client to accept an answer, see [httpserver.Timeouts]; 0 for none
+	Tracer       *tracing.Tracer             // nil for none
+	Admin        bool                        // /metrics is at AdminHandler only
+	Hosts        access.Hosts                // accepted Host names until SetHosts; by default local names, on loopback only
+	Origins      access.Origins              // origins whose pages may write, until SetOrigins; by default none
+	Policy       *access.Policy              // until SetPolicy; by default everybody may do everything
+	Proxies      access.Proxies              // trusted to send X-Forwarded-For; by default none
+	ReplayTime   time.Duration               // limit for a replay, or for a shoe's proof until it is sent; 2 minutes by default
+	More         []More                      // routes beyond the contract
+	Reachable    func() error                // says why clients cannot connect yet, for /readyz; nil if they can from the start
+	Pages        map[string]http.HandlerFunc // by pattern, for browsers
+	Home         http.HandlerFunc            // answers browsers at /; by default they get JSON, as programs do
+	Missing      http.HandlerFunc            // answers browsers where there is nothing; by default they get JSON
 }
-
-// A Page answers a browser. The prefix begins the paths of the log; it is empty for the main log.
-type Page = func(w http.ResponseWriter, r *http.Request, prefix string)
 
 // More are routes beyond the contract, by pattern, for callers with a scope.
 type More struct {
@@ -62,10 +58,8 @@ type More struct {
 // An API answers requests.
 type API struct {
 	Options
-	all      []*Log // the main log first
-	main     *Log
-	named    map[string]*Log
 	router   *chi.Mux
+	opened   atomic.Pointer[logAPI] // nil while the log is closed
 	hosts    atomic.Pointer[access.Hosts]
 	origins  atomic.Pointer[access.Origins]
 	policy   atomic.Pointer[access.Policy]
@@ -73,13 +67,15 @@ type API struct {
 	draining atomic.Bool
 	asked    atomic.Pointer[[2]time.Time] // when /readyz was asked for, the last two times
 	long     *httpserver.LongRequests
+
+	mu      sync.Mutex
+	outages map[string]*outage // in progress, by reason; guarded by mu
 }
 
-// New returns an API whose logs are closed until [Log.Open].
+// New returns an API whose log is closed until [API.Open].
 func New(o Options) *API {
-	a := &API{Options: o, scopes: map[string]access.Scope{}}
+	a := &API{Options: o, scopes: map[string]access.Scope{}, outages: map[string]*outage{}}
 	a.asked.Store(&[2]time.Time{})
-	a.addLogs()
 	a.long = httpserver.NewLongRequests(o.Budget, o.ReplayTime, o.WriteTimeout)
 	a.SetHosts(o.Hosts)
 	a.SetOrigins(o.Origins)

@@ -112,19 +112,19 @@ func TestCommitmentMetrics(t *testing.T) {
 		}
 		return nil
 	}}})
-	s.checkMetrics(t, `riffle_commitments_total{event="made",log="main"} 0`, `riffle_commitments_total{event="late",log="main"} 0`, `riffle_commitments{log="main",status="open"} 0`, `riffle_commitments{log="main",status="late"} 0`)
+	s.checkMetrics(t, `riffle_commitments_total{event="made"} 0`, `riffle_commitments_total{event="late"} 0`, `riffle_commitments{status="open"} 0`, `riffle_commitments{status="late"} 0`)
 	used, late := mustCommit(t, s, `{"size":3}`), mustCommit(t, s, `{"size":3}`)
 	readBody(t, s.do(useCommitment(t, used, "")))
 	readBody(t, s.do(useCommitment(t, used, "")))
-	s.checkMetrics(t, `riffle_commitments_total{event="made",log="main"} 2`, `riffle_commitments_total{event="used",log="main"} 1`, `riffle_commitments{log="main",status="open"} 1`, `riffle_commitments{log="main",status="late"} 0`)
+	s.checkMetrics(t, `riffle_commitments_total{event="made"} 2`, `riffle_commitments_total{event="used"} 1`, `riffle_commitments{status="open"} 1`, `riffle_commitments{status="late"} 0`)
 	c.Set(late.Deadline)
 	mustCommit(t, s, `{"size":3}`)
 	readBody(t, s.do(useCommitment(t, late, "")))
-	s.checkMetrics(t, `riffle_commitments_total{event="late",log="main"} 1`, `riffle_commitments_total{event="void",log="main"} 0`, `riffle_commitments{log="main",status="open"} 1`, `riffle_commitments{log="main",status="late"} 1`)
+	s.checkMetrics(t, `riffle_commitments_total{event="late"} 1`, `riffle_commitments_total{event="void"} 0`, `riffle_commitments{status="open"} 1`, `riffle_commitments{status="late"} 1`)
 	s.expireCommitments(t, 1)
-	s.checkMetrics(t, `riffle_commitments_total{event="made",log="main"} 3`, `riffle_commitments_total{event="void",log="main"} 1`, `riffle_commitments{log="main",status="open"} 1`, `riffle_commitments{log="main",status="late"} 0`)
+	s.checkMetrics(t, `riffle_commitments_total{event="made"} 3`, `riffle_commitments_total{event="void"} 1`, `riffle_commitments{status="open"} 1`, `riffle_commitments{status="late"} 0`)
 	s.waitPublished(t)
 	unavailable = true
-	text := s.checkMetrics(t, `riffle_commitments_total{event="made",log="main"} 3`)
+	text := s.checkMetrics(t, `riffle_commitments_total{event="made"} 3`)
 	assert.NotContains(t, text, "riffle_commitments{", "the metrics count open commitments while the store is unavailable")
 }

@@ -203,7 +203,7 @@ func keyProbes(t *testing.T, operation string, ask func() *http.Request) []probe
 // another scope, and beyond a limit.
 func accessProbes(t *testing.T, c *contract) (list []probe) {
 	token := access.NewToken()
-	none := access.Grant{May: []access.Scope{}, Logs: nil}
+	none := access.Grant{May: []access.Scope{}}
 	locked := started(start(t, setup{policy: access.NewPolicy([]access.APIKey{{Name: "a", Digest: token.Digest(), Grant: none}}, nil)}))
 	slow := start(t, setup{policy: access.NewPolicy(nil, &access.Grant{May: access.Scopes(), Rates: access.Rates{Requests: 1e-9, Burst: 1}})})
 	slow.send(t, get(t, "/decks"))

@@ -36,7 +36,7 @@ type exchange struct {
 	other               uuid.UUID // in after or sealed_by; Nil for none
 	from, limit         uint64
 
-	log     *Log          // of the request
+	api     *API
 	peer    netip.Addr    // of the request
 	caller  access.Caller // zero before it is identified
 	public  bool          // the answer is readable without a token
@@ -73,7 +73,7 @@ func (a *API) rescue(x *exchange) {
 		x.Status = httpserver.StatusLeft
 		panic(http.ErrAbortHandler)
 	}
-	a.Logger.Error("panic", "log", x.log.name, "panic", p, "stack", string(debug.Stack()))
+	a.Logger.Error("panic", "panic", p, "stack", string(debug.Stack()))
 	if x.Status != 0 {
 		x.Status = http.StatusInternalServerError
 		panic(http.ErrAbortHandler)
@@ -127,8 +127,8 @@ func (x *exchange) send(media []string, body []byte) error {
 }
 
 // sendPage sends a page. It works while the log is closed.
-func (x *exchange) sendPage(page Page) error {
-	page(x, x.r, x.log.prefix)
+func (x *exchange) sendPage(page http.HandlerFunc) error {
+	page(x, x.r)
 	return nil
 }
 

@@ -24,17 +24,17 @@ func (a *API) Drain(period time.Duration) (asked bool) {
 
 func (a *API) noteAsked() { a.asked.Store(&[2]time.Time{a.asked.Load()[1], time.Now()}) }
 
-// ready returns nil if the log would answer a shuffle in good time now.
-func (l *Log) ready() error {
-	if l.api.draining.Load() {
+// ready returns nil if the service would answer a shuffle in good time now.
+func (a *API) ready() error {
+	if a.draining.Load() {
 		return errDraining
 	}
-	if l.api.Reachable != nil {
-		if err := l.api.Reachable(); err != nil {
+	if a.Reachable != nil {
+		if err := a.Reachable(); err != nil {
 			return err
 		}
 	}
-	open, err := l.acquire()
+	open, err := a.acquire()
 	if err != nil {
 		return err
 	}
@@ -42,35 +42,25 @@ func (l *Log) ready() error {
 	return open.Log.Health()
 }
 
-// healthz says whether the process should stay alive. It always should if failed logs are reopened; below
-// a log's prefix it says whether that log is open.
+// healthz says whether the process should stay alive.
 func (a *API) healthz(x *exchange) error {
-	if x.log != a.main || !a.reopens() {
-		open, err := x.log.acquire()
-		if err != nil {
-			return err
-		}
-		defer open.release()
-		if err := open.Log.Err(); err != nil {
-			return err
-		}
+	open, err := a.acquire()
+	if err != nil {
+		return err
+	}
+	defer open.release()
+	if err := open.Log.Err(); err != nil {
+		return err
 	}
 	return x.sendStatus("alive")
 }
 
-// readyz says whether a log should get traffic. At the root it answers 200 if any log is ready. It is
-// public, so it names neither logs nor stores.
+// readyz says whether the service should get traffic. It is public, so it does not name the store.
 func (a *API) readyz(x *exchange) error {
 	a.noteAsked()
-	logs := []*Log{x.log}
-	if x.log == a.main {
-		logs = a.all
-	}
-	var err error
-	for _, l := range logs {
-		if err = l.ready(); err == nil {
-			return x.sendStatus("ready")
-		}
+	err := a.ready()
+	if err == nil {
+		return x.sendStatus("ready")
 	}
 	for _, known := range []error{errDraining, ledger.ErrClosed, ledger.ErrBusy, ledger.ErrNoSpace, httperror.ErrLogClosed} {
 		if errors.Is(err, known) {
@@ -84,41 +74,13 @@ func problemNotReady(err error) *problem {
 	return newProblem(http.StatusServiceUnavailable, "Not ready: %s.", err).retry(1)
 }
 
-// A logStatus is a log in the admin server's /readyz.
-type logStatus struct {
-	Name   string `json:"name"`
-	Status string `json:"status"` // ready, busy or closed
-}
-
-// readyLogs answers the admin server's /readyz. It lists the logs, if there are several, or says why none
-// is ready.
-func (a *API) readyLogs(x *exchange) error {
+// readyzAdmin answers the admin server's /readyz, and says why the service is not ready.
+func (a *API) readyzAdmin(x *exchange) error {
 	a.noteAsked()
-	answer := struct {
-		Status string      `json:"status"`
-		Logs   []logStatus `json:"logs,omitempty"`
-	}{Status: "ready"}
-	var errs []error
-	for _, l := range a.all {
-		status, err := "ready", l.ready()
-		switch {
-		case errors.Is(err, httperror.ErrLogClosed):
-			status = "closed"
-		case err != nil:
-			status = "busy"
-		}
-		if err != nil {
-			errs = append(errs, err)
-		}
-		answer.Logs = append(answer.Logs, logStatus{l.name, status})
+	if err := a.ready(); err != nil {
+		return problemNotReady(err)
 	}
-	if len(errs) == len(a.all) {
-		return problemNotReady(errs[0])
-	}
-	if !a.reopens() {
-		answer.Logs = nil
-	}
-	return x.sendValue(answer)
+	return x.sendStatus("ready")
 }
 
 func (x *exchange) sendStatus(status string) error {
@@ -137,7 +99,7 @@ func (a *API) AdminHandler() http.Handler {
 	for pattern, handler := range map[string]http.HandlerFunc{
 		"/metrics":             a.handle(a.metrics),
 		"/healthz":             a.handle(a.healthz),
-		"/readyz":              a.handle(a.readyLogs),
+		"/readyz":              a.handle(a.readyzAdmin),
 		"/debug/pprof/*":       pprof.Index,
 		"/debug/pprof/cmdline": pprof.Cmdline,
 		"/debug/pprof/profile": pprof.Profile,

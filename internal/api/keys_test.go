@@ -33,9 +33,8 @@ func authorized(r *http.Request, token access.Token) *http.Request {
 	return r
 }
 
-// Every operation of the contract is tried in the main log and in another, without a token, with one
-// of each scope, with one of each log and with one that nobody has. So no route can be open by
-// mistake.
+// Every operation of the contract is tried without a token, with one of each scope, and with one that
+// nobody has. So no route can be open by mistake.
 func TestEveryRouteTakesItsScope(t *testing.T) {
 	tokens := map[access.Scope]access.Token{}
 	keys := []access.APIKey{}
@@ -43,55 +42,36 @@ func TestEveryRouteTakesItsScope(t *testing.T) {
 		tokens[scope] = access.NewToken()
 		keys = append(keys, access.APIKey{Name: string(scope), Digest: tokens[scope].Digest(), Grant: access.Grant{May: []access.Scope{scope}}})
 	}
-	prefixes := map[string]string{access.MainLog: "", "poker": "/logs/poker", "bridge": "/logs/bridge"}
-	ofLog := map[string]access.Token{}
-	for log := range prefixes {
-		ofLog[log] = access.NewToken()
-		keys = append(keys, access.APIKey{Name: log, Digest: ofLog[log].Digest(), Grant: access.Grant{May: access.Scopes(), Logs: []string{log}}})
-	}
-	s := start(t, setup{policy: access.NewPolicy(keys, nil), logs: []string{"poker", "bridge"}})
+	s := start(t, setup{policy: access.NewPolicy(keys, nil)})
 	tried := map[access.Scope]int{}
 	for _, op := range loadContract(t).operations {
-		for _, log := range []string{access.MainLog, "poker"} {
-			scope := scopeOf(op.Method, op.Path)
-			tried[scope]++
-			target := prefixes[log] + strings.NewReplacer("{type}", "standard52", "{id}", "01a201b9-1975-7a0e-ba4d-55320c5c53f8", "{tile}", "0/000",
-				"{file}", "AS.svg", "{pile}", "p", "{position}", "1").Replace(op.Path)
-			check := func(name string, r *http.Request, status int) {
-				t.Helper()
-				a := s.send(t, r)
-				refused := a.status == http.StatusUnauthorized || a.status == http.StatusForbidden
-				if status != 0 && a.status != status || status == 0 && refused {
-					t.Errorf("%s %s %s: %d %s", op.Method, target, name, a.status, a.body)
-				}
-				challenge := a.header.Get("WWW-Authenticate")
-				assert.Equalf(t, (challenge != ""), (a.status == http.StatusUnauthorized),
-					"%s %s %s: %d with WWW-Authenticate %q", op.Method, target, name, a.status, challenge)
+		scope := scopeOf(op.Method, op.Path)
+		tried[scope]++
+		target := strings.NewReplacer("{type}", "standard52", "{id}", "01a201b9-1975-7a0e-ba4d-55320c5c53f8", "{tile}", "0/000",
+			"{file}", "AS.svg", "{pile}", "p", "{position}", "1").Replace(op.Path)
+		check := func(name string, r *http.Request, status int) {
+			t.Helper()
+			a := s.send(t, r)
+			refused := a.status == http.StatusUnauthorized || a.status == http.StatusForbidden
+			if status != 0 && a.status != status || status == 0 && refused {
+				t.Errorf("%s %s %s: %d %s", op.Method, target, name, a.status, a.body)
 			}
-			if scope == access.Metrics && log != access.MainLog {
-				check("without a token", request(t, op.Method, target), http.StatusNotFound)
-				continue
+			challenge := a.header.Get("WWW-Authenticate")
+			assert.Equalf(t, (challenge != ""), (a.status == http.StatusUnauthorized),
+				"%s %s %s: %d with WWW-Authenticate %q", op.Method, target, name, a.status, challenge)
+		}
+		if scope == "" {
+			check("without a token", request(t, op.Method, target), 0)
+			continue
+		}
+		check("without a token", request(t, op.Method, target), http.StatusUnauthorized)
+		check("with a token that nobody has", authorized(request(t, op.Method, target), access.NewToken()), http.StatusUnauthorized)
+		for other, token := range tokens {
+			status := http.StatusForbidden
+			if other == scope {
+				status = 0
 			}
-			if scope == "" {
-				check("without a token", request(t, op.Method, target), 0)
-				continue
-			}
-			check("without a token", request(t, op.Method, target), http.StatusUnauthorized)
-			check("with a token that nobody has", authorized(request(t, op.Method, target), access.NewToken()), http.StatusUnauthorized)
-			for other, token := range tokens {
-				status := http.StatusForbidden
-				if other == scope {
-					status = 0
-				}
-				check(fmt.Sprint("with the scope ", other), authorized(request(t, op.Method, target), token), status)
-			}
-			for other, token := range ofLog {
-				status := http.StatusForbidden
-				if other == log {
-					status = 0
-				}
-				check("with a key of the log "+other, authorized(request(t, op.Method, target), token), status)
-			}
+			check(fmt.Sprint("with the scope ", other), authorized(request(t, op.Method, target), token), status)
 		}
 	}
 	for _, scope := range append(access.Scopes(), "") {
@@ -159,7 +139,7 @@ func TestLimitsOfCallers(t *testing.T) {
 	assert.Equal(t, []int{200, 200, 429, 200}, got, "a read, two shuffles and a read with one record in 1,000 s")
 	assert.Equal(t, []int{200, 429}, statuses(bytes, get(t, "/decks"), get(t, "/decks")),
 		"two answers of more than ten bytes")
-	s.checkMetrics(t, fmt.Sprintf(`riffle_requests_total{key=%q,log="main"} 5`, slowKey.Name), fmt.Sprintf(`riffle_requests_total{key=%q,log="main"} 4`, recordsKey.Name))
+	s.checkMetrics(t, fmt.Sprintf(`riffle_requests_total{key=%q} 5`, slowKey.Name), fmt.Sprintf(`riffle_requests_total{key=%q} 4`, recordsKey.Name))
 }
 
 // keysFor returns tokens of keys with the names, which may do everything, and the keys.
@@ -190,7 +170,7 @@ func TestTokensAreNotEchoed(t *testing.T) {
 			"/decks?" + strings.Replace(sent, "r", "%72", 1) + "=1", "/decks?token=Bearer%20" + sent, "/decks/" + sent, "/decks/" + sent + "/",
 			"/decks/?" + sent, "/decks/?" + escaped(sent), "/decks/standard52?hands=" + sent, "/decks/standard52?algorithm=" + sent,
 			"/decks/undercover?" + sent + "=1", "/decks/undercover?" + sent + "=a", "/" + sent, "/audits/" + sent, "/commitments?status=" + sent,
-			"/commitments?after=" + sent, "/cards/standard52/" + sent + ".svg", "/log/tile/" + sent, "/logs/" + sent + "/decks", shoe + "/piles/" + sent,
+			"/commitments?after=" + sent, "/cards/standard52/" + sent + ".svg", "/log/tile/" + sent, shoe + "/piles/" + sent,
 		} {
 			list = append(list, get(t, target))
 		}

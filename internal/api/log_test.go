@@ -244,9 +244,9 @@ func TestLogMetrics(t *testing.T) {
 		on   *service
 		want []string
 	}{
-		{healthy, []string{"riffle_log_size{log=\"main\"} 3", "riffle_log_published_size{log=\"main\"} 3", "riffle_commit_conflicts_total{log=\"main\"} 0"}},
-		{unpublished, []string{"riffle_log_size{log=\"main\"} 1", "riffle_log_published_size{log=\"main\"} 0", "riffle_commit_conflicts_total{log=\"main\"} 0"}},
-		{conflicted, []string{"riffle_log_size{log=\"main\"} 0", "riffle_log_published_size{log=\"main\"} 0", "riffle_commit_conflicts_total{log=\"main\"} 1"}},
+		{healthy, []string{"riffle_log_size 3", "riffle_log_published_size 3", "riffle_commit_conflicts_total 0"}},
+		{unpublished, []string{"riffle_log_size 1", "riffle_log_published_size 0", "riffle_commit_conflicts_total 0"}},
+		{conflicted, []string{"riffle_log_size 0", "riffle_log_published_size 0", "riffle_commit_conflicts_total 1"}},
 	} {
 		v.on.checkMetrics(t, v.want...)
 	}

@@ -22,108 +22,94 @@ import (
 // durations are the bounds of all duration histograms, in seconds: about three for each power of ten.
 var durations = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 100e-3, 250e-3, 500e-3, 1, 2.5, 5, 10}
 
-// Metrics are the metrics of all logs. Each label has a bounded set of values, such as the routes.
+// Metrics are the metrics of requests and of the log. Each label has a bounded set of values, such as the
+// routes.
 type Metrics struct {
 	requests    *prometheus.HistogramVec
 	byKey       *prometheus.CounterVec
 	shuffles    *prometheus.HistogramVec
-	items       *prometheus.CounterVec
-	shed        *prometheus.CounterVec
+	items       prometheus.Counter
+	shed        prometheus.Counter
 	rejected    *prometheus.CounterVec
 	commits     *prometheus.HistogramVec
-	lost        *prometheus.CounterVec // races for the end of the log
+	lost        prometheus.Counter // races for the end of the log
 	commitments *prometheus.CounterVec
 	shoes       *prometheus.CounterVec
 	anchored    *prometheus.GaugeVec
 	witnesses   *prometheus.CounterVec
-	witnessed   *prometheus.GaugeVec
+	witnessed   *prometheus.GaugeVec // without labels; without a value until Witnessed
 }
 
-// LogMetrics are the metrics of one log.
-type LogMetrics struct {
-	*Metrics
-	log string
-}
-
-// NewMetrics registers the metrics.
+// NewMetrics registers the metrics. Counters of known labels begin at 0.
 func NewMetrics(registry prometheus.Registerer, version, revision string) *Metrics {
 	register := promauto.With(registry)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return register.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{logLabel}, labels...))
+		return register.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
-	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-		return register.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, append([]string{logLabel}, labels...))
+	total := func(name, help string) prometheus.Counter {
+		return register.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
+		return register.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: durations}, labels)
 	}
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
 		return register.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 	}
 	gauge("riffle_build_info", "1, labelled by what runs.", "version", "revision").WithLabelValues(version, revision).Set(1)
-	return &Metrics{
-		requests:    histogram("riffle_http_request_duration_seconds", "Time from a request's header to the end of its answer.", durations, "route", "method", "status"),
+	m := &Metrics{
+		requests:    histogram("riffle_http_request_duration_seconds", "Time from a request's header to the end of its answer.", "route", "method", "status"),
 		byKey:       counter("riffle_requests_total", "Requests by the name of the key that sent them; empty for callers without a key.", "key"),
-		shuffles:    histogram("riffle_shuffle_duration_seconds", "Time of the shuffles of one request, from keystream to order.", durations, "algorithm"),
-		items:       counter("riffle_items_shuffled_total", "Items drawn, over all shuffles."),
-		shed:        counter("riffle_http_shed_total", "Requests that were answered 503: queue or memory budget full, no space, no store, no checkpoint yet, stopping."),
+		shuffles:    histogram("riffle_shuffle_duration_seconds", "Time of the shuffles of one request, from keystream to order.", "algorithm"),
+		items:       total("riffle_items_shuffled_total", "Items drawn, over all shuffles."),
+		shed:        total("riffle_http_shed_total", "Requests that were answered 503: queue or memory budget full, no space, no store, no checkpoint yet, stopping."),
 		rejected:    counter("riffle_rejected_requests_total", "Requests that were answered 503, by what was full or missing.", "reason"),
-		commits:     histogram("riffle_commit_duration_seconds", "Time of one durable commit of a batch of records.", durations, "result"),
-		lost:        counter("riffle_commit_conflicts_total", "Commits that were made again because another process appended first."),
+		commits:     histogram("riffle_commit_duration_seconds", "Time of one durable commit of a batch of records.", "result"),
+		lost:        total("riffle_commit_conflicts_total", "Commits that were made again because another process appended first."),
 		commitments: counter("riffle_commitments_total", "Commitments that were made, used or logged as void, and uses that came late.", "event"),
 		shoes:       counter("riffle_shoe_changes_total", "Changes of shoes, by the kind of their records.", "kind"),
-		anchored:    gauge("riffle_anchor_compared_timestamp_seconds", "When the log was last compared with an anchor.", logLabel, "anchor"),
+		anchored:    gauge("riffle_anchor_compared_timestamp_seconds", "When the log was last compared with an anchor.", "anchor"),
 		witnesses:   counter("riffle_witness_answers_total", "Checkpoints that a witness was asked to cosign, by what became of it.", "witness", "result"),
-		witnessed:   gauge("riffle_witnessed_timestamp_seconds", "When enough witnesses were last known to have cosigned the published checkpoint.", logLabel),
+		witnessed:   gauge("riffle_witnessed_timestamp_seconds", "When enough witnesses were last known to have cosigned the published checkpoint."),
 	}
+	begin(m.commitments.MetricVec, dealer.Committed, dealer.Used, dealer.Voided, dealer.Late)
+	begin(m.shoes.MetricVec, audit.KindShoe, audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindReshuffle, audit.KindClose, audit.KindExpire)
+	begin(m.rejected.MetricVec, httperror.Reasons()...)
+	begin(m.shuffles.MetricVec, shuffle.Algorithms()...)
+	return m
 }
 
-// logLabel is the label for the name of the log.
-const logLabel = "log"
-
-// Log returns the metrics of a log. Counters of known labels begin at 0.
-func (m *Metrics) Log(name string) *LogMetrics {
-	for _, plain := range []*prometheus.CounterVec{m.items, m.shed, m.lost} {
-		plain.WithLabelValues(name)
-	}
-	begin(m.commitments.MetricVec, name, dealer.Committed, dealer.Used, dealer.Voided, dealer.Late)
-	begin(m.shoes.MetricVec, name, audit.KindShoe, audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindReshuffle, audit.KindClose, audit.KindExpire)
-	begin(m.rejected.MetricVec, name, httperror.Reasons()...)
-	begin(m.shuffles.MetricVec, name, shuffle.Algorithms()...)
-	return &LogMetrics{m, name}
-}
-
-// begin begins metrics of a log at 0, by their other label.
-func begin[T ~string](vec *prometheus.MetricVec, log string, labels ...T) {
+// begin begins metrics at 0, by their label.
+func begin[T ~string](vec *prometheus.MetricVec, labels ...T) {
 	for _, label := range labels {
-		_, _ = vec.GetMetricWithLabelValues(log, string(label)) // no error, since the vector has two labels
+		_, _ = vec.GetMetricWithLabelValues(string(label)) // no error, since the vector has one label
 	}
 }
 
-// Watch registers gauges of each log: whether it is ready, its queue and its sizes, and its open and late
+// A state collects gauges of the log: whether it is ready, its queue and its sizes, and its open and late
 // commitments and open shoes. A scrape counts these in the store, and omits them if it cannot be reached.
-func (a *API) Watch(registry prometheus.Registerer) {
-	for _, l := range a.all {
-		registry.MustRegister(l)
-	}
-}
+type state struct{ *API }
+
+// Watch registers the gauges of the log.
+func (a *API) Watch(registry prometheus.Registerer) { registry.MustRegister(state{a}) }
 
 // Describe implements [prometheus.Collector]. It leaves the gauges to Collect, which has each of
 // them once.
-func (*Log) Describe(chan<- *prometheus.Desc) {}
+func (state) Describe(chan<- *prometheus.Desc) {}
 
-// Collect implements [prometheus.Collector]. The registry collects from all logs concurrently,
-// since a store may not answer.
-func (l *Log) Collect(c chan<- prometheus.Metric) {
+// Collect implements [prometheus.Collector].
+func (s state) Collect(c chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	show := func(name, help string, value float64, status ...string) {
-		desc := prometheus.NewDesc(name, help, []string{logLabel, "status"}[:1+len(status)], nil)
-		c <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{l.name}, status...)...)
+		desc := prometheus.NewDesc(name, help, []string{"status"}[:len(status)], nil)
+		c <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, status...)
 	}
 	ready := 1.0
-	if l.ready() != nil {
+	if s.ready() != nil {
 		ready = 0
 	}
 	show("riffle_ready", "1 while the log is ready: see /readyz.", ready)
-	log, err := l.acquire()
+	log, err := s.acquire()
 	if err != nil {
 		return
 	}
@@ -145,40 +131,40 @@ func (l *Log) Collect(c chan<- prometheus.Metric) {
 }
 
 // Commitment counts an event of a commitment.
-func (m *LogMetrics) Commitment(e dealer.Event) {
-	m.commitments.WithLabelValues(m.log, string(e)).Inc()
+func (m *Metrics) Commitment(e dealer.Event) {
+	m.commitments.WithLabelValues(string(e)).Inc()
 }
 
 // ShoeChange counts a record of a shoe.
-func (m *LogMetrics) ShoeChange(kind audit.Kind) { m.shoes.WithLabelValues(m.log, string(kind)).Inc() }
+func (m *Metrics) ShoeChange(kind audit.Kind) { m.shoes.WithLabelValues(string(kind)).Inc() }
 
 // Anchored records that the log was compared with an anchor.
-func (m *LogMetrics) Anchored(name string) {
-	m.anchored.WithLabelValues(m.log, name).SetToCurrentTime()
+func (m *Metrics) Anchored(name string) {
+	m.anchored.WithLabelValues(name).SetToCurrentTime()
 }
 
 // Witness counts an answer of a witness.
-func (m *LogMetrics) Witness(name, result string) {
-	m.witnesses.WithLabelValues(m.log, name, result).Inc()
+func (m *Metrics) Witness(name, result string) {
+	m.witnesses.WithLabelValues(name, result).Inc()
 }
 
 // Witnessed records that enough witnesses have cosigned the published checkpoint.
-func (m *LogMetrics) Witnessed() { m.witnessed.WithLabelValues(m.log).SetToCurrentTime() }
+func (m *Metrics) Witnessed() { m.witnessed.WithLabelValues().SetToCurrentTime() }
 
 // request counts a request that was answered, with its time.
-func (m *LogMetrics) request(x *exchange, took time.Duration) {
-	m.requests.WithLabelValues(m.log, pattern(x.r), method(x.r.Method), statusLabel(x.Status)).Observe(took.Seconds())
-	m.byKey.WithLabelValues(m.log, x.caller.Key).Inc()
+func (m *Metrics) request(x *exchange, took time.Duration) {
+	m.requests.WithLabelValues(pattern(x.r), method(x.r.Method), statusLabel(x.Status)).Observe(took.Seconds())
+	m.byKey.WithLabelValues(x.caller.Key).Inc()
 }
 
 // Commit records a commit of the log.
-func (m *LogMetrics) Commit(c ledger.Commit) {
+func (m *Metrics) Commit(c ledger.Commit) {
 	result := "ok"
 	if c.Err != nil {
 		result = "error"
 	}
-	m.commits.WithLabelValues(m.log, result).Observe(c.Duration.Seconds())
-	m.lost.WithLabelValues(m.log).Add(float64(c.Conflicts))
+	m.commits.WithLabelValues(result).Observe(c.Duration.Seconds())
+	m.lost.Add(float64(c.Conflicts))
 }
 
 // pattern returns the request's route, a label of metrics.
@@ -206,12 +192,12 @@ func method(m string) string {
 	return "other"
 }
 
-// metricsBytes is the approximate memory of the metrics of a log, or of the process.
-const metricsBytes = 256 << 10
+// metricsBytes is the approximate memory of all metrics.
+const metricsBytes = 512 << 10
 
 // metrics answers GET /metrics.
 func (a *API) metrics(x *exchange) error {
-	if err := x.lease.Grow(int64(1+len(a.all)) * metricsBytes); err != nil {
+	if err := x.lease.Grow(metricsBytes); err != nil {
 		return err
 	}
 	families, err := a.Gatherer.Gather()

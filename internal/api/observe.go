@@ -14,14 +14,14 @@ import (
 	"riffle/internal/tracing"
 )
 
-// observe is the middleware of all requests. It finds the request's log, gives the request an id, and
-// checks it before it is routed. Afterwards it records the result: in the metrics, against the caller's
+// observe is the middleware of all requests. It gives the request an id, and checks it before it is
+// routed. Afterwards it records the result: in the metrics, against the caller's
 // limits, in the access log, and in a span if it is sampled. It answers a panic with 500.
 func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		log, r := a.logFor(a.forwarded(r))
-		x := &exchange{log: log, peer: quota.Peer(r.RemoteAddr)}
+		r = a.forwarded(r)
+		x := &exchange{api: a, peer: quota.Peer(r.RemoteAddr)}
 		x.Draining = &a.draining
 		x.Begin(out, r, a.WriteTimeout)
 		id := requestID(r)
@@ -33,12 +33,12 @@ func (a *API) observe(next http.Handler) http.Handler {
 		defer func() {
 			x.Status = max(x.Status, http.StatusOK)
 			ended := time.Now()
-			log.metrics.request(x, ended.Sub(began))
+			a.Metrics.request(x, ended.Sub(began))
 			x.caller.Charge(ended, 0, x.Sent)
 			a.logRequest(x, id, span, ended, ended.Sub(began))
 			if span != nil {
 				span.End(tracing.Request{
-					Log: log.name, Method: method(r.Method), Route: chi.RouteContext(r.Context()).RoutePattern(), Status: x.Status,
+					Method: method(r.Method), Route: chi.RouteContext(r.Context()).RoutePattern(), Status: x.Status,
 					Peer: x.peer, ID: id, Key: x.caller.Key, AuditID: x.auditID,
 				})
 			}
@@ -72,7 +72,6 @@ func (a *API) logRequest(x *exchange, id string, span *tracing.Span, ended time.
 	line.time("time", ended, time.RFC3339Nano)
 	line.text("level", "INFO")
 	line.text("msg", "request")
-	text("log", x.log.name)
 	text("method", method(x.r.Method))
 	text("route", pattern(x.r))
 	line.number("status", uint64(x.Status))

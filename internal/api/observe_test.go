@@ -41,7 +41,7 @@ func TestAccessLog(t *testing.T) {
 		want []string // the members of the line, except bytes and seconds
 	}{
 		{identified(authorized(post(t, "/shuffle", `{"size":3}`), token)), []string{
-			"level=INFO", "msg=request", "log=main", "method=POST", "route=/shuffle", "status=200", "peer=192.0.2.1", "request_id=" + id, "key=table-1.a", "audit_id", "trace_id=4bf92f3577b34da6a3ce929d0e0e4736",
+			"level=INFO", "msg=request", "method=POST", "route=/shuffle", "status=200", "peer=192.0.2.1", "request_id=" + id, "key=table-1.a", "audit_id", "trace_id=4bf92f3577b34da6a3ce929d0e0e4736",
 		}},
 		{odd, []string{"level=INFO", "msg=request", "method=other", "route=none", "status=404", "peer=192.0.2.1", "request_id=test"}},
 		{v6, []string{"level=INFO", "msg=request", "method=GET", "route=/shoes/{id}", "status=401", "peer=2001:db8::", "request_id=test"}},
@@ -51,19 +51,19 @@ func TestAccessLog(t *testing.T) {
 		lines := slices.Collect(strings.Lines(output.String()))
 		line := lines[len(lines)-1]
 		var got struct {
-			Time                          time.Time
-			Log, Method, Route, Peer, Key string
-			Status, Bytes                 int
-			Seconds                       float64
-			RequestID                     string `json:"request_id"`
-			AuditID                       string `json:"audit_id"`
-			TraceID                       string `json:"trace_id"`
+			Time                     time.Time
+			Method, Route, Peer, Key string
+			Status, Bytes            int
+			Seconds                  float64
+			RequestID                string `json:"request_id"`
+			AuditID                  string `json:"audit_id"`
+			TraceID                  string `json:"trace_id"`
 		}
 		decoder := json.NewDecoder(strings.NewReader(line))
 		err := decoder.Decode(&got)
 		require.NoErrorf(t, err, "%v: %s", err, line)
 		attrs := []slog.Attr{
-			slog.String("log", got.Log), slog.String("method", got.Method), slog.String("route", got.Route), slog.Int("status", a.status), slog.Int("bytes", len(a.body)),
+			slog.String("method", got.Method), slog.String("route", got.Route), slog.Int("status", a.status), slog.Int("bytes", len(a.body)),
 			slog.Float64("seconds", got.Seconds), slog.String("peer", got.Peer), slog.String("request_id", got.RequestID),
 		}
 		for _, more := range [][2]string{{"key", got.Key}, {"audit_id", got.AuditID}, {"trace_id", got.TraceID}} {
@@ -173,5 +173,5 @@ func TestCallerLeavesDuringCommit(t *testing.T) {
 	assert.Truef(t, line.Status == 499 && line.AuditID != "" && s.logSize() == 1, "the log has %d records, and the request is logged as %+v", s.logSize(), line)
 	assert.Equal(t, http.StatusTooManyRequests, s.send(t, authorized(post(t, "/shuffle", `{"size":5}`), token)).status,
 		"the next record of the caller")
-	s.checkMetrics(t, `riffle_http_request_duration_seconds_count{log="main",method="POST",route="/shuffle",status="499"} 1`)
+	s.checkMetrics(t, `riffle_http_request_duration_seconds_count{method="POST",route="/shuffle",status="499"} 1`)
 }

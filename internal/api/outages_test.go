@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"riffle/internal/access"
 	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
 )
@@ -25,8 +24,8 @@ func TestOutageIsTwoLines(t *testing.T) {
 		output := &journaltest.Buffer{}
 		s := start(t, setup{output: output, faults: &journaltest.Faults{Appending: func() error { return full }}})
 		shuffle := func(status int) { require.Equal(t, status, s.send(t, post(t, "/shuffle", `{"size":5}`)).status) }
-		const begin = `level=WARN msg=outage log=main reason=space error="the store has no space left"`
-		const end = `level=INFO msg="outage over" log=main reason=space lasted=2m39s rejected=10`
+		const begin = `level=WARN msg=outage reason=space error="the store has no space left"`
+		const end = `level=INFO msg="outage over" reason=space lasted=2m39s rejected=10`
 		logged := func(want ...string) {
 			t.Helper()
 			assert.Equal(t, want, regexp.MustCompile(`level=.* msg="?outage.*`).FindAllString(output.String(), -1))
@@ -39,13 +38,12 @@ func TestOutageIsTwoLines(t *testing.T) {
 			shuffle(http.StatusOK)
 			time.Sleep(3 * time.Second)
 		}
-		log := s.LogNamed(access.MainLog)
-		log.Failed(ledger.ErrNoSpace)
+		s.Failed(ledger.ErrNoSpace)
 		time.Sleep(9500 * time.Millisecond)
-		<-log.Close()
+		<-s.Close()
 		time.Sleep(time.Minute)
 		logged(begin)
-		log.Open(s.Services)
+		s.Open(s.Services)
 		time.Sleep(11 * time.Second)
 		logged(begin, end)
 		full = ledger.ErrNoSpace

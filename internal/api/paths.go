@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"riffle/internal/access"
 	"riffle/internal/suggest"
 )
 
@@ -24,7 +22,7 @@ func (a *API) home(x *exchange) error {
 	if a.Home != nil && acceptsHTML(x.r) {
 		return x.sendPage(a.Home)
 	}
-	return x.send(typeJSON, fmt.Appendf(nil, `{"service":"riffle","contract":"%s/openapi.yaml","checkpoint":"%[1]s/log/checkpoint"}`+"\n", x.log.prefix))
+	return x.send(typeJSON, []byte(`{"service":"riffle","contract":"/openapi.yaml","checkpoint":"/log/checkpoint"}`+"\n"))
 }
 
 // acceptsHTML reports whether the Accept field names HTML, as browsers' fields do.
@@ -43,10 +41,10 @@ func (a *API) contract(x *exchange) error {
 	return x.send(typeYAML, a.Contract)
 }
 
-// noSuchPath answers requests to unknown paths. It redirects paths with a slash too many, and browsers that
-// omit the slash after a log's name. Otherwise it suggests the nearest path.
+// noSuchPath answers requests to unknown paths. It redirects paths with a slash too many, and otherwise
+// suggests the nearest path.
 func (a *API) noSuchPath(x *exchange) error {
-	if to := cmp.Or(a.withoutSlash(x.r), a.pageOfLog(x)); to != "" {
+	if to := a.withoutSlash(x.r); to != "" {
 		x.Header().Set("Cache-Control", "no-store")
 		x.Header().Set("Location", to)
 		x.WriteHeader(http.StatusPermanentRedirect) // with the same method and body
@@ -69,8 +67,8 @@ func isDeckOfCards(path string) bool {
 	return strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/static/img/")
 }
 
-// withoutSlash returns the path without the slashes at its end, relative, since it may have had a prefix. It
-// returns "" if there is no such path.
+// withoutSlash returns the path without the slashes at its end, relative, since a proxy may have removed a
+// prefix. It returns "" if there is no such path.
 func (a *API) withoutSlash(r *http.Request) string {
 	routed := cmp.Or(r.URL.RawPath, r.URL.Path)
 	slashes := len(routed) - len(strings.TrimRight(routed, "/"))
@@ -89,15 +87,6 @@ func (a *API) withoutSlash(r *http.Request) string {
 	return to
 }
 
-// pageOfLog returns the relative path of a log's first page, for browsers that omit the slash; otherwise "".
-func (a *API) pageOfLog(x *exchange) string {
-	name, found := strings.CutPrefix(x.r.URL.EscapedPath(), logsPath)
-	if !found || a.Home == nil || a.named[name] == nil || name == access.MainLog || x.log != a.main || !acceptsHTML(x.r) {
-		return ""
-	}
-	return name + "/"
-}
-
 //go:embed hints.json
 var hintsFile []byte
 
@@ -110,13 +99,9 @@ var hints = sync.OnceValue(func() (all struct{ Members, Paths map[string]string 
 	return all
 })
 
-// nearestPath returns the route whose words are most similar to a path's. It returns "" if none is similar,
-// or if the path may belong to another log.
+// nearestPath returns the route whose words are most similar to a path's, or "" if none is similar.
 func (a *API) nearestPath(path string) string {
 	path = strings.TrimPrefix(strings.ToLower(strings.TrimRight(path, "/")), "/v1")
-	if strings.HasPrefix(path+"/", logsPath) {
-		return ""
-	}
 	patterns := maps.Clone(hints().Paths) // by the path, with its own words in place of parameters
 	words := strings.Split(path, "/")
 	for i, word := range words {

@@ -140,11 +140,11 @@ func (a *API) fail(x *exchange, err error) {
 	p := a.problem(x.r, err)
 	retry := len(p.header) > 0 // the only field of a server error
 	if p.Status >= http.StatusInternalServerError && !retry {
-		a.Logger.Error("request failed", "log", x.log.name, "method", x.r.Method, "path", pathToLog(x.r), "error", err)
+		a.Logger.Error("request failed", "method", x.r.Method, "path", pathToLog(x.r), "error", err)
 	}
 	if p.Status == http.StatusServiceUnavailable && retry {
-		x.log.metrics.shed.WithLabelValues(x.log.name).Inc()
-		x.log.reject(err)
+		a.Metrics.shed.Inc()
+		a.reject(err)
 	}
 	if errors.Is(err, httpserver.ErrConnections) {
 		p = p.with("Connection", "close")
@@ -181,9 +181,6 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		return p
 	}
 	answer, _ := httperror.Find(err)
-	if answer.Err == ledger.ErrBroken && a.reopens() { //nolint:errorlint // a row's own error
-		return a.problem(r, httperror.ErrReopening)
-	}
 	return newProblem(answer.Status, "%s", answer.Text).retry(answer.RetryAfter)
 }
 
@@ -213,7 +210,6 @@ var problems = []struct {
 	{access.ErrExpired, http.StatusUnauthorized, "", `Bearer error="invalid_token"`, "The token has expired. Ask the operator for another one."},
 	{access.ErrAnonymous, http.StatusUnauthorized, "", "Bearer", "A token is required: Authorization: Bearer rfl_... Ask the operator for one."},
 	{access.ErrScope, http.StatusForbidden, "", "", "The key of this token is not for requests like this one. Ask the operator for one that is."},
-	{access.ErrLog, http.StatusForbidden, "", "", "The key of this token is not for this log. Ask the operator for one that is."},
 }
 
 // detailed answers the errors that have values. It returns nil for any other error.

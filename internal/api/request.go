@@ -203,7 +203,7 @@ func form(unknown, excluded []string, reason string) (members []member[*shuffleR
 // readMembers receives and reads a body that is an object of the members. It returns the names of
 // those that the body has.
 func readMembers[T any](x *exchange, members []member[T], into T) (body []byte, given []string, err error) {
-	if body, err = httpjson.Read(x, x.r, x.log.api.MaxBody, x.lease); err != nil {
+	if body, err = httpjson.Read(x, x.r, x.api.MaxBody, x.lease); err != nil {
 		return nil, nil, err
 	}
 	if len(bytes.TrimSpace(body)) == 0 {

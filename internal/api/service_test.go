@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,8 +51,7 @@ type setup struct {
 	hosts    access.Hosts                    // names of its own; none by default
 	origins  access.Origins                  // whose pages may write; none by default
 	policy   *access.Policy                  // who may do what; everybody everything by default
-	logs     []string                        // the names of more logs; none by default
-	home     api.Page                        // the page of browsers; none by default
+	home     http.HandlerFunc                // the page of browsers; none by default
 	more     []api.More                      // routes beyond the contract; none by default
 }
 
@@ -60,7 +60,6 @@ type service struct {
 	*api.API
 	*services.Services
 	log    *ledger.Log
-	served map[string]*services.Services // by log
 	setup  setup
 	panics bool          // every request panics
 	first  shuffleResult // of a service whose store has failed since
@@ -87,7 +86,7 @@ func start(t testing.TB, s setup) *service {
 		s.memory = 512 << 20
 	}
 	metrics := api.NewMetrics(registry, "v0", "test")
-	log := openLog(t, s, ledger.Options{Folder: s.folder, Queue: s.queue, Observe: metrics.Log(access.MainLog).Commit})
+	log := openLog(t, s, ledger.Options{Folder: s.folder, Queue: s.queue, Observe: metrics.Commit})
 	return newService(t, log, s, registry, metrics)
 }
 
@@ -144,25 +143,17 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 	}
 	rules := &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}
 	a := api.New(api.Options{
-		Logger: slog.New(slog.NewTextHandler(output, &logging)), AccessLog: accessLog, Tracer: s.tracer, Metrics: metrics, Logs: s.logs, Gatherer: s.gatherer,
+		Logger: slog.New(slog.NewTextHandler(output, &logging)), AccessLog: accessLog, Tracer: s.tracer, Metrics: metrics, Gatherer: s.gatherer,
 		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: budget.New(s.memory), Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReplayTime: s.replay, Home: s.home, More: s.more,
 	})
-	served := map[string]*services.Services{}
-	for _, name := range append([]string{access.MainLog}, s.logs...) {
-		counts := metrics.Log(name)
-		if name != access.MainLog {
-			log = openLog(t, s, ledger.Options{Folder: t.TempDir(), Observe: counts.Commit})
-		}
-		serving := services.Options{Random: s.random, Now: s.now, ObserveCommitment: counts.Commitment, ObserveShoe: counts.ShoeChange}
-		if s.tracer != nil {
-			serving.TraceAppend = s.tracer.StartAppend
-		}
-		served[name] = services.New(log, rules, serving)
-		a.LogNamed(name).Open(served[name])
+	serving := services.Options{Random: s.random, Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange}
+	if s.tracer != nil {
+		serving.TraceAppend = s.tracer.StartAppend
 	}
+	over := services.New(log, rules, serving)
+	a.Open(over)
 	a.Watch(registry)
-	main := served[access.MainLog]
-	return &service{API: a, Services: main, log: main.Log, served: served, setup: s}
+	return &service{API: a, Services: over, log: log, setup: s}
 }
 
 // waitPublished waits until the published checkpoint covers every record.

@@ -343,11 +343,11 @@ func TestCanceledDrawIsNotLoggedAsFailed(t *testing.T) {
 func TestShoeMetrics(t *testing.T) {
 	c := &clock{now: time.Now()}
 	s := start(t, setup{now: c.Now})
-	s.checkMetrics(t, "riffle_shoes{log=\"main\"} 0", `riffle_shoe_changes_total{kind="shoe",log="main"} 0`, `riffle_shoe_changes_total{kind="expire",log="main"} 0`)
+	s.checkMetrics(t, "riffle_shoes 0", `riffle_shoe_changes_total{kind="shoe"} 0`, `riffle_shoe_changes_total{kind="expire"} 0`)
 	closed, late, open := mustCreateShoe(t, s, `{"size":9}`), mustCreateShoe(t, s, `{"size":9,"expires_in":60}`), mustCreateShoe(t, s, `{"size":9,"expires_in":61}`)
-	s.checkMetrics(t, "riffle_shoes{log=\"main\"} 3", `riffle_shoe_changes_total{kind="shoe",log="main"} 3`)
+	s.checkMetrics(t, "riffle_shoes 3", `riffle_shoe_changes_total{kind="shoe"} 3`)
 	c.Set(c.Now().Add(time.Minute))
-	s.checkMetrics(t, "riffle_shoes{log=\"main\"} 2", `riffle_shoe_changes_total{kind="expire",log="main"} 0`)
+	s.checkMetrics(t, "riffle_shoes 2", `riffle_shoe_changes_total{kind="expire"} 0`)
 	for _, change := range []struct{ path, body string }{
 		{"/draw", `{"to":"a"}`}, {"/piles/a/draw", `{}`}, {"/return", `{}`}, {"/reshuffle", `{}`}, {"/close", `{}`},
 	} {
@@ -358,8 +358,8 @@ func TestShoeMetrics(t *testing.T) {
 	drawn := s.mustShoe(t, post(t, open.path()+"/draw", `{}`))
 	s.mustShoe(t, post(t, open.path()+"/piles/a/add", fmt.Sprintf(`{"cards":[%d]}`, drawn.Cards[0].Card)))
 	s.checkMetrics(
-		t, "riffle_shoes{log=\"main\"} 1", `riffle_shoe_changes_total{kind="draw",log="main"} 3`, `riffle_shoe_changes_total{kind="add",log="main"} 1`,
-		`riffle_shoe_changes_total{kind="return",log="main"} 1`, `riffle_shoe_changes_total{kind="reshuffle",log="main"} 1`,
-		`riffle_shoe_changes_total{kind="close",log="main"} 1`, `riffle_shoe_changes_total{kind="expire",log="main"} 1`,
+		t, "riffle_shoes 1", `riffle_shoe_changes_total{kind="draw"} 3`, `riffle_shoe_changes_total{kind="add"} 1`,
+		`riffle_shoe_changes_total{kind="return"} 1`, `riffle_shoe_changes_total{kind="reshuffle"} 1`,
+		`riffle_shoe_changes_total{kind="close"} 1`, `riffle_shoe_changes_total{kind="expire"} 1`,
 	)
 }

@@ -35,9 +35,9 @@ func (a *logAPI) answerShuffle(x *exchange, q *shuffleRequest) error {
 	defer result.Release()
 	out := newStream(x)
 	out.job, out.ctx = q.job, x.r.Context()
-	a.Metrics.items.WithLabelValues(a.log.name).Add(float64(result.Statement.Draw * result.Statement.Repeat))
+	a.Metrics.items.Add(float64(result.Statement.Draw * result.Statement.Repeat))
 	out.shuffle(q, result)
-	a.Metrics.shuffles.WithLabelValues(a.log.name, string(result.Statement.Algorithm)).Observe(out.spent.Seconds())
+	a.Metrics.shuffles.WithLabelValues(string(result.Statement.Algorithm)).Observe(out.spent.Seconds())
 	return out.end()
 }
 

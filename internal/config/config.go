@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"riffle/internal/access"
 	"riffle/internal/suggest"
 )
@@ -32,27 +30,24 @@ type File struct {
 	Keys      []access.APIKey
 	Anonymous *access.Grant // nil if the file has no such key
 	TLS       *TLS          // nil for plain HTTP
-	Logs      []*Log        // the logs besides the main one
 
 	path     string
 	values   map[string]position // of the settings
 	mistakes Mistakes
-	logNames []*yaml.Node // names of logs in keys and anonymous
 }
 
 type position struct{ line, column int }
 
-// Read reads the file at path, whose keys are the names of settings, "keys", "anonymous", "tls" and
-// "logs". It calls newLog for each log, whose keys are the names of the returned settings, "name" and
-// "retired". [File.Err] returns the mistakes, including a file that cannot be read.
-func Read(path string, settings map[string]Setting, newLog func() map[string]Setting) *File {
+// Read reads the file at path, whose keys are the names of settings, "keys", "anonymous" and "tls".
+// [File.Err] returns the mistakes, including a file that cannot be read.
+func Read(path string, settings map[string]Setting) *File {
 	f := &File{path: path, values: map[string]position{}}
 	text, err := readFile(path)
 	if err != nil {
 		f.mistake(position{}, "%v", err)
 		return f
 	}
-	f.read(text, settings, newLog)
+	f.read(text, settings)
 	return f
 }
 

@@ -17,29 +17,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recorder returns three settings, a text, a number and a list, which are set in got under their names
-// after a prefix.
-func recorder(got map[string]string, prefix string) map[string]Setting {
+// recorder returns three settings, a text, a number and a list, which are set in got.
+func recorder(got map[string]string) map[string]Setting {
 	set := func(name string) func(string) error {
 		return func(value string) error {
 			if _, err := strconv.Atoi(value); name == "max-items" && err != nil {
 				return fmt.Errorf("%q is not a number", value)
 			}
-			got[prefix+name] = value
+			got[name] = value
 			return nil
 		}
 	}
 	return map[string]Setting{"data": {Set: set("data")}, "max-items": {Set: set("max-items")}, "hosts": {List: true, Set: set("hosts")}}
-}
-
-// logRecorder returns what gives each log the settings of recorder. The first log sets "log 1 data",
-// and so on.
-func logRecorder(got map[string]string) func() map[string]Setting {
-	logs := 0
-	return func() map[string]Setting {
-		logs++
-		return recorder(got, fmt.Sprintf("log %d ", logs))
-	}
 }
 
 // readText reads a file with a text, and returns what it sets.
@@ -48,7 +37,7 @@ func readText(t testing.TB, text string) (f *File, got map[string]string) {
 	path := filepath.Join(t.TempDir(), "riffle.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	got = map[string]string{}
-	f = Read(path, recorder(got, ""), logRecorder(got))
+	f = Read(path, recorder(got))
 	f.path = "riffle.yaml" // for mistakes that a test adds
 	for i := range f.mistakes {
 		f.mistakes[i].Path = f.path
@@ -105,7 +94,7 @@ func TestReadMistakes(t *testing.T) {
 		return strings.Repeat(parts[1], n)
 	})
 	cases := strings.Split(whole, "\n== ")[1:]
-	require.Len(t, cases, 112)
+	require.Len(t, cases, 94)
 	for _, c := range cases {
 		name, c, _ := strings.Cut(strings.TrimSuffix(c, "\n"), "\n")
 		text, want, found := strings.Cut(c, "\nriffle.yaml:")
@@ -164,7 +153,7 @@ func TestReadFileErrors(t *testing.T) {
 		large:       large + ": the file has more than 1048576 bytes",
 	} {
 		got := map[string]string{}
-		err := Read(path, recorder(got, ""), logRecorder(got)).Err()
+		err := Read(path, recorder(got)).Err()
 		assert.Truef(t, err != nil && err.Error() == want && len(got) == 0, "%s: %v, and sets %v; want %s", path, err, got, want)
 	}
 	_, err := os.Stat(missing)
@@ -186,23 +175,19 @@ func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"", "data: a", "hosts: [a, b]", "hosts:\n- a\n", "max-items: 5 # five\n---\n", "a: &x [*x]", "\tdata: a", "? a\n: b", "data: |\n a", "{data: 'a', hosts: []}",
 		"%TAG ! x\n--- !y z", "data: \"\\u0000\"", "\ufeff", "data: 1\ndata: 2", "- - - a", "data: >-\n\n  a",
-		"logs: [{name: poker, data: a, retired: true}]\nkeys: [{logs: [poker, x]}]", "logs:\n- name: main\n- {}\n- a",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		file := &File{path: "riffle.yaml", values: map[string]position{}}
 		got := map[string]string{}
-		file.read([]byte(text), recorder(got, ""), logRecorder(got))
+		file.read([]byte(text), recorder(got))
 		lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
 		for _, m := range file.mistakes {
 			assert.Truef(t, m.Line <= lines+1 && m.Line >= 1 && m.Column >= 1 && !strings.ContainsAny(m.Text, "\n\r\t"),
 				"%q has the mistake %+v", text, m)
 		}
 		for name, value := range got {
-			if strings.HasPrefix(name, "log ") {
-				continue // its position is in the log
-			}
 			if file.Refuse(errors.New("test"), name); file.Err() == nil {
 				t.Errorf("%q sets %s to %q, at no position", text, name, value)
 			}

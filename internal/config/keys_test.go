@@ -21,12 +21,11 @@ var (
 
 func TestReadKeys(t *testing.T) {
 	f, _ := readText(t, `
-anonymous: {may: [read], logs: [main], rate: 50, burst: 100}
+anonymous: {may: [read], rate: 50, burst: 100}
 keys:
   - name: table-server
     sha256: `+aHash+`
     may: [shuffle, deal, read, metrics]
-    logs: [main]
     rate: 0.5
     burst: 1000
     records: 200
@@ -36,7 +35,7 @@ keys:
 `)
 	wantKeys := []access.APIKey{
 		{Name: "table-server", Digest: aSum, Grant: access.Grant{
-			May: access.Scopes(), Logs: []string{"main"}, Rates: access.Rates{Requests: 0.5, Burst: 1000, Records: 200, Bytes: 1e6},
+			May: access.Scopes(), Rates: access.Rates{Requests: 0.5, Burst: 1000, Records: 200, Bytes: 1e6},
 		}},
 		{Name: "monitor", Digest: bSum, Grant: access.Grant{May: []access.Scope{access.Metrics}}, Expires: time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)},
 		{Name: "guest", Digest: access.Digest{31: 1}, Grant: access.Grant{May: []access.Scope{access.Read}, Rates: access.Rates{Bytes: 64 << 10}}},
@@ -44,7 +43,7 @@ keys:
 	if len(f.Keys) == 3 && f.Keys[2].Expires.Equal(time.Date(2027, 1, 31, 17, 0, 0, 0, time.UTC)) {
 		f.Keys[2].Expires = time.Time{}
 	}
-	wantAnonymous := &access.Grant{May: []access.Scope{access.Read}, Logs: []string{"main"}, Rates: access.Rates{Requests: 50, Burst: 100}}
+	wantAnonymous := &access.Grant{May: []access.Scope{access.Read}, Rates: access.Rates{Requests: 50, Burst: 100}}
 	if f.Err() != nil || !reflect.DeepEqual(f.Keys, wantKeys) || !reflect.DeepEqual(f.Anonymous, wantAnonymous) {
 		t.Errorf("%+v, %+v, %v", f.Keys, f.Anonymous, f.Err())
 	}

@@ -26,7 +26,7 @@ func (f *File) readKeys(list *yaml.Node) {
 	for _, node := range list.Content {
 		var key access.APIKey
 		fields := f.grant(&key.Grant)
-		fields["name"] = func(value *yaml.Node) { key.Name = f.name(value, "key", names) }
+		fields["name"] = func(value *yaml.Node) { key.Name = f.name(value, names) }
 		fields["expires"] = field(f, "expires", "a date such as 2027-01-31 or a time such as 2027-01-31T18:00:00Z", &key.Expires, access.ParseExpiry)
 		fields["sha256"] = func(value *yaml.Node) {
 			text, ok := f.scalar("sha256", value)
@@ -37,7 +37,7 @@ func (f *File) readKeys(list *yaml.Node) {
 				f.mistake(at(value), "sha256 must be the SHA-256 of the token, %d hex digits", 2*sha256.Size)
 			default:
 				key.Digest = access.Digest(digest)
-				f.once(value, "sha256; the key", string(digest), digests)
+				f.once(value, "sha256", string(digest), digests)
 			}
 		}
 		if !f.mapping(node, "each of keys", fields) {
@@ -55,8 +55,8 @@ func (f *File) readKeys(list *yaml.Node) {
 	}
 }
 
-// name reads the name of a key or a log, which is in no earlier line. It returns "" with a mistake.
-func (f *File) name(value *yaml.Node, owner string, lines map[string]int) string {
+// name reads the name of a key, which is in no earlier line. It returns "" with a mistake.
+func (f *File) name(value *yaml.Node, lines map[string]int) string {
 	name, ok := f.scalar("name", value)
 	if !ok {
 		return ""
@@ -65,17 +65,17 @@ func (f *File) name(value *yaml.Node, owner string, lines map[string]int) string
 		f.mistake(at(value), "%v", err)
 		return ""
 	}
-	if !f.once(value, fmt.Sprintf("name %.80q; the %s", name, owner), name, lines) {
+	if !f.once(value, fmt.Sprintf("name %.80q", name), name, lines) {
 		return ""
 	}
 	return name
 }
 
-// once reports whether a value is in none of the lines, to which it adds its own, or adds a
-// mistake. what names the value and what has it.
+// once reports whether no key in the lines has a value, and adds its own line, or a mistake. what
+// names the value.
 func (f *File) once(node *yaml.Node, what, value string, lines map[string]int) bool {
 	if lines[value] > 0 {
-		f.mistake(at(node), "duplicate %s in line %d has it already", what, lines[value])
+		f.mistake(at(node), "duplicate %s; the key in line %d has it already", what, lines[value])
 		return false
 	}
 	lines[value] = node.Line
@@ -92,24 +92,11 @@ func (f *File) grant(g *access.Grant) map[string]func(*yaml.Node) {
 	const number = "a number from 0, such as 50 or 0.5"
 	return map[string]func(*yaml.Node){
 		"may":     func(value *yaml.Node) { g.May = f.scopes(value) },
-		"logs":    func(value *yaml.Node) { g.Logs = f.grantedLogs(value) },
 		"rate":    field(f, "rate", number, &g.Requests, parseNumber),
 		"burst":   field(f, "burst", "a whole number from 0, such as 100", &g.Burst, parseWhole),
 		"records": field(f, "records", number, &g.Records, parseNumber),
 		"bytes":   field(f, "bytes", "a number of bytes from 0, such as 1000000 or 1MiB", &g.Bytes, parseBytes),
 	}
-}
-
-// grantedLogs returns the names of a grant's logs. checkLogNames checks them later.
-func (f *File) grantedLogs(value *yaml.Node) []string {
-	names, ok := f.list("logs", value)
-	if ok {
-		f.logNames = append(f.logNames, value.Content...)
-	}
-	if ok && len(names) == 0 {
-		f.mistake(at(value), "logs has no log; leave it out for every log")
-	}
-	return names
 }
 
 // parseNumber parses a number from 0.
@@ -154,66 +141,6 @@ func (f *File) scopes(value *yaml.Node) (scopes []access.Scope) {
 		scopes = append(scopes, access.Scope(text))
 	}
 	return scopes
-}
-
-// A Log is a log besides the main one.
-type Log struct {
-	Name    string
-	Retired bool // serve reads only
-
-	at     position            // of the name
-	values map[string]position // of the settings
-}
-
-func (f *File) readLogs(list *yaml.Node, newLog func() map[string]Setting) {
-	if !f.isList("logs", list) {
-		return
-	}
-	lines := map[string]int{} // by name
-	for _, node := range list.Content {
-		l := &Log{at: at(node), values: map[string]position{}}
-		fields := map[string]func(*yaml.Node){}
-		for name, setting := range newLog() {
-			fields[name] = func(value *yaml.Node) { f.setIn(l.values, name, setting, value) }
-		}
-		fields["name"] = func(value *yaml.Node) {
-			switch l.Name = f.name(value, "log", lines); l.Name {
-			case "":
-			case access.MainLog:
-				f.mistake(at(value), "%s is the log without a prefix, whose settings stand outside of logs; choose another name", l.Name)
-				l.Name = ""
-			default:
-				l.at = at(value)
-			}
-		}
-		fields["retired"] = field(f, "retired", "true or false", &l.Retired, strconv.ParseBool)
-		if f.mapping(node, "each of logs", fields) && l.Name == "" {
-			f.mistake(at(node), "the log has no name; add name: ...")
-		}
-		f.Logs = append(f.Logs, l)
-	}
-}
-
-// checkLogNames adds a mistake for each unknown log in keys and anonymous.
-func (f *File) checkLogNames() {
-	names := []string{access.MainLog}
-	for _, l := range f.Logs {
-		names = append(names, l.Name)
-	}
-	for _, node := range f.logNames {
-		if !slices.Contains(names, node.Value) {
-			f.mistake(at(node), "%s", unknown("log", node.Value, names))
-		}
-	}
-}
-
-// RefuseLog adds err as a mistake at a log's setting, or at its name if the file does not set it.
-func (f *File) RefuseLog(l *Log, err error, setting string) {
-	where, ok := l.values[setting]
-	if !ok {
-		where = l.at
-	}
-	f.mistake(where, "%v", err)
 }
 
 // TLS is the source of the certificate: two files, or an authority.

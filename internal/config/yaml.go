@@ -21,7 +21,7 @@ import (
 // Ambiguous YAML is a mistake: duplicate keys, anchors and aliases, tags, several documents, and keys
 // without a value. So is a file without any key, which may be truncated: without keys for callers,
 // everything is permitted.
-func (f *File) read(text []byte, settings map[string]Setting, newLog func() map[string]Setting) {
+func (f *File) read(text []byte, settings map[string]Setting) {
 	if !f.checkText(text) {
 		return
 	}
@@ -39,9 +39,7 @@ func (f *File) read(text []byte, settings map[string]Setting, newLog func() map[
 		keys[name] = func(value *yaml.Node) { f.setIn(f.values, name, setting, value) }
 	}
 	keys["keys"], keys["anonymous"], keys["tls"] = f.readKeys, f.readAnonymous, f.readTLS
-	keys["logs"] = func(list *yaml.Node) { f.readLogs(list, newLog) }
 	f.mapping(first.Content[0], "the file", keys)
-	f.checkLogNames()
 	if err := loader.Load(&second); err == nil {
 		f.mistake(at(&second), "a second document begins here; a file has one")
 	} else if !errors.Is(err, io.EOF) {

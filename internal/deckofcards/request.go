@@ -41,7 +41,7 @@ type request struct {
 	values map[string]string       // parameters of query and body
 	cards  []string                // the known codes in the parameter cards
 	named  bool                    // cards was given
-	base   string                  // of picture URLs: scheme, host and log prefix
+	base   string                  // of picture URLs: scheme and host
 	key    *journal.IdempotencyKey // identifies retries; nil without an Idempotency-Key
 	keyFor func(part string) *journal.IdempotencyKey
 }
@@ -58,7 +58,7 @@ func read(w http.ResponseWriter, r *http.Request, log services.Call, lease *budg
 	}
 	q := &request{
 		ctx: r.Context(), log: log, id: parseID(chi.URLParam(r, "deck_id")), pile: chi.URLParam(r, "pile"), end: shoe.Top,
-		values: map[string]string{}, base: httpserver.Address(r) + log.Prefix,
+		values: map[string]string{}, base: httpserver.Address(r),
 	}
 	if end := shoe.End(strings.ToLower(chi.URLParam(r, "location"))); end == shoe.Bottom || end == shoe.Random {
 		q.end = end

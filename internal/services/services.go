@@ -40,10 +40,9 @@ type Services struct {
 	Disclosure *disclosure.Service
 }
 
-// A Call is a request's log, for handlers beside the contract.
+// A Call has the services for a request, for handlers beside the contract.
 type Call struct {
 	*Services                       // open until the handler returns
-	Prefix    string                // of the log's paths; empty for the main log
 	Caller    string                // name of the request's key; empty for none
 	Cache     func(lifetime string) // makes the answer cacheable
 }

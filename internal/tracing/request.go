@@ -31,7 +31,6 @@ type Span struct{ span oteltrace.Span }
 
 // A Request has the attributes of a request's span.
 type Request struct {
-	Log     string // its name
 	Method  string // "other" for a method that HTTP does not define
 	Route   string // pattern; empty for none
 	Status  int
@@ -49,7 +48,7 @@ func (s *Span) End(r Request) {
 	}
 	attributes := []attribute.KeyValue{
 		semconv.HTTPRequestMethodKey.String(method), semconv.HTTPResponseStatusCode(r.Status),
-		semconv.ClientAddress(r.Peer.String()), attribute.String("riffle.log", r.Log), attribute.String("riffle.request_id", r.ID),
+		semconv.ClientAddress(r.Peer.String()), attribute.String("riffle.request_id", r.ID),
 	}
 	if r.Route != "" {
 		name += " " + r.Route

@@ -42,15 +42,15 @@ type document struct {
 type entry struct{ Path, Title string }
 
 // serveDocument answers with a document or a file that one loads.
-func (p *Pages) serveDocument(w http.ResponseWriter, r *http.Request, prefix string) {
+func (p *Pages) serveDocument(w http.ResponseWriter, r *http.Request) {
 	name := chi.URLParam(r, "*")
 	if page, found := p.docs().Pages[name]; found {
-		p.serve(w, r, prefix, view{script: "docs", policy: policy, path: name, document: page})
+		p.serve(w, r, view{script: "docs", policy: policy, path: name, document: page})
 		return
 	}
 	file, found := p.docs().Files[name]
 	if !found {
-		p.Missing(w, r, prefix)
+		p.Missing(w, r)
 		return
 	}
 	h := w.Header()

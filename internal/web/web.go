@@ -61,7 +61,7 @@ var languages = []language.Tag{language.English, language.Chinese}
 
 var matcher = language.NewMatcher(languages)
 
-// Pages are the pages of all logs.
+// Pages are all pages.
 type Pages struct {
 	names  map[string]string            // of the files in static, by their entries
 	kept   []string                     // the files of the page that works without a network
@@ -112,23 +112,19 @@ func read(name string, value any) error {
 	return nil
 }
 
-// A Handler answers a request. The prefix begins the paths of the requested log, such as
-// /logs/poker.
-type Handler = func(w http.ResponseWriter, r *http.Request, prefix string)
-
 // Routes returns all pages except the first, and their files.
-func (p *Pages) Routes() map[string]Handler {
-	routes := map[string]Handler{
+func (p *Pages) Routes() map[string]http.HandlerFunc {
+	routes := map[string]http.HandlerFunc{
 		"/a/{id}": p.serveLink, "/docs": p.serveDocument, "/docs/*": p.serveDocument, "/static/{file}": p.serveAsset,
-		"/docs/": func(w http.ResponseWriter, _ *http.Request, prefix string) {
-			w.Header().Set("Location", prefix+"/docs")
+		"/docs/": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/docs")
 			w.WriteHeader(http.StatusPermanentRedirect)
 		},
 		"/verify-worker.js": p.serveWorker, // a service worker is for the paths beside its own
 	}
 	for _, page := range pages[1:4] {
-		routes[page.Path] = func(w http.ResponseWriter, r *http.Request, prefix string) {
-			p.serve(w, r, prefix, view{script: page.Script, policy: page.policy})
+		routes[page.Path] = func(w http.ResponseWriter, r *http.Request) {
+			p.serve(w, r, view{script: page.Script, policy: page.policy})
 		}
 	}
 	return routes
@@ -136,15 +132,15 @@ func (p *Pages) Routes() map[string]Handler {
 
 // serveLink answers with the page that verifies an audit, with a picture of its deal for
 // messengers.
-func (p *Pages) serveLink(w http.ResponseWriter, r *http.Request, prefix string) {
+func (p *Pages) serveLink(w http.ResponseWriter, r *http.Request) {
 	v := view{script: "verify", policy: policy}
 	if id, err := uuid.Parse(chi.URLParam(r, "id")); err == nil {
-		v.picture = httpserver.Address(r) + prefix + "/audits/" + id.String() + "/picture.png"
+		v.picture = httpserver.Address(r) + "/audits/" + id.String() + "/picture.png"
 	}
-	p.serve(w, r, prefix, v)
+	p.serve(w, r, v)
 }
 
-func (p *Pages) serveAsset(w http.ResponseWriter, r *http.Request, _ string) {
+func (p *Pages) serveAsset(w http.ResponseWriter, r *http.Request) {
 	if file, found := p.assets[chi.URLParam(r, "file")]; found {
 		file.serve(w, r, "public, max-age=31536000, immutable")
 	} else {
@@ -153,19 +149,19 @@ func (p *Pages) serveAsset(w http.ResponseWriter, r *http.Request, _ string) {
 }
 
 // Home answers with the first page, at /.
-func (p *Pages) Home(w http.ResponseWriter, r *http.Request, prefix string) {
-	p.serve(w, r, prefix, view{script: pages[0].Script, policy: pages[0].policy})
+func (p *Pages) Home(w http.ResponseWriter, r *http.Request) {
+	p.serve(w, r, view{script: pages[0].Script, policy: pages[0].policy})
 }
 
 // Missing answers with a page that says that there is nothing at the path.
-func (p *Pages) Missing(w http.ResponseWriter, r *http.Request, prefix string) {
-	p.serve(w, r, prefix, view{script: "missing", policy: policy, status: http.StatusNotFound})
+func (p *Pages) Missing(w http.ResponseWriter, r *http.Request) {
+	p.serve(w, r, view{script: "missing", policy: policy, status: http.StatusNotFound})
 }
 
 // serve answers with the frame of a page.
-func (p *Pages) serve(w http.ResponseWriter, r *http.Request, prefix string, v view) {
+func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
 	tag := p.language(r).String()
-	top, bottom := p.render(tag, prefix, v)
+	top, bottom := p.render(tag, v)
 	h := w.Header()
 	for name, value := range headersOf(v.policy) {
 		h.Set(name, value)
@@ -194,7 +190,7 @@ func headersOf(policy string) map[string]string {
 }
 
 // render returns the parts of a page before and after its document, in a language.
-func (p *Pages) render(tag, prefix string, v view) (top, bottom []byte) {
+func (p *Pages) render(tag string, v view) (top, bottom []byte) {
 	texts := p.texts[tag]
 	title := texts["title."+v.script]
 	if v.document != nil {
@@ -204,7 +200,7 @@ func (p *Pages) render(tag, prefix string, v view) (top, bottom []byte) {
 		}
 	}
 	values := map[string]any{
-		"Language": tag, "Texts": texts, "Prefix": prefix, "Page": v.script, "Pages": pages, "Names": p.names,
+		"Language": tag, "Texts": texts, "Page": v.script, "Pages": pages, "Names": p.names,
 		"Title": title, "Document": v.document, "Path": v.path, "Docs": p.docs, "Picture": v.picture, "IsOperation": strings.HasPrefix(v.path, "api/"), "IsContract": v.isContract(),
 		"Workers": fmt.Sprintf(`{"worker":%q,"own":%q}`, p.names["lab/worker"], p.names["lab/own"]),
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serve returns the answer to a GET of the pages of a log under a prefix, and its body.
-func serve(t *testing.T, prefix, path string, header http.Header) (*http.Response, string) {
+// serve returns the answer to a GET, and its body.
+func serve(t *testing.T, path string, header http.Header) (*http.Response, string) {
 	t.Helper()
 	pages, err := New()
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func serve(t *testing.T, prefix, path string, header http.Header) (*http.Respons
 	routes["/"] = pages.Home
 	router := chi.NewRouter()
 	for pattern, answer := range routes {
-		router.Get(pattern, func(w http.ResponseWriter, r *http.Request) { answer(w, r, prefix) })
+		router.Get(pattern, answer)
 	}
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 	maps.Copy(request.Header, header)
@@ -43,7 +43,7 @@ func serve(t *testing.T, prefix, path string, header http.Header) (*http.Respons
 
 func TestPagesAreStrict(t *testing.T) {
 	for _, path := range []string{"/", "/verify", "/fairness", "/explore", "/docs", "/a/x", "/docs/api/shuffle", "/docs/guides/shoes"} {
-		answer, body := serve(t, "", path, nil)
+		answer, body := serve(t, path, nil)
 		csp := answer.Header.Get("Content-Security-Policy")
 		assert.Truef(t, answer.StatusCode == http.StatusOK && strings.HasPrefix(csp, "default-src 'none';") && !strings.Contains(csp, "unsafe"),
 			"%s is answered %s with the policy %q", path, answer.Status, csp)
@@ -63,7 +63,7 @@ func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 		{"zh", "<script>", "zh"},
 		{strings.Repeat("a-", 10_000), "", "en"},
 	} {
-		answer, body := serve(t, "", "/", http.Header{"Accept-Language": {c.accept}, "Cookie": {"language=" + c.cookie}})
+		answer, body := serve(t, "/", http.Header{"Accept-Language": {c.accept}, "Cookie": {"language=" + c.cookie}})
 		if got := answer.Header.Get("Content-Language"); got != c.want || !strings.Contains(body, `<html lang="`+c.want+`"`) {
 			t.Errorf("for %.40q with the choice %q the page is in %q, want %q", c.accept, c.cookie, got, c.want)
 		}
@@ -75,14 +75,14 @@ func TestTheContractHasTitlesInTheReadersLanguage(t *testing.T) {
 		"/docs/api/shuffle": {"<title>洗一副牌、一个列表或一段数字", `<h2><span lang="zh">请求正文</span></h2>`, ">必填<"},
 		"/docs":             {"<title>接口", ">预先承诺一次洗牌<", `lang="zh">标题与按钮为中文`},
 	} {
-		_, chinese := serve(t, "", path, http.Header{"Accept-Language": {"zh"}})
-		_, english := serve(t, "", path, nil)
+		_, chinese := serve(t, path, http.Header{"Accept-Language": {"zh"}})
+		_, english := serve(t, path, nil)
 		for _, text := range want {
 			assert.Contains(t, chinese, text, path)
 			assert.NotContains(t, english, text, path)
 		}
 	}
-	_, guide := serve(t, "", "/docs/guides/shoes", http.Header{"Accept-Language": {"zh"}})
+	_, guide := serve(t, "/docs/guides/shoes", http.Header{"Accept-Language": {"zh"}})
 	assert.NotContains(t, guide, "标题与按钮为中文")
 }
 
@@ -112,7 +112,7 @@ func TestPagesAreSmall(t *testing.T) {
 				return
 			}
 			seen[path] = true
-			answer, body := serve(t, "", path, http.Header{"Accept-Encoding": {"gzip"}})
+			answer, body := serve(t, path, http.Header{"Accept-Encoding": {"gzip"}})
 			size += len(body)
 			if answer.Header.Get("Content-Encoding") == "gzip" {
 				body = unzip(t, body)
@@ -148,7 +148,7 @@ func TestAssetsAreKept(t *testing.T) {
 	require.NoError(t, err)
 	for name, file := range list {
 		for encoding, isZipped := range map[string]bool{"": false, "gzip": true, "gzip;q=0, *": false, "br, gzip; q=0.5": true, "gzip;q=0.0": false, "gzip, br": true} {
-			answer, body := serve(t, "", "/static/"+name, http.Header{"Accept-Encoding": {encoding}})
+			answer, body := serve(t, "/static/"+name, http.Header{"Accept-Encoding": {encoding}})
 			require.Equal(t, isZipped, answer.Header.Get("Content-Encoding") == "gzip", encoding)
 			if isZipped {
 				body = unzip(t, body)
@@ -168,55 +168,40 @@ func TestAssetsAreKept(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"names.json", "none.js", "..%2fpage.html"} {
-		answer, _ := serve(t, "", "/static/"+name, nil)
+		answer, _ := serve(t, "/static/"+name, nil)
 		assert.Equalf(t, http.StatusNotFound, answer.StatusCode, "%s is answered %s", name, answer.Status)
 	}
 }
 
 // TestWorkerKnowsWhatItServes compares the digests in the service worker with the answers.
 func TestWorkerKnowsWhatItServes(t *testing.T) {
-	names := map[string]bool{}
-	for _, prefix := range []string{"", "/logs/poker"} {
-		_, script := serve(t, prefix, "/verify-worker.js", nil)
-		text, _, found := strings.Cut(strings.TrimPrefix(script, "const kept = "), ";\n")
-		var worker struct {
-			Cache, Page string
-			Files       map[string]kept
-		}
-		err := json.Unmarshal([]byte(text), &worker)
-		require.Truef(t, err == nil && found, "%v: %s", err, text)
-		if names[worker.Cache] = true; !strings.HasPrefix(worker.Cache, "verify "+prefix+" sha256-") || worker.Page != prefix+"/verify" {
-			t.Errorf("the worker of %q keeps %s in %q", prefix, worker.Page, worker.Cache)
-		}
-		for path, file := range worker.Files {
-			for _, language := range []string{"en", "zh"} {
-				answer, body := serve(t, prefix, strings.TrimPrefix(path, prefix), http.Header{"Accept-Language": {language}})
-				assert.Truef(t, answer.StatusCode == http.StatusOK && slices.Contains(strings.Fields(file.Integrity), integrity([]byte(body))),
-					"%s in %s is answered %s, without a digest among %s", path, language, answer.Status, file.Integrity)
-				for name, value := range file.Headers {
-					assert.Equalf(t, value, answer.Header.Get(name), "%s of %s", name, path)
-				}
+	_, script := serve(t, "/verify-worker.js", nil)
+	text, _, found := strings.Cut(strings.TrimPrefix(script, "const kept = "), ";\n")
+	var worker struct {
+		Cache, Page string
+		Files       map[string]kept
+	}
+	err := json.Unmarshal([]byte(text), &worker)
+	require.Truef(t, err == nil && found, "%v: %s", err, text)
+	assert.Truef(t, strings.HasPrefix(worker.Cache, "verify sha256-") && worker.Page == "/verify", "the worker keeps %s in %q", worker.Page, worker.Cache)
+	for path, file := range worker.Files {
+		for _, language := range []string{"en", "zh"} {
+			answer, body := serve(t, path, http.Header{"Accept-Language": {language}})
+			assert.Truef(t, answer.StatusCode == http.StatusOK && slices.Contains(strings.Fields(file.Integrity), integrity([]byte(body))),
+				"%s in %s is answered %s, without a digest among %s", path, language, answer.Status, file.Integrity)
+			for name, value := range file.Headers {
+				assert.Equalf(t, value, answer.Header.Get(name), "%s of %s", name, path)
 			}
 		}
-		// All that the page loads is kept.
-		_, page := serve(t, prefix, "/verify", nil)
-		for _, link := range regexp.MustCompile(`(?:href|src)="([^"]+/static/[^"]+|/static/[^"]+)"`).FindAllStringSubmatch(page, -1) {
-			_, kept := worker.Files[link[1]]
-			assert.Truef(t, kept, "%s is not kept", link[1])
-		}
 	}
-	assert.Len(t, names, 2, "two logs share a cache")
-}
-
-func TestPagesHaveThePrefixOfTheirLog(t *testing.T) {
-	_, body := serve(t, "/logs/poker", "/", nil)
-	for _, want := range []string{`data-prefix="/logs/poker"`, `href="/logs/poker/"`, `src="/logs/poker/static/table-`} {
-		assert.Contains(t, body, want, "the page lacks")
+	// All that the page loads is kept.
+	_, page := serve(t, "/verify", nil)
+	for _, link := range regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"`).FindAllStringSubmatch(page, -1) {
+		_, kept := worker.Files[link[1]]
+		assert.Truef(t, kept, "%s is not kept", link[1])
 	}
-	if answer, _ := serve(t, "/logs/poker", "/docs/", nil); answer.StatusCode != http.StatusPermanentRedirect || answer.Header.Get("Location") != "/logs/poker/docs" {
-		t.Errorf("/docs/ is answered %s with %v", answer.Status, answer.Header)
-	}
-	assert.Equal(t, "", regexp.MustCompile(`(?:href|src)="/[^l]`).FindString(body), "the page")
+	answer, _ := serve(t, "/docs/", nil)
+	assert.Truef(t, answer.StatusCode == http.StatusPermanentRedirect && answer.Header.Get("Location") == "/docs", "/docs/ is answered %s with %v", answer.Status, answer.Header)
 }
 
 // TestDocuments reads every page of the docs, which web/test/docs.test.mjs checks.
@@ -226,15 +211,15 @@ func TestDocuments(t *testing.T) {
 	assert.Greater(t, len(d.Guides), 10)
 	assert.Contains(t, d.Pages["fonts"].Body, "SIL OPEN FONT LICENSE", "goes where the fonts go")
 	for path, page := range d.Pages {
-		answer, body := serve(t, "", strings.TrimSuffix("/docs/"+path, "/"), nil)
+		answer, body := serve(t, strings.TrimSuffix("/docs/"+path, "/"), nil)
 		assert.Equal(t, http.StatusOK, answer.StatusCode, path)
 		assert.Contains(t, body, page.Body, path)
 		assert.Contains(t, body, "<title>"+html.EscapeString(page.Title)+" · Riffle</title>", path)
 	}
 	for path, file := range d.Files {
-		answer, _ := serve(t, "", "/docs/"+path, nil)
+		answer, _ := serve(t, "/docs/"+path, nil)
 		assert.Equal(t, file.Type, answer.Header.Get("Content-Type"), path)
 	}
-	answer, body := serve(t, "", "/docs/none", nil)
+	answer, body := serve(t, "/docs/none", nil)
 	assert.Equal(t, http.StatusNotFound, answer.StatusCode, body)
 }

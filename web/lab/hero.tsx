@@ -30,7 +30,7 @@ function useRuns(shuffle: string, round: number): {report?: Report; stop: () => 
       if (data.done) meter.terminate();
     };
     const paced = !matchMedia('(prefers-reduced-motion: reduce)').matches;
-    meter.postMessage({n, runs, shuffle, cyclic: false, paced, prefix: '', token: ''} satisfies Job);
+    meter.postMessage({n, runs, shuffle, cyclic: false, paced, token: ''} satisfies Job);
     return () => meter.terminate();
   }, [shuffle, round]);
   return {report, stop};

@@ -1,7 +1,6 @@
 // Orders that the service deals, read while they arrive.
 
 export interface Request {
-  prefix: string;
   token: string;
   body: {size: number; repeat: number; algorithm: string};
 }
@@ -22,11 +21,11 @@ const lost = () => {
 
 /** send asks for shuffles and calls each with every order. It calls progress now and then, and throws a Refusal. */
 export async function send(
-  {prefix, token, body}: Request,
+  {token, body}: Request,
   each: (order: Uint8Array) => void,
   progress: () => void,
 ): Promise<void> {
-  const answer = await fetch(`${prefix}/shuffle`, {
+  const answer = await fetch('/shuffle', {
     method: 'POST',
     body: JSON.stringify(body),
     headers: {'Content-Type': 'application/json', ...(token !== '' && {Authorization: `Bearer ${token}`})},

@@ -11,7 +11,6 @@ export interface Job {
   shuffle: string;
   cyclic: boolean;
   paced?: boolean; // slowly at first, so that a reader sees the picture grow
-  prefix: string;
   token: string;
 }
 
@@ -37,7 +36,7 @@ function report(done: boolean, refused?: Report['refused'], rest = 150): void {
   postMessage({measurement: meter!.measurement(), done, refused} satisfies Report);
 }
 
-async function run({n, runs, shuffle, cyclic, paced, prefix, token}: Job): Promise<void> {
+async function run({n, runs, shuffle, cyclic, paced, token}: Job): Promise<void> {
   const counted = new Meter(n, cyclic);
   meter = counted;
   if (shuffle === 'own' || shuffle === 'file') return; // see Orders
@@ -45,7 +44,7 @@ async function run({n, runs, shuffle, cyclic, paced, prefix, token}: Job): Promi
     while (counted.runs < runs) {
       const repeat = Math.min(runs - counted.runs, Math.floor(1_000_000 / n));
       await send(
-        {prefix, token, body: {size: n, repeat, algorithm: shuffle}},
+        {token, body: {size: n, repeat, algorithm: shuffle}},
         (order) => counted.add(order),
         () => report(false),
       );

@@ -1,7 +1,7 @@
 // Cards as pictures: in rows, as tiles, or face down until they are touched.
 import {useEffect, useState} from 'preact/hooks';
 import type {DeckType} from '../decks';
-import {path, prefix, send, text, token, type Path} from '../page';
+import {path, send, text, token, type Path} from '../page';
 
 /** most is the number of cards that are drawn as pictures. */
 export const most = 312;
@@ -84,7 +84,7 @@ export function Picture({type, code, alt}: {type: string; code: string; alt: str
   useEffect(() => {
     if (keyed) pictureOf(picture).then(setFetched, () => {});
   }, [picture, keyed]);
-  return <img src={keyed ? fetched : prefix + picture} data-code={code} alt={alt} width="240" height="336" />;
+  return <img src={keyed ? fetched : picture} data-code={code} alt={alt} width="240" height="336" />;
 }
 
 const fetched = new Map<string, Promise<unknown>>();

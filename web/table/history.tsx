@@ -2,7 +2,7 @@
 import {Fragment} from 'preact';
 import {useEffect, useState} from 'preact/hooks';
 import {check, keyOfLog, published, Verdict, type Check} from '../check';
-import {counted, path, prefix, text, verifyLink} from '../page';
+import {counted, path, text, verifyLink} from '../page';
 import {recordOf, type Change, type Logged, type Owned} from './owner';
 
 /** proofOf returns the proof of a whole shoe. */
@@ -110,7 +110,7 @@ function Whole({id}: {id: string}) {
     setProblem('');
     void (async () => {
       const proof = await proofOf(id);
-      setResult({check: await check([{name: text('shoe.proof'), text: proof}], {key: await keyOfLog(proof)}), proof});
+      setResult({check: await check([{name: text('shoe.proof'), text: proof}], {key: await keyOfLog()}), proof});
     })()
       .catch((error: unknown) => setProblem((error as Error).message))
       .finally(() => setBusy(false));
@@ -133,7 +133,7 @@ function Whole({id}: {id: string}) {
             >
               {text('shoe.save')}
             </a>{' '}
-            <a href={`${prefix}/verify`}>{text('menu.verify')}</a>
+            <a href="/verify">{text('menu.verify')}</a>
           </p>
         </>
       )}

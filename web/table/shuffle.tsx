@@ -2,7 +2,7 @@
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {check, keyOfLog, proofsOf, Verdict, type Check} from '../check';
 import {cardNames, partsOf, type DeckType} from '../decks';
-import {named, path, post, prefix, type Problem, text, verifyLink} from '../page';
+import {named, path, post, type Problem, text, verifyLink} from '../page';
 import {Refused} from '../refused';
 import {Share} from '../share';
 import type {Dealing} from './cards';
@@ -295,7 +295,7 @@ function Request({
           </label>
           <Algorithm />
         </div>
-        <a href={prefix + path(['docs', 'decks'])}>{text('table.gallery')}</a>
+        <a href={path(['docs', 'decks'])}>{text('table.gallery')}</a>
       </details>
     </form>
   );

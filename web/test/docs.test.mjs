@@ -6,13 +6,13 @@ import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {browse, open, startWith, startWithKey} from './service.mjs';
+import {browse, open, start, startWithKey} from './service.mjs';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 let service, browser;
 
 before(async () => {
-  [browser, service] = await Promise.all([browse(), startWith('logs: [{name: poker}]')]);
+  [browser, service] = await Promise.all([browse(), start()]);
 });
 after(async () => {
   await browser.close();
@@ -28,40 +28,38 @@ async function send(page) {
   return {answer, text: await page.locator('#answer').textContent()};
 }
 
-for (const log of ['', '/logs/poker']) {
-  test(`requests are sent from the page of an operation of ${log || 'the main log'}`, async () => {
-    const {page, wrong, close} = await open(browser, `${service.base}${log}/docs`),
-      home = `${service.base}${log}`;
-    await page.getByRole('link', {name: 'POST /shuffle', exact: true}).first().click();
-    await page.getByLabel('Example').selectOption({label: 'Six numbers out of 49'});
-    const shuffled = await send(page);
-    assert.equal(shuffled.answer.url(), `${home}/shuffle`);
-    assert.equal(JSON.parse(shuffled.text).items.length, 6);
-    await page.getByRole('textbox', {name: 'Body'}).fill('{"size":');
-    assert.match((await send(page)).text, /"status": 400/);
+test('requests are sent from the page of an operation', async () => {
+  const home = service.base,
+    {page, wrong, close} = await open(browser, `${home}/docs`);
+  await page.getByRole('link', {name: 'POST /shuffle', exact: true}).first().click();
+  await page.getByLabel('Example').selectOption({label: 'Six numbers out of 49'});
+  const shuffled = await send(page);
+  assert.equal(shuffled.answer.url(), `${home}/shuffle`);
+  assert.equal(JSON.parse(shuffled.text).items.length, 6);
+  await page.getByRole('textbox', {name: 'Body'}).fill('{"size":');
+  assert.match((await send(page)).text, /"status": 400/);
 
-    await page.goto(`${home}/docs#/decks/listCards`); // as older links have it
-    await page.waitForURL(`${home}/docs/api/listCards`);
-    await page.getByLabel('type', {exact: true}).fill('uno108');
-    await page.getByLabel('parameters', {exact: true}).fill('');
-    assert.equal((await send(page)).answer.url(), `${home}/decks/uno108/cards`);
-    await page.goto(`${home}/docs/api/dealDeck`);
-    await page.getByText('This writes to the log').waitFor(); // although it is a GET
-    await page.getByLabel('Example').selectOption({label: 'Undercover'});
-    const {answer, text} = await send(page);
-    assert.equal(answer.url(), `${home}/decks/undercover?hands=undercover&players=8`);
-    assert.equal(JSON.parse(text).hands.length, 8);
-    await page.goto(`${home}/docs/api/getAudit`);
-    await page.getByLabel('id', {exact: true}).fill('..');
-    await page.click('#try button.main');
-    await page.getByText('is not an id or a name').waitFor();
-    assert.deepEqual(
-      wrong.filter((text) => !text.includes('400')),
-      [],
-    );
-    await close();
-  });
-}
+  await page.goto(`${home}/docs#/decks/listCards`); // as older links have it
+  await page.waitForURL(`${home}/docs/api/listCards`);
+  await page.getByLabel('type', {exact: true}).fill('uno108');
+  await page.getByLabel('parameters', {exact: true}).fill('');
+  assert.equal((await send(page)).answer.url(), `${home}/decks/uno108/cards`);
+  await page.goto(`${home}/docs/api/dealDeck`);
+  await page.getByText('This writes to the log').waitFor(); // although it is a GET
+  await page.getByLabel('Example').selectOption({label: 'Undercover'});
+  const {answer, text} = await send(page);
+  assert.equal(answer.url(), `${home}/decks/undercover?hands=undercover&players=8`);
+  assert.equal(JSON.parse(text).hands.length, 8);
+  await page.goto(`${home}/docs/api/getAudit`);
+  await page.getByLabel('id', {exact: true}).fill('..');
+  await page.click('#try button.main');
+  await page.getByText('is not an id or a name').waitFor();
+  assert.deepEqual(
+    wrong.filter((text) => !text.includes('400')),
+    [],
+  );
+  await close();
+});
 
 test('every operation shows what it takes and answers', async () => {
   const {page, wrong, close} = await open(browser, `${service.base}/docs`);
@@ -195,12 +193,12 @@ test('with keys, requests take a token', async () => {
 });
 
 test('a search finds sections and operations, and leads to them', async () => {
-  const {page, wrong, close} = await open(browser, `${service.base}/logs/poker/docs/guides/verify`);
+  const {page, wrong, close} = await open(browser, `${service.base}/docs/guides/verify`);
   await page.fill('#search', 'cut card drawn range');
   const found = page.locator('#found a').first(),
     heading = (await found.textContent()).split(': ').at(-1);
   await found.click();
-  await page.waitForURL(/\/logs\/poker\/docs\/.*#/);
+  await page.waitForURL(/\/docs\/.*#/);
   const section = page.locator(`main [id="${new URL(page.url()).hash.slice(1)}"]`);
   assert.equal((await section.textContent()).trim(), heading);
   assert.ok(
@@ -231,8 +229,8 @@ test('a search finds sections and operations, and leads to them', async () => {
 });
 
 test('every link of every document leads somewhere', async () => {
-  const {page, wrong, close} = await open(browser, `${service.base}/logs/poker/docs`);
-  const home = `${service.base}/logs/poker/`;
+  const {page, wrong, close} = await open(browser, `${service.base}/docs`);
+  const home = `${service.base}/`;
   const anchors = new Map(),
     links = [],
     dead = [];

@@ -81,7 +81,7 @@ test("the laboratory's worker finds what Go finds in the same orders", async () 
           bytes = await (await fetch(`data:;base64,${base64}`)).arrayBuffer();
         const policy = trustedTypes.createPolicy(`test-${Math.random()}`, {createScriptURL: (url) => url});
         const meter = new Worker(policy.createScriptURL(`/static/${worker ?? name}`), {type: 'module'});
-        meter.postMessage({n, runs, shuffle: 'own', cyclic: true, prefix: '', token: ''});
+        meter.postMessage({n, runs, shuffle: 'own', cyclic: true, token: ''});
         meter.postMessage({orders: new Uint8Array(bytes), last: true});
         return new Promise((found) => {
           meter.onmessage = ({data}) => {

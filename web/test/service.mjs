@@ -49,26 +49,22 @@ export async function start(...flags) {
   };
 }
 
-/** startWith starts the service with a configuration file, and more flags. */
-export async function startWith(config, ...flags) {
-  const folder = await mkdtemp(join(tmpdir(), 'riffle-config-')),
+/** startWithKey starts the service for callers with a key that has scopes, and returns its token as well. */
+export async function startWithKey(scopes, ...flags) {
+  const token = `rfl_${Buffer.alloc(32, 7).toString('base64url')}`,
+    digest = createHash('sha256').update(token).digest('hex'),
+    folder = await mkdtemp(join(tmpdir(), 'riffle-config-')),
     file = join(folder, 'riffle.yaml');
-  await writeFile(file, config);
+  await writeFile(file, `keys: [{name: page, sha256: ${digest}, may: [${scopes}]}]\n`);
   const service = await start('-config', file, ...flags);
   return {
     ...service,
+    token,
     async stop() {
       await service.stop();
       await rm(folder, {recursive: true});
     },
   };
-}
-
-/** startWithKey starts the service for callers with a key that has scopes, and returns its token as well. */
-export async function startWithKey(scopes, ...flags) {
-  const token = `rfl_${Buffer.alloc(32, 7).toString('base64url')}`,
-    digest = createHash('sha256').update(token).digest('hex');
-  return {...(await startWith(`keys: [{name: page, sha256: ${digest}, may: [${scopes}]}]\n`, ...flags)), token};
 }
 
 /** browserPath is the headless shell of Chromium, or the browser that CHROMIUM names. */

@@ -116,12 +116,11 @@ class _Answer:
 
 
 class Riffle(Operations):
-    """A client of one log, which threads can share.
+    """A client of the service, which threads can share.
 
-    The base URL is the service's, or ends with the prefix of the log, such as ``/logs/poker``. ``token`` is for a
-    service that asks for one. Each request that writes a record has an Idempotency-Key, its own unless the caller sets
-    one, and is repeated with it until it is answered, or for ``patience`` seconds, so that it is carried out once. Keys
-    are as secret as seeds. ``timeout`` is the number of seconds that the service may be silent in an attempt.
+    The base URL may have a path, where a proxy has one. ``token`` is for a service that asks for one. Each request that
+    writes a record has an Idempotency-Key, its own unless the caller sets one, and is repeated with it until it is
+    answered, or for ``patience`` seconds, so that it is carried out once. Keys are as secret as seeds. ``timeout`` is the number of seconds that the service may be silent in an attempt.
 
     ``on_request`` is called before each attempt and ``on_response`` after it; what they raise ends the call.
     """
@@ -138,7 +137,7 @@ class Riffle(Operations):
     ) -> None:
         url = urlsplit(base_url)
         if url.scheme not in ("http", "https") or not url.hostname:
-            raise ValueError(f"base_url is {base_url!r}, and has to be a URL such as https://riffle.example/logs/poker")
+            raise ValueError(f"base_url is {base_url!r}, and has to be a URL such as https://riffle.example")
         self._kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
         self._host, self._port, self._prefix = url.hostname, url.port, url.path.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}

@@ -160,15 +160,15 @@ class Operations:
         answer: Iterator[t.AuditProof] = self._lines("prove_shoe", "GET", f"/shoes/{_path(id)}/proof", query={"witnessed": witnessed})
         return answer
 
-    def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None, origin: str | None = None) -> t.AuditList:
+    def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None) -> t.AuditList:
         """List the records of a game."""
-        answer: t.AuditList = self._call("list_audits", "GET", "/audits", query={"reference": reference, "from": from_, "limit": limit, "origin": origin})
+        answer: t.AuditList = self._call("list_audits", "GET", "/audits", query={"reference": reference, "from": from_, "limit": limit})
         return answer
 
-    def all_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None, origin: str | None = None) -> Iterator[t.Audit]:
+    def all_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None) -> Iterator[t.Audit]:
         """List the records of a game, page after page, each of at most `limit`."""
         while True:
-            page = self.list_audits(reference=reference, from_=from_, limit=limit, origin=origin)
+            page = self.list_audits(reference=reference, from_=from_, limit=limit)
             for each in page["audits"]:
                 yield each
             if page["next"] is None:
@@ -200,19 +200,19 @@ class Operations:
         answer: t.Audit = self._call("reveal_audit", "POST", f"/audits/{_path(id)}/reveal", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
-    def get_checkpoint(self, *, origin: str | None = None) -> str:
+    def get_checkpoint(self) -> str:
         """Get the checkpoint of the log."""
-        answer: str = self._call("get_checkpoint", "GET", "/log/checkpoint", query={"origin": origin})
+        answer: str = self._call("get_checkpoint", "GET", "/log/checkpoint")
         return answer
 
-    def get_tile(self, tile: str, *, origin: str | None = None) -> bytes:
+    def get_tile(self, tile: str) -> bytes:
         """Get a tile of the log."""
-        answer: bytes = self._call("get_tile", "GET", f"/log/tile/{_path(tile)}", query={"origin": origin})
+        answer: bytes = self._call("get_tile", "GET", f"/log/tile/{_path(tile)}")
         return answer
 
-    def get_log_key(self, *, origin: str | None = None) -> str:
+    def get_log_key(self) -> str:
         """Get the public key of the log."""
-        answer: str = self._call("get_log_key", "GET", "/log/key", query={"origin": origin})
+        answer: str = self._call("get_log_key", "GET", "/log/key")
         return answer
 
     def home(self) -> t.Home:
@@ -385,15 +385,15 @@ class AsyncOperations:
         answer: AsyncIterator[t.AuditProof] = self._lines("prove_shoe", "GET", f"/shoes/{_path(id)}/proof", query={"witnessed": witnessed})
         return answer
 
-    async def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None, origin: str | None = None) -> t.AuditList:
+    async def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None) -> t.AuditList:
         """List the records of a game."""
-        answer: t.AuditList = await self._call("list_audits", "GET", "/audits", query={"reference": reference, "from": from_, "limit": limit, "origin": origin})
+        answer: t.AuditList = await self._call("list_audits", "GET", "/audits", query={"reference": reference, "from": from_, "limit": limit})
         return answer
 
-    async def all_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None, origin: str | None = None) -> AsyncIterator[t.Audit]:
+    async def all_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None) -> AsyncIterator[t.Audit]:
         """List the records of a game, page after page, each of at most `limit`."""
         while True:
-            page = await self.list_audits(reference=reference, from_=from_, limit=limit, origin=origin)
+            page = await self.list_audits(reference=reference, from_=from_, limit=limit)
             for each in page["audits"]:
                 yield each
             if page["next"] is None:
@@ -425,19 +425,19 @@ class AsyncOperations:
         answer: t.Audit = await self._call("reveal_audit", "POST", f"/audits/{_path(id)}/reveal", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
-    async def get_checkpoint(self, *, origin: str | None = None) -> str:
+    async def get_checkpoint(self) -> str:
         """Get the checkpoint of the log."""
-        answer: str = await self._call("get_checkpoint", "GET", "/log/checkpoint", query={"origin": origin})
+        answer: str = await self._call("get_checkpoint", "GET", "/log/checkpoint")
         return answer
 
-    async def get_tile(self, tile: str, *, origin: str | None = None) -> bytes:
+    async def get_tile(self, tile: str) -> bytes:
         """Get a tile of the log."""
-        answer: bytes = await self._call("get_tile", "GET", f"/log/tile/{_path(tile)}", query={"origin": origin})
+        answer: bytes = await self._call("get_tile", "GET", f"/log/tile/{_path(tile)}")
         return answer
 
-    async def get_log_key(self, *, origin: str | None = None) -> str:
+    async def get_log_key(self) -> str:
         """Get the public key of the log."""
-        answer: str = await self._call("get_log_key", "GET", "/log/key", query={"origin": origin})
+        answer: str = await self._call("get_log_key", "GET", "/log/key")
         return answer
 
     async def home(self) -> t.Home:

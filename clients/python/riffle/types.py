@@ -666,8 +666,6 @@ class Home(TypedDict):
 
 class Status(TypedDict):
     status: Literal['alive', 'ready']
-    logs: NotRequired[list[dict[str, Any]]]
-    """All logs of a service that has several, as /readyz at the admin address lists them."""
 
 
 class Problem(TypedDict):

@@ -105,8 +105,7 @@ type Call<M extends Method> = <Path extends ClientPathsWithMethod<Client<paths>,
 ) => Promise<I extends {parseAs: infer As extends keyof Parsed} ? Parsed[As] : Returned<Path, paths[Path][M], I>>;
 
 /**
- * A client of one log. Its base URL is the service's, or ends with the prefix of the log,
- * such as `/logs/poker`.
+ * A client of the service at the base URL, which may have a path, where a proxy has one.
  *
  * Each request that writes a record has an `Idempotency-Key`, its own unless the caller sets one,
  * and is repeated with it until it is answered, so that it is carried out once. Keys are as secret
@@ -119,7 +118,7 @@ export class Riffle {
   constructor(baseUrl: string | URL, options: Options = {}) {
     // localhost:8080 would be a URL of the scheme localhost, which nothing answers.
     if (/^(?!https?:)[^/?#]+:/i.test(String(baseUrl)))
-      throw new TypeError(`the base URL is ${baseUrl}, and has to be one such as https://riffle.example/logs/poker`);
+      throw new TypeError(`the base URL is ${baseUrl}, and has to be one such as https://riffle.example`);
     this.#options = options;
     this.#client = createClient<paths>({
       baseUrl: String(baseUrl),

@@ -613,7 +613,7 @@ export interface paths {
          * List the records of a game
          * @description All records with the reference, in the order of the log, so that a second shuffle of the same round is
          *     visible. A reveal repeats the reference of its shuffle, a void record its commitment's, and a change of a shoe
-         *     the shoe's. Where logs follow each other, each lists its own records: ask for the `origin` of an earlier one.
+         *     the shoe's.
          */
         get: operations["listAudits"];
         put?: never;
@@ -805,7 +805,7 @@ export interface paths {
          * Get a tile of the log
          * @description Hashes or records, 256 to a full tile; see tlog-tiles for how they are used. Tiles never change, and partial
          *     tiles stay available after the tree has the full one. Everything else is 404, including names in another
-         *     spelling. Records are compressed for clients that accept gzip. An `origin` asks for tiles of an earlier log.
+         *     spelling. Records are compressed for clients that accept gzip.
          */
         get: operations["getTile"];
         put?: never;
@@ -826,8 +826,7 @@ export interface paths {
         /**
          * Get the public key of the log
          * @description The verifier key of the checkpoints as defined by signed notes (https://c2sp.org/signed-note), on one line:
-         *     the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log. A proof of an
-         *     earlier log, which this log follows, needs the key of that one: ask for the name in the proof's `log_key`.
+         *     the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log.
          */
         get: operations["getLogKey"];
         put?: never;
@@ -889,8 +888,7 @@ export interface paths {
          * Check that the service accepts traffic
          * @description 503 until the first TLS certificate is there, while the service is stopping, while its queue is full, while a commit takes longer than a second, for
          *     five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-         *     its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
-         *     below the prefix of a log it speaks of that one. Query parameters are ignored.
+         *     its log has failed. Query parameters are ignored.
          */
         get: operations["readyz"];
         put?: never;
@@ -2231,12 +2229,6 @@ export interface components {
         Status: {
             /** @enum {string} */
             status: "alive" | "ready";
-            /** @description All logs of a service that has several, as /readyz at the admin address lists them. */
-            logs?: {
-                name: string;
-                /** @description `ready`, `busy` if it is open and not ready, or `closed` if it cannot be opened. */
-                status: string;
-            }[];
         };
         /** @description A problem document (RFC 9457). */
         Problem: {
@@ -2314,7 +2306,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key of the token does not have the scope, or is for another log. Or the log is retired, and nothing more is written to it. Or a page of another site sent a request that writes. */
+        /** @description The key of the token does not have the scope. Or the log is retired, and nothing more is written to it. Or a page of another site sent a request that writes. */
         Forbidden: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -2406,16 +2398,6 @@ export interface components {
         };
         /** @description There is no such commitment. */
         NoCommitmentToUse: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The log has another name, and follows no log of this one. */
-        NoSuchOrigin: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
@@ -2687,8 +2669,6 @@ export interface components {
         };
     };
     parameters: {
-        /** @description The name of this log, or of an earlier one that it follows. By default this log. */
-        Origin: string;
         /**
          * @description Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
          *     UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
@@ -3940,8 +3920,6 @@ export interface operations {
                 from?: components["schemas"]["Count"];
                 /** @description The maximum number of records per page. */
                 limit?: number;
-                /** @description The name of this log, or of an earlier one that it follows. By default this log. */
-                origin?: components["parameters"]["Origin"];
             };
             header?: never;
             path?: never;
@@ -3962,7 +3940,6 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NoSuchOrigin"];
             421: components["responses"]["OtherHost"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
@@ -4161,10 +4138,7 @@ export interface operations {
     };
     getCheckpoint: {
         parameters: {
-            query?: {
-                /** @description The name of this log, or of an earlier one that it follows. By default this log. */
-                origin?: components["parameters"]["Origin"];
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -4184,19 +4158,14 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NoSuchOrigin"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["Unavailable"];
         };
     };
     getTile: {
         parameters: {
-            query?: {
-                /** @description The name of this log, or of an earlier one that it follows. By default this log. */
-                origin?: components["parameters"]["Origin"];
-            };
+            query?: never;
             header?: never;
             path: {
                 /**
@@ -4233,10 +4202,7 @@ export interface operations {
     };
     getLogKey: {
         parameters: {
-            query?: {
-                /** @description The name of this log, or of an earlier one that it follows. By default this log. */
-                origin?: components["parameters"]["Origin"];
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -4256,11 +4222,9 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NoSuchOrigin"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["Unavailable"];
         };
     };
     home: {

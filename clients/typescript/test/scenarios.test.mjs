@@ -12,10 +12,9 @@ const {RIFFLE_URL: url, RIFFLE_SCENARIOS: table} = process.env;
 for (const scenario of JSON.parse(readFileSync(table, 'utf8')).scenarios)
   test(scenario.name, {concurrency: true}, () => play(scenario));
 
-async function play({random = [], faults = [], token = 'table', log, patience, steps}) {
+async function play({random = [], faults = [], token = 'table', patience, steps}) {
   const saved = Object.fromEntries(random.map((name) => [name, randomUUID()]));
-  const base = faults.length ? `${url}/faults/${randomUUID()}/${faults}` : url;
-  const riffle = new Riffle(log ? `${base}/logs/${log}` : base, {
+  const riffle = new Riffle(faults.length ? `${url}/faults/${randomUUID()}/${faults}` : url, {
     token: process.env[`RIFFLE_TOKEN_${token.toUpperCase()}`],
     patience,
   });
@@ -245,7 +244,7 @@ test('a signal that a hook aborts is not waited for', {timeout: 5000}, async () 
 });
 
 test('a base URL without a scheme is refused at once', () => {
-  for (const url of ['localhost:8080', 'riffle.example:443/logs/poker', 'ftp://localhost'])
+  for (const url of ['localhost:8080', 'riffle.example:443/poker', 'ftp://localhost'])
     assert.throws(() => new Riffle(url), {name: 'TypeError', message: /https:\/\/riffle.example/});
-  for (const url of ['HTTP://localhost', new URL('https://localhost'), '/logs/poker', '']) new Riffle(url);
+  for (const url of ['HTTP://localhost', new URL('https://localhost'), '/poker', '']) new Riffle(url);
 });
