@@ -31,6 +31,7 @@ type session struct {
 	stopped bool                 // by the page
 
 	database *postgrestest.Cluster // databaseHost on pages; nil for none
+	ports    []string              // addresses on pages, each before the one here
 	others   []string              // URLs on pages, each before the one here
 	in       io.Writer
 	out      *bufio.Reader
@@ -53,6 +54,11 @@ func newSession(t *testing.T, text string) *session {
 	if withDatabase {
 		s.database = postgrestest.For(t)
 	}
+	for _, address := range []string{"localhost:8081", "localhost:8082"} {
+		port, err := postgrestest.FreePort()
+		require.NoError(t, err)
+		s.ports = append(s.ports, address, fmt.Sprint("localhost:", port))
+	}
 	for _, name := range []string{"internal/deck/data", "verifiers"} {
 		require.NoError(t, os.CopyFS(filepath.Join(s.folder, name), os.DirFS(filepath.Join(repository, name))))
 	}
@@ -68,6 +74,7 @@ func newSession(t *testing.T, text string) *session {
 	shell.Stderr = shell.Stdout
 	require.NoError(t, shell.Start())
 	t.Cleanup(func() {
+		_, _ = io.WriteString(in, "kill $(jobs -p)\n") // services that the page has started
 		_ = in.Close()
 		_ = shell.Wait()
 	})
@@ -172,7 +179,7 @@ func (s *session) run(step *step) string {
 		"make table", "mkdir ../table && cp " + binaries + "/* ../table",
 		"go build ./cmd/riffle", "cp " + filepath.Join(binaries, "riffle") + " .",
 	}
-	toReal = append(toReal, s.others...)
+	toReal = append(append(toReal, s.others...), s.ports...)
 	toShown := []string{s.address, "localhost:8080"}
 	if s.database != nil {
 		toReal = append(toReal, databaseHost, s.database.Address())

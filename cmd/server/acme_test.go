@@ -25,15 +25,6 @@ import (
 // pebbleVersion is the version of Let's Encrypt's small authority for tests, and of its name server.
 const pebbleVersion = "v2.10.1"
 
-// freeAddr returns a loopback address whose port is free.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
-}
-
 // TestCertificatesOfAnAuthority has pebble issue the certificates of two names to a service, which
 // proves with TLS-ALPN-01 that it has them. After a restart, without pebble, they are served from
 // the folder.

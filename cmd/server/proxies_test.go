@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,6 +27,11 @@ var (
 	caddy       = flag.String("caddy", "caddy", "the program of Caddy, 2.11.2 or later")
 )
 
+// runNginx and runCaddy are commands that take a configuration as another argument.
+var runNginx = []string{"nginx", "-g", "daemon off; error_log stderr warn;", "-c"}
+
+func runCaddy() []string { return []string{*caddy, "run", "--adapter", "caddyfile", "--config"} }
+
 // TestProxiesHideRestarts restarts two replicas one after the other, and kills each, behind every
 // proxy of deploy/proxies under load. Each request is answered 200 and has one record, with or
 // without an idempotency key of its caller.
@@ -38,8 +44,8 @@ func TestProxiesHideRestarts(t *testing.T) {
 		command        []string
 	}{
 		"haproxy.cfg": {"bind :80", "bind ", []string{"haproxy", "-db", "-f"}},
-		"nginx.conf":  {"listen 80", "listen ", []string{"nginx", "-g", "daemon off; error_log stderr warn;", "-c"}},
-		"Caddyfile":   {"riffle.example", "{\n\tadmin off\n}\nhttp://", []string{*caddy, "run", "--adapter", "caddyfile", "--config"}},
+		"nginx.conf":  {"listen 80", "listen ", runNginx},
+		"Caddyfile":   {"riffle.example", "{\n\tadmin off\n}\nhttp://", runCaddy()},
 	} {
 		t.Run(file, func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("../../deploy/proxies", file))
@@ -49,8 +55,48 @@ func TestProxiesHideRestarts(t *testing.T) {
 			for i, l := range front.replicas {
 				config = strings.Replace(config, fmt.Sprint("127.0.0.1:", 8081+i), l.args[len(l.args)-1], 1)
 			}
-			front.run(requireTool(t, p.command[0]), p.command[1:], config)
+			front.runProxy(p.command, config)
 			front.hidesRestarts()
+		})
+	}
+}
+
+// TestProxiesTellGamesApart runs the configurations of docs/guides/several-games.md before two services.
+func TestProxiesTellGamesApart(t *testing.T) {
+	if !*withProxies {
+		t.Skip("it needs nginx and Caddy: make proxies")
+	}
+	page, err := os.ReadFile("../../docs/guides/several-games.md")
+	require.NoError(t, err)
+	for language, p := range map[string]struct {
+		edit    func(config, addr string) string
+		command []string
+	}{
+		"nginx": {func(config, addr string) string { return strings.Replace(config, "listen 80", "listen "+addr, 1) }, runNginx},
+		"caddyfile": {func(config, addr string) string {
+			_, port, _ := net.SplitHostPort(addr)
+			return "{\n\tadmin off\n}\n" + regexp.MustCompile(`(\w+\.riffle\.example)`).ReplaceAllString(config, "http://$1:"+port)
+		}, runCaddy()},
+	} {
+		t.Run(language, func(t *testing.T) {
+			_, block, _ := strings.Cut(string(page), "```"+language+"\n")
+			block, _, _ = strings.Cut(block, "```")
+			f := newFront(t)
+			config, services := p.edit(block, f.addr), map[string]*server{}
+			for i, game := range []string{"poker", "bridge"} {
+				addr := freeAddr(t)
+				services[game] = launch{args: []string{"--addr", addr, "--hosts", game + ".riffle.example", "--trusted-proxies", "127.0.0.1"}}.start(t)
+				config = strings.ReplaceAll(config, fmt.Sprint("127.0.0.1:", 8081+i), addr)
+			}
+			f.runProxy(p.command, config, "Host", "poker.riffle.example")
+			for game, s := range services {
+				host := game + ".riffle.example"
+				a := f.post("/shuffle", smallShuffle, "Host", host)
+				require.Equal(t, http.StatusOK, a.status)
+				assert.Equal(t, string(s.get("/log/key").body), string(f.get("/log/key", "Host", host).body))
+				assert.Equal(t, 1.0, s.metric("riffle_log_size", ""))
+			}
+			assert.NotEqual(t, services["poker"].get("/log/key").body, services["bridge"].get("/log/key").body)
 		})
 	}
 }
@@ -65,42 +111,51 @@ type proxy struct {
 // newProxy starts two replicas at fixed addresses.
 func newProxy(t *testing.T, db *database) *proxy {
 	t.Helper()
-	var addrs [3]string
-	for i := range addrs {
-		port, err := postgrestest.FreePort()
-		require.NoError(t, err)
-		addrs[i] = fmt.Sprint("127.0.0.1:", port)
-	}
-	// A caller of its own address, which differs from the proxy's.
-	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
-	client := &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 64}, Timeout: waitLimit}
-	f := &proxy{server: &server{t: t, addr: addrs[2], log: &logBuffer{}, client: client}}
+	f := &proxy{server: newFront(t)}
 	for i := range f.replicas {
-		f.replicas[i] = db.replica("-data", t.TempDir(), "-trusted-proxies", "127.0.0.1", "-addr", addrs[i])
+		f.replicas[i] = db.replica("-data", t.TempDir(), "-trusted-proxies", "127.0.0.1", "-addr", freeAddr(t))
 		f.running[i] = f.replicas[i].start(t)
 	}
 	return f
 }
 
-// run runs the proxy with a configuration, until the test ends.
-func (f *proxy) run(program string, args []string, config string) {
+// newFront returns a proxy that does not run yet, for a caller of its own address, which differs from the
+// proxy's.
+func newFront(t *testing.T) *server {
+	t.Helper()
+	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	client := &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 64}, Timeout: waitLimit}
+	return &server{t: t, addr: freeAddr(t), log: &logBuffer{}, client: client}
+}
+
+// freeAddr returns a loopback address whose port is free.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	port, err := postgrestest.FreePort()
+	require.NoError(t, err)
+	return fmt.Sprint("127.0.0.1:", port)
+}
+
+// runProxy runs a proxy with a configuration, until the test ends. When it returns, the proxy forwards requests
+// with the headers.
+func (f *server) runProxy(command []string, config string, headers ...string) {
 	f.t.Helper()
-	folder := f.t.TempDir()
+	program, folder := requireTool(f.t, command[0]), f.t.TempDir()
 	path := filepath.Join(folder, "config")
 	if filepath.Base(program) == "nginx" { // the file is a part of nginx's own
 		require.NoError(f.t, os.WriteFile(path+".site", []byte(config), 0o600))
 		config = fmt.Sprintf("pid %s.pid; events {} http { access_log off; include %[1]s.site; }", path)
 	}
 	require.NoError(f.t, os.WriteFile(path, []byte(config), 0o600))
-	command := exec.CommandContext(context.WithoutCancel(f.t.Context()), program, append(args, path)...)
-	command.Env, command.Stdout, command.Stderr = append(os.Environ(), "HOME="+folder), f.log, f.log
-	require.NoError(f.t, command.Start())
+	running := exec.CommandContext(context.WithoutCancel(f.t.Context()), program, append(command[1:len(command):len(command)], path)...)
+	running.Env, running.Stdout, running.Stderr = append(os.Environ(), "HOME="+folder), f.log, f.log
+	require.NoError(f.t, running.Start())
 	f.t.Cleanup(func() {
-		_ = command.Process.Signal(syscall.SIGTERM)
-		_ = command.Wait()
+		_ = running.Process.Signal(syscall.SIGTERM)
+		_ = running.Wait()
 	})
 	until(f.t, "the proxy forwards", func() bool {
-		a, err := f.ask(http.MethodGet, "/readyz", "")
+		a, err := f.ask(http.MethodGet, "/readyz", "", headers...)
 		return err == nil && a.status == http.StatusOK
 	})
 }
