@@ -129,6 +129,7 @@ func newOptions() *options {
 	f.TextVar(&o.api.Origins, "cors-origins", access.Origins{}, "web `origins`, separated by commas, such as https://game.example, whose pages may shuffle and deal; those of any origin may read")
 	f.TextVar(&o.api.Proxies, "trusted-proxies", access.Proxies{}, "`addresses` or networks of proxies, separated by commas, such as 10.0.0.0/8, whose X-Forwarded-For says where a request comes from")
 	f.StringVar(&l.Folder, "data", "./data", "data `folder`, created if missing")
+	f.BoolVar(&l.ReadOnly, "read-only", false, "serve a log that takes no more records: nothing is written to its folder or store, and what would write is answered 403")
 	f.StringVar(&l.Create, "create", logs.CreateAuto, "`when` to begin a new log: auto, if there is none; never, so that the service refuses to start without its log")
 	f.StringVar(&l.Store, "store", "", "`URL` of a PostgreSQL database for the log, postgres://user@host/name (default SQLite in the data folder)")
 	f.StringVar(&l.Key, "key", "", "`file` of the log's private key, created with the log; all replicas of a log need it (default log.key in the data folder)")

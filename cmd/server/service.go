@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func build(ctx context.Context, o *options, connections int, tracer *tracing.Tra
 	handler.Watch(registry)
 	shared := o.shared
 	small := o.container < smallContainer
-	shared.Logs, shared.OpenStore, shared.Logger = []*logs.Settings{&o.log}, storeOpener(tracer, small), logger
+	shared.Logs, shared.OpenStore, shared.OpenReader, shared.Logger = []*logs.Settings{&o.log}, storeOpener(tracer, small), openReader, logger
 	shared.Door = func(string) logs.Door { return handler }
 	shared.Observer = func(string) logs.Observer { return metrics }
 	if tracer != nil {
@@ -150,6 +151,23 @@ func storeOpener(tracer *tracing.Tracer, small bool) func(context.Context, *logs
 		}
 		return tracer.Store(store, engine), nil
 	}
+}
+
+// openReader opens the store of a log that is only read.
+func openReader(ctx context.Context, l *logs.Settings) (ledger.Reader, error) {
+	open := func() (ledger.Inspector, error) { return sqlite.OpenReaderCached(ctx, l.StoreFile(), cacheSize) }
+	if l.Store != "" {
+		open = func() (ledger.Inspector, error) { return postgres.OpenReader(ctx, l.Store) }
+	}
+	store, err := open()
+	if err != nil {
+		return nil, err
+	}
+	version, moved, err := store.Status(ctx)
+	if err = cmp.Or(err, ledger.CheckStatus(version, moved)); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
 }
 
 // run serves until ctx is done or the log fails, and calls reload for each signal from hangups.

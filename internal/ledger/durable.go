@@ -50,6 +50,9 @@ func (l *Log) awaitDurable(ctx context.Context, size uint64) error {
 	}
 	next := l.nextDurable
 	l.mu.Unlock()
+	if l.readOnly {
+		return ErrGrown
+	}
 	signal(l.wake)
 	select {
 	case <-next:

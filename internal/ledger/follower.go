@@ -45,9 +45,7 @@ type published struct {
 // startFollower reads back the last records of c's tree, at a cost that does not grow with the log,
 // and then follows the log in a goroutine.
 func (l *Log) startFollower(ctx context.Context, head Head, c proof.Checkpoint) error {
-	from := (max(c.Size, startupTail) - startupTail) &^ (tileWidth - 1)
-	var err error
-	if l.follower.tree, err = prefix(ctx, l.store, c, from); err != nil {
+	if err := l.readTail(ctx, c); err != nil {
 		return err
 	}
 	if err := l.followTo(ctx, head); err != nil {
@@ -56,6 +54,18 @@ func (l *Log) startFollower(ctx context.Context, head Head, c proof.Checkpoint) 
 	ctx, l.follower.cancel = context.WithCancel(context.Background())
 	l.follower.committed, l.follower.flush = make(chan struct{}, 1), make(chan struct{}, 1)
 	l.guards.Go(func() { l.runFollower(ctx) })
+	return nil
+}
+
+// readTail reads back the last records of c's tree.
+func (l *Log) readTail(ctx context.Context, c proof.Checkpoint) (err error) {
+	from := (max(c.Size, startupTail) - startupTail) &^ (tileWidth - 1)
+	if l.follower.tree, err = prefix(ctx, l.store, c, from); err == nil {
+		err = l.readTo(ctx, c)
+	}
+	if err != nil {
+		return fmt.Errorf("checking the last records of the log: %w. Run `riffle log check` on a copy of the store to see what is wrong", err)
+	}
 	return nil
 }
 
@@ -131,6 +141,19 @@ func (l *Log) followTo(ctx context.Context, head Head) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
+	if err := l.readTo(ctx, c); err != nil {
+		return err
+	}
+	// Another process may have signed it, and a restarted process must extend what it published.
+	if err := l.checkpoint.write(c.Size, head.Checkpoint); err != nil {
+		return err
+	}
+	l.publish(&l.published, &published{Checkpoint: c, text: head.Checkpoint})
+	return nil
+}
+
+// readTo reads back the records up to a checkpoint, which must have their root.
+func (l *Log) readTo(ctx context.Context, c proof.Checkpoint) error {
 	tree := &l.follower.tree
 	if c.Size < tree.Size() {
 		return rolledBack(tree.Size(), c.Size)
@@ -143,11 +166,6 @@ func (l *Log) followTo(ctx context.Context, head Head) error {
 	if root := tree.Root(); root != c.Root {
 		return fmt.Errorf("%w: the %d records have the root %s, and %s was signed", ErrCorrupt, c.Size, root, c.Root)
 	}
-	// Another process may have signed it, and a restarted process must extend what it published.
-	if err := l.checkpoint.write(c.Size, head.Checkpoint); err != nil {
-		return err
-	}
-	l.publish(&l.published, &published{Checkpoint: c, text: head.Checkpoint})
 	return nil
 }
 
@@ -203,6 +221,9 @@ func (l *Log) await(ctx context.Context, index uint64, at *atomic.Pointer[publis
 		l.mu.Unlock()
 		if p := at.Load(); index < p.Size {
 			return p, nil
+		}
+		if l.readOnly && at == &l.published {
+			return nil, ErrGrown
 		}
 		signal(l.follower.flush)
 		select {

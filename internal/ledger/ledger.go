@@ -30,8 +30,8 @@ var (
 	ErrBusy = errors.New("the queue of the ledger is full")
 	// ErrClosed: the log was closed before. Nothing was written.
 	ErrClosed = errors.New("the ledger is closed")
-	// ErrReadOnly: [Options.ReadOnly] is set. Nothing was written.
-	ErrReadOnly = errors.New("nothing more is written to the log")
+	// ErrReadOnly: the log was opened by [OpenReadOnly]. Nothing was written.
+	ErrReadOnly = errors.New("the log takes no more records")
 	// ErrNoSpace: the disk is full. Nothing was written, and reads still work.
 	ErrNoSpace = errors.New("the store has no space left")
 	// ErrClaimed: another record holds a new claim, or another one than From holds a claim to

@@ -14,7 +14,8 @@ import (
 // A Log appends entries to a store and reads them back. Its methods may be called concurrently.
 type Log struct {
 	store      Reader
-	writer     Store // the same store; nil in a view
+	writer     Store // the same store; nil if readOnly
+	readOnly   bool  // the log is one head: see OpenReadOnly
 	options    Options
 	key        *SigningKey
 	vault      *Vault
@@ -102,7 +103,7 @@ func (l *Log) enqueue(e Entry) (b *batch, place int, err error) {
 		return nil, 0, l.broken
 	case l.closed:
 		return nil, 0, ErrClosed
-	case l.options.ReadOnly:
+	case l.readOnly:
 		return nil, 0, ErrReadOnly
 	case len(l.queue.entries) >= l.options.Queue:
 		return nil, 0, ErrBusy
@@ -194,9 +195,6 @@ func (l *Log) failLocked(err error) error {
 	return l.broken
 }
 
-// IsRetired reports whether the log was opened to read it.
-func (l *Log) IsRetired() bool { return l.options.ReadOnly }
-
 // Failed returns a channel that is closed when the log breaks. The process should then end: see
 // [Log.Err].
 func (l *Log) Failed() <-chan struct{} { return l.failed }
@@ -217,6 +215,9 @@ func (l *Log) Close() error {
 	}
 	l.closed = true
 	l.mu.Unlock()
+	if l.readOnly {
+		return l.store.Close()
+	}
 	signal(l.wake)
 	<-l.done
 	l.follower.cancel()
@@ -256,6 +257,8 @@ func (l *Log) Health() error {
 		return l.broken
 	case l.closed:
 		return ErrClosed
+	case l.readOnly:
+		return nil
 	case len(l.queue.entries) >= l.options.Queue:
 		return ErrBusy
 	case !l.commitBegan.IsZero() && now.Sub(l.commitBegan) > slowCommit:

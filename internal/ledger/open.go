@@ -13,9 +13,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/semaphore"
-
-	"riffle/internal/ledger/proof"
 )
 
 // File names in the log's folder.
@@ -31,7 +28,6 @@ type Options struct {
 	KeyFile string // the log's private key; default log.key in Folder, created with the log
 	Origin  string // the log's name, for a new key; default riffle/ and random hex digits
 
-	ReadOnly  bool // reject entries; implies MustExist
 	MustExist bool // return ErrNoLog unless the store has a log and Folder its checkpoint file
 
 	// Anchors are checkpoints that the log must extend, besides the checkpoint file.
@@ -63,7 +59,6 @@ func (a *Anchor) Origin() string {
 }
 
 func (o *Options) setDefaults() {
-	o.MustExist = o.MustExist || o.ReadOnly
 	o.KeyFile = cmp.Or(o.KeyFile, filepath.Join(o.Folder, KeyName))
 	o.SeedKeyFile = cmp.Or(o.SeedKeyFile, filepath.Join(filepath.Dir(o.KeyFile), SeedKeyName))
 	o.Queue = cmp.Or(o.Queue, 4096)
@@ -92,37 +87,6 @@ func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 	go l.write()
 	l.guards.Go(l.guardFiles)
 	return l, nil
-}
-
-// newLog returns a log of a store that serves a number of concurrent reads to callers.
-func newLog(store Reader, slots int) *Log {
-	return &Log{
-		store:         store,
-		readers:       &readers{slots: semaphore.NewWeighted(int64(max(1, slots)))},
-		queue:         newBatch(),
-		wake:          make(chan struct{}, 1),
-		failed:        make(chan struct{}),
-		done:          make(chan struct{}),
-		nextPublished: make(chan struct{}),
-	}
-}
-
-// View returns the log that a store has now, to show and prove its records without a lock, and with
-// the public half of its key. It is closed from the start: it takes no entries, and a look-up that
-// leads to a later one fails with [ErrGrown]. The caller closes the store.
-func View(ctx context.Context, store Reader, key *SigningKey, vault *Vault) (*Log, error) {
-	head, err := store.Head(ctx)
-	if err == nil && len(head.Checkpoint) == 0 { // it is just beginning
-		err = ErrNoLog
-	}
-	_, c, wrong := openHead(head, key.Verifier)
-	l := newLog(store, 1)
-	l.key, l.vault, l.closed, l.broken = key, vault, true, ErrGrown
-	close(l.failed)
-	close(l.done)
-	l.durable.Store(&head)
-	l.published.Store(&published{Checkpoint: c, text: head.Checkpoint})
-	return l, cmp.Or(err, wrong)
 }
 
 func (l *Log) open(ctx context.Context) error {
@@ -159,11 +123,8 @@ func (l *Log) open(ctx context.Context) error {
 			return fmt.Errorf("beginning the log: %w", err)
 		}
 	}
-	var c proof.Checkpoint
-	if l.tree, c, err = openHead(head, l.key.Verifier); errors.Is(err, proof.ErrSignature) {
-		return fmt.Errorf("the key file %s has the key %s, and the store is of another log: %w. Start with the key that the store was written with",
-			l.options.KeyFile, l.key.Name(), err)
-	} else if err != nil {
+	c, err := l.openHead(head)
+	if err != nil {
 		return err
 	}
 	// Again for a new log: another process may have begun it with another key.
@@ -171,10 +132,7 @@ func (l *Log) open(ctx context.Context) error {
 		return err
 	}
 	l.durable.Store(&head)
-	if err := l.startFollower(ctx, head, c); err != nil {
-		return fmt.Errorf("checking the last records of the log: %w. Run `riffle log check` on a copy of the store to see what is wrong", err)
-	}
-	return nil
+	return l.startFollower(ctx, head, c)
 }
 
 // checkAnchor checks that the store extends the anchor. Otherwise it saves the anchor in the

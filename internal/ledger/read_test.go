@@ -3,6 +3,8 @@ package ledger_test
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +14,7 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
 	"riffle/internal/ledger/proof"
+	"riffle/internal/ledger/sqlite"
 )
 
 func TestProofsTilesAndBundles(t *testing.T) {
@@ -88,16 +91,66 @@ func TestView(t *testing.T) {
 	for _, fails := range []func() error{
 		func() error { _, err := view.ByID(t.Context(), entries[1].ID); return err },
 		func() error { _, err := view.Prove(t.Context(), 1); return err },
-		func() error { _, err := view.Append(ledgertest.Entries("more", 1)[0]); return err },
-		view.Health,
 	} {
 		assert.ErrorIs(t, fails(), ledger.ErrGrown)
 	}
-	assert.ErrorIs(t, view.Close(), ledger.ErrClosed)
+	_, err = view.Append(ledgertest.Entries("more", 1)[0])
+	assert.ErrorIs(t, err, ledger.ErrReadOnly)
 	_, err = ledger.View(t.Context(), newStore(t), &ledger.SigningKey{Verifier: verifier(t, l)}, vault)
 	assert.ErrorIs(t, err, ledger.ErrNoLog)
 	_, err = ledger.View(t.Context(), store, &ledger.SigningKey{Verifier: verifier(t, open(t, newStore(t), ledger.Options{}))}, vault)
 	assert.ErrorIs(t, err, proof.ErrSignature)
+}
+
+// TestOpenReadOnly reads a log whose folder and store nobody may write to, and refuses what Open refuses.
+func TestOpenReadOnly(t *testing.T) {
+	folder := t.TempDir()
+	grow(t, folder, "kept", 300)
+	l := openFolder(t, folder)
+	want, err := l.Prove(t.Context(), 7)
+	require.NoError(t, err)
+	closeLog(t, l)
+	before := readFile(t, filepath.Join(folder, ledger.CheckpointName))
+	path := filepath.Join(folder, "riffle.db")
+	readOnly := func(options ledger.Options) (*ledger.Log, error) {
+		store, err := sqlite.OpenReader(t.Context(), path)
+		require.NoError(t, err)
+		options.Folder = folder
+		log, err := ledger.OpenReadOnly(t.Context(), store, options)
+		if err != nil {
+			must(t, store.Close())
+		}
+		return log, err
+	}
+	l, err = readOnly(ledger.Options{})
+	require.NoError(t, err)
+	e, err := l.At(t.Context(), 7)
+	require.NoError(t, err)
+	sidecar, err := l.Sidecar(e)
+	assert.Truef(t, err == nil && len(sidecar) > 0, "the sidecar is %x, %v", sidecar, err)
+	got, err := l.Prove(t.Context(), 7)
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+	_, err = l.Append(ledgertest.Entries("more", 1)[0])
+	assert.ErrorIs(t, err, ledger.ErrReadOnly)
+	assert.NoError(t, l.Health())
+	must(t, l.Close())
+	assert.Equal(t, before, readFile(t, filepath.Join(folder, ledger.CheckpointName)))
+
+	_, err = readOnly(ledger.Options{SeedKey: make(ledger.SeedKey, ledger.SeedKeySize)})
+	assert.ErrorContains(t, err, "are encrypted under the key")
+	_, err = readOnly(ledger.Options{Origin: "another"})
+	assert.ErrorContains(t, err, "the origin of a log cannot change")
+	_, err = readOnly(ledger.Options{Anchors: []ledger.Anchor{{Source: "elsewhere", Note: []byte("no note")}}})
+	assert.ErrorContains(t, err, "elsewhere cannot be read")
+	older := readFile(t, path)
+	grow(t, folder, "later", 1)
+	writeFile(t, path, older)
+	_, err = readOnly(ledger.Options{})
+	assert.ErrorIs(t, err, ledger.ErrCorrupt)
+	must(t, os.Remove(filepath.Join(folder, ledger.CheckpointName)))
+	_, err = readOnly(ledger.Options{})
+	assert.ErrorIs(t, err, ledger.ErrNoLog)
 }
 
 func TestLongestRecord(t *testing.T) {

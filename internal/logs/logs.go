@@ -53,6 +53,7 @@ type Observer interface {
 type Options struct {
 	Logs       []*Settings // the main log first
 	OpenStore  func(context.Context, *Settings) (ledger.Store, error)
+	OpenReader func(context.Context, *Settings) (ledger.Reader, error) // of a log that is only read
 	Limits     plan.Limits
 	CacheShare int           // see [services.Options]; shared by all logs
 	Queue      int           // see [ledger.Options]

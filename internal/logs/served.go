@@ -49,7 +49,9 @@ func (l *served) open(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	checkPermissions(l.Settings, l.logger)
+	if !l.ReadOnly {
+		checkPermissions(l.Settings, l.logger)
+	}
 	options := services.Options{
 		Random: rand.Reader, Deadline: l.Deadline, Relays: l.Relays, TraceAppend: l.set.TraceAppend,
 		ObserveCommitment: l.observer.Commitment, ObserveShoe: l.observer.ShoeChange, CacheShare: len(l.set.logs) * l.set.CacheShare, LoadShare: l.set.CacheShare,
@@ -72,7 +74,7 @@ func (l *served) openLog(ctx context.Context) (*ledger.Log, error) {
 	anchors = append(anchors, ledger.Anchor{Source: "what this process last signed or saw", Note: l.seen})
 	options := ledger.Options{
 		Folder: l.Folder, ReadKey: keycommand.Reader(ctx, l.KeyCommand), KeyFile: l.Key, SeedKey: l.SeedKey, SeedKeyFile: l.SeedKeyFile,
-		Origin: l.Origin, ReadOnly: l.Retired, MustExist: l.Create == CreateNever || l.Retired || l.seen != nil, Anchors: anchors,
+		Origin: l.Origin, MustExist: l.Create == CreateNever || l.ReadOnly || l.seen != nil, Anchors: anchors,
 		Queue: l.set.Queue, Patience: l.set.Patience, Observe: l.observer.Commit,
 	}
 	if options.MustExist {
@@ -83,19 +85,39 @@ func (l *served) openLog(ctx context.Context) (*ledger.Log, error) {
 	if err != nil {
 		return nil, err
 	}
+	log, err := l.openWith(ctx, options)
+	if errors.Is(err, ledger.ErrNoLog) {
+		err = l.missing(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := l.checkAnchored(anchors, log); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return log, nil
+}
+
+// openWith opens the store, and the log in it.
+func (l *served) openWith(ctx context.Context, options ledger.Options) (*ledger.Log, error) {
+	if l.ReadOnly {
+		store, err := l.set.OpenReader(ctx, l.Settings)
+		if err != nil {
+			return nil, err
+		}
+		log, err := ledger.OpenReadOnly(ctx, store, options)
+		if err != nil {
+			return nil, errors.Join(err, store.Close())
+		}
+		return log, nil
+	}
 	store, err := l.set.OpenStore(ctx, l.Settings)
 	if err != nil {
 		return nil, err
 	}
 	log, err := ledger.Open(ctx, store, options)
-	if errors.Is(err, ledger.ErrNoLog) {
-		err = l.missing(err)
-	}
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
-	}
-	if err := l.checkAnchored(anchors, log); err != nil {
-		return nil, errors.Join(err, log.Close())
 	}
 	return log, nil
 }
@@ -105,6 +127,9 @@ func (l *served) start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var background sync.WaitGroup
 	for _, place := range l.Anchors {
+		if l.ReadOnly {
+			break // they were compared, and stay
+		}
 		background.Go(func() { l.keepAnchor(ctx, l.services.Log, place) })
 	}
 	if l.Witnesses != nil {
@@ -112,7 +137,7 @@ func (l *served) start() (stop func()) {
 		l.services.Log.AwaitsWitnesses()
 		background.Go(func() { l.keepWitnessed(ctx, l.services.Log) })
 	}
-	if !l.Retired {
+	if !l.ReadOnly {
 		background.Go(func() {
 			report := func(err error) { l.door.Failed(fmt.Errorf("expiring commitments or shoes: %w", err)) }
 			journal.Sweep(ctx, report, l.services.Dealer.ExpireCommitments, l.services.Shoes.Expire)
@@ -222,8 +247,8 @@ func (l *served) missing(err error) error {
 	switch {
 	case l.seen != nil:
 		return fmt.Errorf("%w, and this process has had it open. Put its folder back, or restore a backup", err)
-	case l.Retired:
-		return fmt.Errorf("%w, and a retired log is never created. Put its folder back, or restore a backup", err)
+	case l.ReadOnly:
+		return fmt.Errorf("%w, and --read-only serves one that exists. Put its folder back, or restore a backup", err)
 	}
 	return fmt.Errorf("%w, and create=never requires one. Check that its folder and store are right and that the volume is mounted, "+
 		"or restore a backup. Only if a log or a replica is new, start it once with create=auto", err)

@@ -22,9 +22,9 @@ import (
 
 // Settings configure one log.
 type Settings struct {
-	Name    string
-	Folder  string // its files; shared by no other log
-	Retired bool   // serve reads only
+	Name     string
+	Folder   string // its files; shared by no other log
+	ReadOnly bool   // the log takes no more records; nothing is written to the folder or the store
 
 	Store       string         // URL of a PostgreSQL database; empty for SQLite in Folder
 	Create      string         // CreateAuto or CreateNever

@@ -48,21 +48,26 @@ type Reader struct {
 // the time. If SQLite cannot create its files beside it, as in a read-only folder, it is read
 // without them.
 func OpenReader(ctx context.Context, path string) (*Reader, error) {
+	return OpenReaderCached(ctx, path, 65536)
+}
+
+// OpenReaderCached is OpenReader with a page cache of the given KiB per connection.
+func OpenReaderCached(ctx context.Context, path string, cache int) (*Reader, error) {
 	if err := checkHeader(path); err != nil {
 		return nil, err
 	}
-	r, err := openReader(ctx, path, "ro")
+	r, err := openReader(ctx, path, "ro", cache)
 	wal, errWAL := os.Stat(path + "-wal")
 	isAll := errors.Is(errWAL, fs.ErrNotExist) || errWAL == nil && wal.Size() == 0
 	if code := Code(err); isAll && (code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_CANTOPEN) {
-		return openReader(ctx, path, "ro&immutable=1") // the file alone is the whole store
+		return openReader(ctx, path, "ro&immutable=1", cache) // the file alone is the whole store
 	}
 	return r, err
 }
 
-func openReader(ctx context.Context, path, mode string) (*Reader, error) {
+func openReader(ctx context.Context, path, mode string, cache int) (*Reader, error) {
 	r := &Reader{}
-	r.open(connector{dsn: dsnOf(mode, path, []string{"mmap_size(2147418112)", "cache_size(-65536)"}), reads: true})
+	r.open(connector{dsn: dsnOf(mode, path, []string{"mmap_size(2147418112)", fmt.Sprintf("cache_size(-%d)", cache)}), reads: true})
 	version, _, err := r.Status(ctx)
 	if err = cmp.Or(err, ledger.CheckStatus(version, false)); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), r.Close())

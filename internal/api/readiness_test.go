@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"crypto/rand"
 	"errors"
 	"io"
 	"net/http"
@@ -10,43 +9,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"riffle/internal/access"
 	"riffle/internal/api"
 	"riffle/internal/ledger"
 	"riffle/internal/services"
 )
-
-// A retired log shows what it has, replays what was answered, and takes nothing new.
-func TestRetiredLog(t *testing.T) {
-	s := start(t, setup{})
-	shuffle := func() *http.Request { return keyed(post(t, "/shuffle", `{"size":5}`), "k") }
-	first := s.send(t, shuffle())
-	shoe := ask[shoeResult](t, s, post(t, "/shoes", `{"deck":"standard52"}`))
-	committed := ask[commitmentResult](t, s, post(t, "/commitments", `{"size":5}`))
-	s.waitPublished(t)
-	require.NoError(t, s.log.Close())
-	s.log = openLog(t, setup{}, ledger.Options{Folder: s.setup.folder, ReadOnly: true})
-	s.Open(services.New(s.log, s.Rules, services.Options{Random: rand.Reader}))
-	again := s.send(t, shuffle())
-	assert.Truef(t, again.status == http.StatusOK && again.body == first.body, "a retry: %d %s, want %s", again.status, again.body, first.body)
-	for _, path := range []string{"/shoes/" + shoe.ShoeID, "/audits/" + shoe.AuditID, "/audits/" + shoe.AuditID + "/proof", "/commitments/" + committed.CommitmentID, "/log/checkpoint", "/readyz"} {
-		a := s.send(t, get(t, path))
-		assert.Equalf(t, http.StatusOK, a.status, "%s: %d %s", path, a.status, a.body)
-	}
-	size := s.logSize()
-	for path, body := range map[string]string{
-		"/shuffle": `{"size":5}`, "/commitments": `{"size":5}`, "/shoes": `{"size":5}`,
-		"/shoes/" + shoe.ShoeID + "/draw": `{}`, "/shoes/" + shoe.ShoeID + "/close": `{}`,
-	} {
-		a := s.send(t, post(t, path, body))
-		a.problem(t)
-		assert.Equalf(t, http.StatusForbidden, a.status, "POST %s", path)
-		assert.Containsf(t, a.body, "retired", "POST %s", path)
-	}
-	assert.Equal(t, size, s.logSize(), "the log")
-}
 
 // The admin address says why the service is not ready; to others it says no more than they may know.
 func TestReadiness(t *testing.T) {
