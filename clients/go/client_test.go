@@ -192,9 +192,6 @@ func TestCommitment(t *testing.T) {
 	list := must[*client.ListCommitmentsResp](t)(c.ListCommitmentsWithResponse(ctx, &client.ListCommitmentsParams{Status: &used})).JSON200
 	assert.Truef(t, len(list.Commitments) == 1 && list.Commitments[0].CommitmentID == committed.CommitmentID && list.Next.IsNull(),
 		"used commitments: %+v", list)
-	check := must[*client.VerifyAuditResp](t)(c.VerifyAuditWithResponse(ctx, first.JSON200.AuditID)).JSON200
-	assert.Truef(t, check.Verified, "the replay is %+v", check)
-	assert.Equalf(t, client.StepStepCommitted, check.Steps[len(check.Steps)-1].Step, "the replay is %+v", check)
 }
 
 func joined(hands [][]client.Item) string {
@@ -262,9 +259,6 @@ func TestAudit(t *testing.T) {
 	public := must[*client.RevealAuditResp](t)(c.RevealAuditWithResponse(t.Context(), made.AuditID, nil, client.RevealRequest{Seed: made.Seed})).JSON200
 	assert.Truef(t, public.Revealed, "after the reveal: %+v", public)
 	assert.Equalf(t, made.Seed, public.Seed.MustGet(), "after the reveal: %+v", public)
-	check := must[*client.VerifyAuditResp](t)(c.VerifyAuditWithResponse(t.Context(), made.AuditID)).JSON200
-	orders, err := check.Orders.Get()
-	assert.Truef(t, err == nil && check.Verified && len(orders) == 1 && len(orders[0]) == 5, "the replay is %+v (%v)", check, err)
 	list := must[*client.ListAuditsResp](t)(c.ListAuditsWithResponse(t.Context(), &client.ListAuditsParams{Reference: reference})).JSON200
 	require.Lenf(t, list.Audits, 2, "the game's records are %+v", list)
 	require.Truef(t, list.Next.IsNull(), "the game's records are %+v", list)

@@ -640,39 +640,6 @@ func (e StatusStatus) Valid() bool {
 	}
 }
 
-// Defines values for StepStep.
-const (
-	StepStepCommitment StepStep = "commitment"
-	StepStepCommitted  StepStep = "committed"
-	StepStepKeys       StepStep = "keys"
-	StepStepOrder      StepStep = "order"
-	StepStepRecord     StepStep = "record"
-	StepStepRoot       StepStep = "root"
-	StepStepSeed       StepStep = "seed"
-)
-
-// Valid indicates whether the value is a known member of the StepStep enum.
-func (e StepStep) Valid() bool {
-	switch e {
-	case StepStepCommitment:
-		return true
-	case StepStepCommitted:
-		return true
-	case StepStepKeys:
-		return true
-	case StepStepOrder:
-		return true
-	case StepStepRecord:
-		return true
-	case StepStepRoot:
-		return true
-	case StepStepSeed:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for VoidRecordKind.
 const (
 	VoidRecordKindVoid VoidRecordKind = "void"
@@ -2436,19 +2403,6 @@ type Status struct {
 // StatusStatus defines model for Status.Status.
 type StatusStatus string
 
-// Step defines model for Step.
-type Step struct {
-	// Detail What was found.
-	Detail string `json:"detail"`
-	Ok     bool   `json:"ok"`
-
-	// Step What was checked.
-	Step StepStep `json:"step"`
-}
-
-// StepStep What was checked.
-type StepStep string
-
 // Text A name in English and in Chinese.
 type Text struct {
 	En string `json:"en"`
@@ -2461,33 +2415,6 @@ type Time = time.Time
 // UniqueReference Rejects the request (409) if the log has another attempt with this `reference`: a shuffle or a commitment. A
 // shuffle and the commitment that it uses are one attempt.
 type UniqueReference = bool
-
-// Verification defines model for Verification.
-type Verification struct {
-	// AuditID The id of the record.
-	AuditID openapi_types.UUID `json:"audit_id"`
-
-	// LogIndex The index of the record in the log, from 0.
-	LogIndex LogIndex `json:"log_index"`
-
-	// OrderSha256 The SHA-256 of the replayed positions, each shuffle a JSON array without white space and ended by LF; null
-	// while the seed is secret and if a step failed.
-	OrderSha256 nullable.Nullable[string] `json:"order_sha256"`
-
-	// Orders The replayed positions of every shuffle; null while the seed is secret, if there are more than 10,000 of
-	// them, and if a step failed.
-	Orders nullable.Nullable[[][]Count] `json:"orders"`
-
-	// Revealed Whether the seed is public.
-	Revealed bool `json:"revealed"`
-
-	// Seed The seed once it is revealed; null while it is secret, and for a record that has none to show.
-	Seed  nullable.Nullable[HeldSeed] `json:"seed"`
-	Steps []Step                      `json:"steps"`
-
-	// Verified Whether every step passed.
-	Verified bool `json:"verified"`
-}
 
 // VoidRecord The record that a commitment was not used before its deadline.
 type VoidRecord struct {
@@ -3727,8 +3654,8 @@ type ClientInterface interface {
 	//
 	// The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
 	// long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
-	// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture shows what the service
-	// replays from the seed, as `GET /audits/{id}/verify` does; it is no proof.
+	// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture is what the
+	// service draws; it is no proof.
 	//
 	// Corresponds with GET /audits/{id}/picture.png (the `GetDealPicture` operationId).
 	GetDealPicture(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3770,21 +3697,6 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
 	RevealAudit(ctx context.Context, id IDInPath, params *RevealAuditParams, body RevealAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// VerifyAudit Let the service verify a record
-	//
-	// The service's own check, step by step, with the seed it stores. It is for those who trust the service; others
-	// get record and seed and verify them themselves. `verified` says whether all steps passed; the list ends with
-	// the first that failed. A shuffle that used a commitment is compared with it in the step `committed`.
-	//
-	// A replay takes as long as the shuffles did, several times over. Long ones share a few processors, so that
-	// short ones are through soon, and end after two minutes, or when the caller leaves.
-	//
-	// Positions and digest of the orders are shown once the seed is revealed. Position p means the item at
-	// index p, from 0, of the input.
-	//
-	// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
-	VerifyAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetDeckPicture Get a picture of a whole deck
 	//
@@ -4297,8 +4209,8 @@ func (c *Client) GetAudit(ctx context.Context, id IDInPath, reqEditors ...Reques
 //
 // The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
 // long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
-// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture shows what the service
-// replays from the seed, as `GET /audits/{id}/verify` does; it is no proof.
+// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture is what the
+// service draws; it is no proof.
 //
 // Corresponds with GET /audits/{id}/picture.png (the `GetDealPicture` operationId).
 func (c *Client) GetDealPicture(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4371,31 +4283,6 @@ func (c *Client) RevealAuditWithBody(ctx context.Context, id IDInPath, params *R
 // Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
 func (c *Client) RevealAudit(ctx context.Context, id IDInPath, params *RevealAuditParams, body RevealAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevealAuditRequest(c.Server, id, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// VerifyAudit Let the service verify a record
-//
-// The service's own check, step by step, with the seed it stores. It is for those who trust the service; others
-// get record and seed and verify them themselves. `verified` says whether all steps passed; the list ends with
-// the first that failed. A shuffle that used a commitment is compared with it in the step `committed`.
-//
-// A replay takes as long as the shuffles did, several times over. Long ones share a few processors, so that
-// short ones are through soon, and end after two minutes, or when the caller leaves.
-//
-// Positions and digest of the orders are shown once the seed is revealed. Position p means the item at
-// index p, from 0, of the input.
-//
-// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
-func (c *Client) VerifyAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewVerifyAuditRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -5587,40 +5474,6 @@ func NewRevealAuditRequestWithBody(server string, id IDInPath, params *RevealAud
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
-	}
-
-	return req, nil
-}
-
-// NewVerifyAuditRequest constructs an http.Request for the VerifyAudit method
-func NewVerifyAuditRequest(server string, id IDInPath) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/audits/%s/verify", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
 	}
 
 	return req, nil
@@ -7591,8 +7444,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
 	// long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
-	// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture shows what the service
-	// replays from the seed, as `GET /audits/{id}/verify` does; it is no proof.
+	// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture is what the
+	// service draws; it is no proof.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7638,23 +7491,6 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
 	RevealAuditWithResponse(ctx context.Context, id IDInPath, params *RevealAuditParams, body RevealAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*RevealAuditResp, error)
-
-	// VerifyAuditWithResponse Let the service verify a record
-	//
-	// The service's own check, step by step, with the seed it stores. It is for those who trust the service; others
-	// get record and seed and verify them themselves. `verified` says whether all steps passed; the list ends with
-	// the first that failed. A shuffle that used a commitment is compared with it in the step `committed`.
-	//
-	// A replay takes as long as the shuffles did, several times over. Long ones share a few processors, so that
-	// short ones are through soon, and end after two minutes, or when the caller leaves.
-	//
-	// Positions and digest of the orders are shown once the seed is revealed. Position p means the item at
-	// index p, from 0, of the input.
-	//
-	// Returns a wrapper object for the known response body format(s).
-	//
-	// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
-	VerifyAuditWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*VerifyAuditResp, error)
 
 	// GetDeckPictureWithResponse Get a picture of a whole deck
 	//
@@ -8727,110 +8563,6 @@ func (r RevealAuditResp) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RevealAuditResp) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-type VerifyAuditResp struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *Verification
-	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadRequest
-	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
-	ApplicationProblemJSON401 *Unauthorized
-	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
-	ApplicationProblemJSON403 *Forbidden
-	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
-	ApplicationProblemJSON404 *NoSuchAudit
-	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
-	ApplicationProblemJSON421 *OtherHost
-	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *NoSeed
-	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
-	ApplicationProblemJSON429 *TooMany
-	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
-	ApplicationProblemJSON500 *Failed
-	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *Unavailable
-}
-
-// GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r VerifyAuditResp) GetJSON200() *Verification {
-	return r.JSON200
-}
-
-// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON400() *BadRequest {
-	return r.ApplicationProblemJSON400
-}
-
-// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON401() *Unauthorized {
-	return r.ApplicationProblemJSON401
-}
-
-// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON403() *Forbidden {
-	return r.ApplicationProblemJSON403
-}
-
-// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON404() *NoSuchAudit {
-	return r.ApplicationProblemJSON404
-}
-
-// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON421() *OtherHost {
-	return r.ApplicationProblemJSON421
-}
-
-// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON422() *NoSeed {
-	return r.ApplicationProblemJSON422
-}
-
-// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON429() *TooMany {
-	return r.ApplicationProblemJSON429
-}
-
-// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON500() *Failed {
-	return r.ApplicationProblemJSON500
-}
-
-// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON503() *Unavailable {
-	return r.ApplicationProblemJSON503
-}
-
-// GetBody returns the raw response body bytes
-func (r VerifyAuditResp) GetBody() []byte {
-	return r.Body
-}
-
-// Status returns HTTPResponse.Status
-func (r VerifyAuditResp) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r VerifyAuditResp) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r VerifyAuditResp) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12329,8 +12061,8 @@ func (c *ClientWithResponses) GetAuditWithResponse(ctx context.Context, id IDInP
 //
 // The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
 // long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
-// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture shows what the service
-// replays from the seed, as `GET /audits/{id}/verify` does; it is no proof.
+// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture is what the
+// service draws; it is no proof.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12399,29 +12131,6 @@ func (c *ClientWithResponses) RevealAuditWithResponse(ctx context.Context, id ID
 		return nil, err
 	}
 	return ParseRevealAuditResp(rsp)
-}
-
-// VerifyAuditWithResponse Let the service verify a record
-//
-// The service's own check, step by step, with the seed it stores. It is for those who trust the service; others
-// get record and seed and verify them themselves. `verified` says whether all steps passed; the list ends with
-// the first that failed. A shuffle that used a commitment is compared with it in the step `committed`.
-//
-// A replay takes as long as the shuffles did, several times over. Long ones share a few processors, so that
-// short ones are through soon, and end after two minutes, or when the caller leaves.
-//
-// Positions and digest of the orders are shown once the seed is revealed. Position p means the item at
-// index p, from 0, of the input.
-//
-// Returns a wrapper object for the known response body format(s).
-//
-// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
-func (c *ClientWithResponses) VerifyAuditWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*VerifyAuditResp, error) {
-	rsp, err := c.VerifyAudit(ctx, id, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseVerifyAuditResp(rsp)
 }
 
 // GetDeckPictureWithResponse Get a picture of a whole deck
@@ -13633,95 +13342,6 @@ func ParseRevealAuditResp(rsp *http.Response) (*RevealAuditResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON415 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
-		var dest OtherHost
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON421 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest NoSeed
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON422 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
-		var dest TooMany
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON429 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
-		var dest Failed
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON500 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest Unavailable
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON503 = &dest
-
-	}
-
-	return response, nil
-}
-
-// ParseVerifyAuditResp parses an HTTP response from a VerifyAuditWithResponse call
-func ParseVerifyAuditResp(rsp *http.Response) (*VerifyAuditResp, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &VerifyAuditResp{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest Verification
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadRequest
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON400 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
-		var dest Unauthorized
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON401 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
-		var dest Forbidden
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON403 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
-		var dest NoSuchAudit
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON404 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
 		var dest OtherHost

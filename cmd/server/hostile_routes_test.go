@@ -123,7 +123,7 @@ func newExpensive(t *testing.T, l launch) *expensive {
 		"shoes": d.shoes[manyShoes], "pile": pile, "position": fmt.Sprint(shoes.MaxCards - 1), "tile": "entries/000",
 		"type": "many", "file": fmt.Sprintf("c%d.svg", largestDeck-1), "decks": fmt.Sprint(d.items / largestDeck), "reference": reference,
 		"commitments": textMember(t, d.accepted("POST", "/commitments", hands), "commitment_id"),
-		"audits":      textMember(t, d.accepted("GET", path, ""), "changed_by"), "reveal": drawn.AuditID, "verify": d.shuffle(repeated).AuditID, "picture.png": dealt,
+		"audits":      textMember(t, d.accepted("GET", path, ""), "changed_by"), "reveal": drawn.AuditID, "picture.png": dealt,
 	}
 	d.shoes = d.shoes[:manyShoes]
 	return d

@@ -397,8 +397,8 @@ func sendAll(list []*keyed, send func(*keyed, *server) error, servers ...*server
 const fullyChecked = 100
 
 // checkLog checks that the log has no gap and holds every answered shuffle with its served record. It
-// replays, verifies and proves the last of them. All records of the log must have the reference. It
-// returns their number.
+// replays and proves the last of them. All records of the log must have the reference. It returns
+// their number.
 func (s *server) checkLog(reference string, answered []shuffled) int {
 	s.t.Helper()
 	all := s.records(reference)
@@ -419,14 +419,9 @@ func (s *server) checkLog(reference string, answered []shuffled) int {
 		seed := make([]byte, len(d.Seed)/2)
 		_, err := fmt.Sscanf(d.Seed, "%x", &seed)
 		assert.NoErrorf(s.t, err, "the seed %q", d.Seed)
-		v, _ := audit.Verify(record, seed, 1<<20, nil)
+		v := audit.Verify(record, seed, 1<<20)
 		assert.Truef(s.t, v.OK && slices.Equal(v.Orders[0], d.Items) && v.Record.Commitment.String() == d.Commitment,
 			"record %s with the seed and order of its answer: %+v", record, v.Steps)
-		// And the stored seed must open the commitment.
-		var verified struct{ Verified bool }
-		if s.read(s.get("/audits/"+d.AuditID+"/verify"), &verified); !verified.Verified {
-			s.t.Errorf("the service does not verify %s", d.AuditID)
-		}
 		s.checkProof(d, record)
 	}
 	return len(all)

@@ -35,7 +35,6 @@ POST /shuffle {"deck":"standard52","reference":"soak"}
 POST /audits/{audit_id}/reveal {"seed":"{seed}"}
 GET /audits/{audit_id}
 GET /audits/{audit_id}/proof
-GET /audits/{audit_id}/verify
 GET /audits/{audit_id}/picture.png
 GET /audits?reference=soak&limit=10
 GET /commitments?status=open&limit=10

@@ -40,7 +40,7 @@ type Options struct {
 	Origins      access.Origins              // origins whose pages may write, until SetOrigins; by default none
 	Policy       *access.Policy              // until SetPolicy; by default everybody may do everything
 	Proxies      access.Proxies              // trusted to send X-Forwarded-For; by default none
-	ReplayTime   time.Duration               // limit for a replay, or for a shoe's proof until it is sent; 2 minutes by default
+	ReadTime     time.Duration               // limit for a picture, or for a shoe's proof until it is sent; 2 minutes by default
 	More         []More                      // routes beyond the contract
 	Reachable    func() error                // says why clients cannot connect yet, for /readyz; nil if they can from the start
 	Pages        map[string]http.HandlerFunc // by pattern, for browsers
@@ -76,7 +76,7 @@ type API struct {
 func New(o Options) *API {
 	a := &API{Options: o, scopes: map[string]access.Scope{}, outages: map[string]*outage{}}
 	a.asked.Store(&[2]time.Time{})
-	a.long = httpserver.NewLongRequests(o.Budget, o.ReplayTime, o.WriteTimeout)
+	a.long = httpserver.NewLongRequests(o.Budget, o.ReadTime, o.WriteTimeout)
 	a.SetHosts(o.Hosts)
 	a.SetOrigins(o.Origins)
 	a.SetPolicy(o.Policy)
@@ -154,7 +154,6 @@ func (a *API) table() []route {
 		{access.Read, http.MethodGet, "/audits", ofLog((*logAPI).listAudits, "reference", "from", "limit")},
 		{access.Read, http.MethodGet, "/audits/{id}", ofLog((*logAPI).getAudit)},
 		{access.Read, http.MethodGet, "/audits/{id}/proof", ofLog((*logAPI).proveAudit, "witnessed", "format")},
-		{access.Read, http.MethodGet, "/audits/{id}/verify", ofLog((*logAPI).verifyAudit)},
 		{access.Read, http.MethodGet, "/audits/{id}/picture.png", ofLog((*logAPI).drawDeal)},
 		{access.Read, http.MethodGet, "/log/checkpoint", ofLog((*logAPI).checkpoint)},
 		{access.Read, http.MethodGet, "/log/key", ofLog((*logAPI).logKey)},
@@ -202,7 +201,7 @@ func (a *API) SetPolicy(p *access.Policy) {
 	a.policy.Store(p)
 }
 
-// Stop ends replays and proofs in flight: see [httpserver.LongRequests.Stop].
+// Stop ends pictures and proofs in flight: see [httpserver.LongRequests.Stop].
 func (a *API) Stop() { a.long.Stop() }
 
 // ServeHTTP answers a request.

@@ -1,15 +1,12 @@
 package api
 
 import (
-	"context"
 	"encoding/hex"
 	"encoding/json"
 
 	"github.com/google/uuid"
 
-	"riffle/internal/audit"
 	"riffle/internal/disclosure"
-	"riffle/internal/httpserver"
 )
 
 // A shownAudit is an audit in an answer.
@@ -86,54 +83,6 @@ func (a *logAPI) listAudits(x *exchange) error {
 		answer.Next = new(found[len(found)-1].LogIndex + 1)
 	}
 	return x.sendValue(answer)
-}
-
-const (
-	// shortReplay is the most steps that need no place among the long requests: about a
-	// millisecond.
-	shortReplay = 100_000
-	// shortShuffle is the same for a shuffle, whose keystream is 20 times as fast as the reference
-	// that replays use: a few milliseconds for fewer than 100,000 results.
-	shortShuffle = 20 * shortReplay
-)
-
-// A replay implements [disclosure.Limits] for a request.
-type replay struct {
-	*httpserver.Replay
-	memory int64 // bytes of the budget
-	drawn  int64 // bytes that drawing the order takes, which is never short; 0 for no drawing
-}
-
-func (p replay) Begin(ctx context.Context, work disclosure.Work) error {
-	if work.Steps > work.Most || work.Bytes+uint64(p.drawn) > uint64(p.memory) {
-		return unprocessable("Checking this takes longer than the service allows. Get the proof of each record from GET /audits/{id}/proof, and check it offline with riffle verify.")
-	}
-	return p.Replay.Begin(ctx, work.Steps <= shortReplay && p.drawn == 0, int64(work.Bytes)+p.drawn)
-}
-
-// shownPositions is the most replayed positions that GET /audits/{id}/verify shows. A longer order has its
-// digest only.
-const shownPositions = 10_000
-
-// verifyAudit answers GET /audits/{id}/verify.
-func (a *logAPI) verifyAudit(x *exchange) error {
-	long := a.long.Replay(x, x.r, x.lease)
-	defer long.Done()
-	found, v, err := a.Disclosure.Verify(long.Context, x.id, shownPositions, replay{long, a.Budget.Size(), 0})
-	if err != nil {
-		return long.Cause(err)
-	}
-	long.Release()
-	return x.sendValue(struct {
-		AuditID     uuid.UUID    `json:"audit_id"`
-		LogIndex    uint64       `json:"log_index"`
-		Verified    bool         `json:"verified"`
-		Steps       []audit.Step `json:"steps"`
-		Revealed    bool         `json:"revealed"`
-		Seed        *string      `json:"seed"`
-		Orders      [][]uint64   `json:"orders"`       // null while secret, or if too many
-		OrderDigest *string      `json:"order_sha256"` // null while secret
-	}{found.ID, found.LogIndex, v.OK, v.Steps, found.Seed != nil, orNull(hex.EncodeToString(found.Seed)), v.Orders, orNull(v.OrderDigest)})
 }
 
 // reveal answers POST /audits/{id}/reveal.

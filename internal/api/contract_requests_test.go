@@ -28,7 +28,7 @@ var requestsFile string
 // states are services that requests are sent to.
 var states = map[string]func(testing.TB) *service{
 	"brokenLog": brokenLog, "brokenMetrics": brokenMetrics, "closedLog": closedLog, "draining": draining,
-	"fullDisk": fullDisk, "fullOfReplays": fullOfReplays, "fullQueue": fullQueue, "hurried": hurried,
+	"fullDisk": fullDisk, "fullOfShuffles": fullOfShuffles, "fullQueue": fullQueue, "hurried": hurried,
 	"noRandomness": noRandomness, "stopping": stopping, "unavailableStore": unavailableStore,
 	"shuffledOwnDeck": deckTypeChanged(func(t testing.TB) *http.Request { return keyed(post(t, "/shuffle", `{"deck":"own"}`), "a") }),
 	"beforeBeacon": func(t testing.TB) *service {
@@ -109,7 +109,6 @@ func namesFor(t *testing.T, s *service) *strings.Replacer {
 		"$audit", audit.AuditID, "$AUDIT", strings.ToUpper(audit.AuditID), "$seed", audit.Seed,
 		"$commitment", mustCommit(t, s, `{"items":[1,2,3]}`).CommitmentID,
 		"$salted", mustCommit(t, s, `{"items":[1,2,3],"items_salt":"c0ffee0011223344"}`).CommitmentID,
-		"$large", mustShuffle(t, s, `{"size":2,"repeat":60000,"reveal":"now"}`).AuditID,
 		"$shoe", shoe(`{"deck":"standard52"}`), "$fresh", shoe(`{"deck":"standard52"}`),
 		"$dealt", shoe(`{"items":["a","a","b",1,2,3]}`, "/draw", `{"count":3}`),
 		"$twins", shoe(`{"items":["a","a"]}`, "/draw", `{"count":2,"to":"alice"}`), "$crowded", crowded,

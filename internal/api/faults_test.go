@@ -17,7 +17,6 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 
-	"riffle/internal/disclosure"
 	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
 )
@@ -66,33 +65,27 @@ func noMemory(t testing.TB) *service { return start(t, setup{memory: 1}) }
 
 // stopping returns a service that stops.
 func stopping(t testing.TB) *service {
-	s := withLongShuffle(t, setup{})
+	s := start(t, setup{})
+	s.first = mustShuffle(t, s, `{"size":3}`)
 	s.Stop()
 	return s
 }
 
-// longShuffle takes a processor some seconds to make and to replay: about the most that is
-// permitted.
-const longShuffle = `{"size":1000000,"draw":1024,"repeat":17,"algorithm":"durstenfeld","reference":"long"}`
-
-// withLongShuffle returns a service with the record of a long shuffle, whose caller left.
-func withLongShuffle(t testing.TB, o setup) *service {
-	s := start(t, o)
-	s.sendCanceled(t, post(t, "/shuffle", longShuffle))
-	found, err := s.Disclosure.Audits(t.Context(), "long", 0, 1, func(*disclosure.PublicRecord) error { return nil })
-	require.NoError(t, err)
-	require.Len(t, found, 1)
-	s.first.AuditID = found[0].ID.String()
+// hurried returns a service that ends pictures after a moment.
+func hurried(t testing.TB) *service {
+	s := start(t, setup{reading: time.Millisecond})
+	s.first = mustShuffle(t, s, `{"size":3}`)
 	return s
 }
 
-// hurried returns a service that ends replays after a moment.
-func hurried(t testing.TB) *service { return withLongShuffle(t, setup{replay: 10 * time.Millisecond}) }
+// longShuffle takes a processor some seconds: about the most that is permitted.
+const longShuffle = `{"size":9007199254740991,"draw":1024,"repeat":4100}`
 
-// fullOfReplays returns a service whose callers replay a long shuffle until the test ends. They are
+// fullOfShuffles returns a service whose callers ask for long shuffles until the test ends. They are
 // at one address, and as many as it may have.
-func fullOfReplays(t testing.TB) *service {
-	s := withLongShuffle(t, setup{})
+func fullOfShuffles(t testing.TB) *service {
+	s := start(t, setup{})
+	s.first = mustShuffle(t, s, `{"size":3}`)
 	ctx, leave := context.WithCancel(t.Context())
 	var group sync.WaitGroup
 	t.Cleanup(func() {
@@ -100,10 +93,10 @@ func fullOfReplays(t testing.TB) *service {
 		group.Wait()
 	})
 	full := make(chan struct{}, 1)
-	verify := func() {
+	ask := func() {
 		defer func() { _ = recover() }() // http.ErrAbortHandler, when they leave
 		w := httptest.NewRecorder()
-		s.ServeHTTP(w, get(t, "/audits/"+s.first.AuditID+"/verify").WithContext(ctx))
+		s.ServeHTTP(w, post(t, "/shuffle", longShuffle).WithContext(ctx))
 		if w.Code == http.StatusServiceUnavailable {
 			select {
 			case full <- struct{}{}:
@@ -112,7 +105,7 @@ func fullOfReplays(t testing.TB) *service {
 		}
 	}
 	for {
-		group.Go(verify)
+		group.Go(ask)
 		select {
 		case <-full:
 			return s

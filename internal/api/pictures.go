@@ -10,7 +10,9 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"riffle/internal/audit"
+	"riffle/internal/dealer"
 	"riffle/internal/deck"
+	"riffle/internal/disclosure"
 	"riffle/internal/picture"
 	"riffle/internal/plan"
 )
@@ -49,41 +51,45 @@ func (a *logAPI) drawDeck(x *exchange, kind *deck.Type) error {
 	return sendDrawn(x, typePicture, "default-src 'none'", pictureLifetime, picture.Deck(kind))
 }
 
-// mostReplayed is the most positions of an order that a picture is drawn of.
-const mostReplayed = 100_000
-
 // drawDeal answers GET /audits/{id}/picture.png: the cards once the seed is public, and their backs
 // before.
 func (a *logAPI) drawDeal(x *exchange) error {
-	long := a.long.Replay(x, x.r, x.lease)
-	defer long.Done()
-	found, v, err := a.Disclosure.Verify(long.Context, x.id, mostReplayed, replay{long, a.Budget.Size(), picture.MaxTableSize + 8*mostReplayed})
-	if err == nil && (!v.OK || found.Seed != nil && v.Orders == nil) {
-		err = unprocessable("This order is too long to be drawn, or fails GET /audits/{id}/verify.")
-	}
+	found, err := a.Disclosure.Audit(x.r.Context(), x.id)
 	if err != nil {
+		return err
+	}
+	record, err := audit.ParseRecord(found.Record)
+	if err != nil {
+		return err
+	}
+	if !record.Deals() {
+		return disclosure.ErrNoSeed
+	}
+	long := a.long.Read(x, x.r, x.lease)
+	defer long.Done()
+	if err := long.Begin(long.Context, false, int64(picture.MaxTableSize+plan.Elements(&record.Statement)*elementBytes)); err != nil {
 		return long.Cause(err)
 	}
-	drawn, err := tableOf(a.Rules, v).PNG(func() error { return long.Wait(long.Context) })
+	drawn, err := tableOf(a.Rules, record, found).PNG(func() error { return long.Wait(long.Context) })
 	if err != nil {
 		return long.Cause(err)
 	}
 	long.Release()
 	lifetime := pictureLifetime
-	if v.Orders == nil {
+	if found.Seed == nil {
 		lifetime = "max-age=60"
 	}
 	return sendDrawn(x, typePNG, "default-src 'none'", lifetime, drawn)
 }
 
-// tableOf returns the table of a verified record, face down without its orders. What is no card is
-// a number: in the range, or in the list from 1, since items are not stored. So is a card of a type
-// that has changed since.
-func tableOf(rules *plan.Rules, v *audit.Verification) *picture.Table {
-	s := &v.Record.Statement
+// tableOf returns the table of a record, face down while its seed is secret. What is no card is a
+// number: in the range, or in the list from 1, since items are not stored. So is a card of a type that
+// has changed since.
+func tableOf(rules *plan.Rules, record *audit.Record, shown *disclosure.PublicRecord) *picture.Table {
+	s := &record.Statement
 	t := &picture.Table{
 		Family: "list", Title: fmt.Sprintf("%d of %d", s.Draw, s.Size), Hands: s.Hands, Size: s.Draw,
-		Note: v.Record.Time.Format("Dealt by Riffle on 2006-01-02. Open the link to check it yourself."),
+		Note: record.Time.Format("Dealt by Riffle on 2006-01-02. Open the link to check it yourself."),
 	}
 	card := func(position uint64) *deck.Card {
 		if s.Input != audit.RangeInput {
@@ -91,18 +97,20 @@ func tableOf(rules *plan.Rules, v *audit.Verification) *picture.Table {
 		}
 		return &deck.Card{Code: strconv.FormatUint(position, 10), Name: deck.Text{English: fmt.Sprintf("of %d", s.Size)}}
 	}
-	if cards, err := rules.DeckOf(v.Record); err == nil && cards != nil {
+	if cards, err := rules.DeckOf(record); err == nil && cards != nil {
 		t.Family, t.Title = cards.Type().Family, cards.Type().Title.English
 		card = func(position uint64) *deck.Card { return &cards.Cards()[position%uint64(cards.Size())] }
 	}
 	if s.Repeat > 1 {
 		t.Title = fmt.Sprintf("The first of %d shuffles: %s", s.Repeat, t.Title)
 	}
-	t.Card = func(place uint64) *deck.Card { return card(v.Orders[0][place]) }
-	if v.Orders == nil {
+	if shown.Seed == nil {
 		t.Title = "Face down until the seed is public: " + t.Title // first, since a long title is cut off
 		t.Card = func(uint64) *deck.Card { return nil }
+		return t
 	}
+	order := dealer.FirstOrder(record, shown.Seed)
+	t.Card = func(place uint64) *deck.Card { return card(order[place]) }
 	return t
 }
 

@@ -84,7 +84,7 @@ func TestProofsVerifyOffline(t *testing.T) {
 		require.Truef(t, file.Seed != nil && *file.Seed == made.Seed, "the seed is %v, want %s", file.Seed, made.Seed)
 		seed, err := hex.DecodeString(*file.Seed)
 		require.NoError(t, err)
-		v, _ := audit.Verify([]byte(file.Record), seed, 0, nil)
+		v := audit.Verify([]byte(file.Record), seed, 0)
 		assert.Truef(t, v.OK, "the record does not replay: %+v", v.Steps)
 	}
 
@@ -122,7 +122,7 @@ func TestUnknownIDsAreIndistinguishable(t *testing.T) {
 	for _, ask := range []func(id string) *http.Request{
 		func(id string) *http.Request { return get(t, "/audits/"+id) },
 		func(id string) *http.Request { return get(t, "/audits/"+id+"/proof") },
-		func(id string) *http.Request { return get(t, "/audits/"+id+"/verify") },
+		func(id string) *http.Request { return get(t, "/audits/"+id+"/picture.png") },
 		func(id string) *http.Request { return post(t, "/audits/"+id+"/reveal", seed) },
 		func(id string) *http.Request { return get(t, "/commitments/"+id) },
 	} {

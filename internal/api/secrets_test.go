@@ -110,7 +110,7 @@ func saltSecret(salt []byte) secret { return bytesSecret(fmt.Sprintf("the salt %
 func sealedSecrets(t *testing.T, s *service, id string, seed []byte, after int) []secret {
 	t.Helper()
 	shown := getAudit(t, s, id)
-	v, _ := audit.Verify(shown.Record, seed, 52, nil)
+	v := audit.Verify(shown.Record, seed, 52)
 	deck := ask[struct{ Cards []struct{ Code string } }](t, s, get(t, "/decks/standard52/cards"))
 	require.Truef(t, v.OK, "%+v %+v", v, deck)
 	require.Lenf(t, deck.Cards, 52, "%+v %+v", v, deck)
@@ -463,7 +463,7 @@ func (p *publication) fetch(path string) []byte {
 // fetchAudit reads all there is for those who have an audit id.
 func (p *publication) fetchAudit(id string) {
 	p.t.Helper()
-	for _, path := range []string{"", "/proof", "/verify"} {
+	for _, path := range []string{"", "/proof"} {
 		p.fetch("/audits/" + id + path)
 	}
 }
@@ -515,7 +515,7 @@ func (p *publication) fail() {
 		t.Helper()
 		p.public[where] = readBody(t, s.do(r))
 	}
-	for _, path := range []string{"", "/proof", "/verify"} {
+	for _, path := range []string{"", "/proof"} {
 		show("unavailable"+path, unavailable, get(t, "/audits/"+unavailable.first.AuditID+path))
 		show("unreadable"+path, unreadable, get(t, "/audits/"+hidden.AuditID+path))
 	}

@@ -46,7 +46,7 @@ type setup struct {
 	output   io.Writer                       // receives log lines of every level and the access log; by default the test does the former, from Info
 	tracer   *tracing.Tracer                 // none by default
 	queue    int                             // records that may wait for a commit
-	replay   time.Duration                   // that a replay may take; the default by default
+	reading  time.Duration                   // that a picture may take; the default by default
 	memory   int64                           // budget for request bodies, in bytes
 	hosts    access.Hosts                    // names of its own; none by default
 	origins  access.Origins                  // whose pages may write; none by default
@@ -144,7 +144,7 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 	rules := &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}
 	a := api.New(api.Options{
 		Logger: slog.New(slog.NewTextHandler(output, &logging)), AccessLog: accessLog, Tracer: s.tracer, Metrics: metrics, Gatherer: s.gatherer,
-		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: budget.New(s.memory), Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReplayTime: s.replay, Home: s.home, More: s.more,
+		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: budget.New(s.memory), Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReadTime: s.reading, Home: s.home, More: s.more,
 	})
 	serving := services.Options{Random: s.random, Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange}
 	if s.tracer != nil {

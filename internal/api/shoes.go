@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"encoding/hex"
 	"errors"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/httpjson"
+	"riffle/internal/httpserver"
 	"riffle/internal/ledger"
 	"riffle/internal/liveshoes"
 	"riffle/internal/shoe"
@@ -91,11 +93,11 @@ func problemNoPosition() *problem {
 // proveShoe answers GET /shoes/{id}/proof: a line with the proof file of each record. It sends nothing before
 // all can be proven, so that the status can report that a proof is not ready.
 func (a *logAPI) proveShoe(x *exchange) error {
-	long := a.long.Replay(x, x.r, x.lease)
+	long := a.long.Read(x, x.r, x.lease)
 	defer long.Done()
 	out := newStream(x)
 	out.media, out.ctx = []string{typeOfLines(x.r)}, long.Context
-	err := a.Disclosure.ProveShoe(long.Context, x.id, x.witnessed, replay{long, a.Budget.Size(), 0}, func(p *prooffile.File) error {
+	err := a.Disclosure.ProveShoe(long.Context, x.id, x.witnessed, limits{long, a.Budget.Size()}, func(p *prooffile.File) error {
 		out.job = long.Job
 		out.buf = append(out.buf, p.Text()...)
 		if out.flush(); out.sent {
@@ -113,6 +115,31 @@ func (a *logAPI) proveShoe(x *exchange) error {
 	}
 	panic(http.ErrAbortHandler)
 }
+
+// limits implements [disclosure.Limits] for a request.
+type limits struct {
+	*httpserver.LongRead
+	memory int64 // bytes of the budget
+}
+
+const (
+	shortProof = 5       // versions, which take about a millisecond and need no place among the long requests
+	mostProven = 500_000 // versions, which take about two minutes
+)
+
+func (l limits) Begin(ctx context.Context, versions uint64) error {
+	bytes := max(versionBytes*int64(min(versions, mostProven)), firstBytes)
+	if versions > mostProven || bytes > l.memory {
+		return unprocessable("The proof of this shoe takes longer than the service allows. Get the proof of each record from GET /audits/{id}/proof, and check them offline with riffle verify.")
+	}
+	return l.LongRead.Begin(ctx, versions <= shortProof, bytes)
+}
+
+// The memory of a proof until its first part is sent, in bytes.
+const (
+	versionBytes = 16      // for the log index of each
+	firstBytes   = 1 << 20 // for the items in the shoe's first record
+)
 
 // typeOfLines returns the media type of JSON lines: application/x-ndjson, or application/jsonl if the request
 // accepts exactly that, as some generated clients do.

@@ -265,7 +265,7 @@ func ExampleVerify() {
 		ID: uuid.MustParse("019b7ca9-8c88-7e34-8a29-e0ab088154ee"), Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		Kind: audit.KindShuffle, Statement: s, Commitment: s.Commitment(),
 	}
-	v, _ := audit.Verify(r.Append(nil), s.Seed, 5, nil)
+	v := audit.Verify(r.Append(nil), s.Seed, 5)
 	fmt.Println(v.OK, v.Orders)
 	// Output: true [[4 2 3 0 1]]
 }

@@ -270,6 +270,13 @@ func Stream(record *audit.Record, seed rng.Seed) *rng.Stream {
 	return stream
 }
 
+// FirstOrder returns the drawn input positions of the first shuffle of a record with its seed.
+func FirstOrder(record *audit.Record, seed rng.Seed) []uint64 {
+	s := &Shuffle{Record: record, stream: Stream(record, seed)}
+	defer s.Release()
+	return s.Positions(0, nil)
+}
+
 // Release returns the shuffle's keystream to the pool. The shuffle must not be used afterwards.
 func (s *Shuffle) Release() {
 	s.stream.Release()

@@ -73,7 +73,7 @@ func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 			require.Equalf(t, made.LogIndex, stored.Index, "%s: stored as %+v", alg, stored)
 			sidecar, err := d.journal.Sidecar(stored)
 			require.Truef(t, err == nil && bytes.Equal(sidecar.Seed, made.Statement.Seed), "%s: the sidecar is %+v, %v", alg, sidecar, err)
-			v, _ := audit.Verify(stored.Bytes, made.Statement.Seed, 1<<20, nil)
+			v := audit.Verify(stored.Bytes, made.Statement.Seed, 1<<20)
 			require.Truef(t, v.OK, "%s: %+v", alg, v.Steps)
 			for number, want := range v.Orders {
 				for _, scratch := range [][]uint64{nil, make([]uint64, 10), make([]uint64, 10_000)} {

@@ -2,7 +2,7 @@
 //
 // A record is public, but its seed is secret until revealed: by a caller who has it, by the request
 // itself, or by closing its shoe. [Service.Audit] shows a record, [Service.Prove] proves that it is
-// in the log, [Service.Verify] replays it, and [Service.Reveal] reveals a seed.
+// in the log, and [Service.Reveal] reveals a seed.
 package disclosure
 
 import (

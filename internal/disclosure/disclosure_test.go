@@ -72,9 +72,6 @@ func TestRevealTakesTheSeed(t *testing.T) {
 		require.NoError(t, err)
 		return a.Seed
 	}
-	_, v, err := s.Verify(t.Context(), made.ID, 100, journaltest.Unlimited{})
-	assert.Truef(t, err == nil && v.OK && v.Orders == nil && v.OrderDigest == "",
-		"verifying before the reveal: %+v, %v; want it to hold and to show no card", v, err)
 	wrong := slices.Clone(made.Statement.Seed)
 	wrong[0]++
 	for _, seed := range []rng.Seed{nil, wrong, wrong[:32], append(slices.Clone(made.Statement.Seed), 0)} {
@@ -104,10 +101,6 @@ func TestRevealTakesTheSeed(t *testing.T) {
 		"the reveal is %+v, %v", reveal, err)
 	_, err = s.Reveal(t.Context(), audits[1].ID, made.Statement.Seed, nil)
 	assert.ErrorIs(t, err, disclosure.ErrNoSeed, "revealing a reveal")
-	_, _, err = s.Verify(t.Context(), audits[1].ID, 0, journaltest.Unlimited{})
-	assert.ErrorIs(t, err, disclosure.ErrNoSeed, "verifying a reveal")
-	_, v, err = s.Verify(t.Context(), made.ID, 100, journaltest.Unlimited{})
-	assert.Truef(t, err == nil && len(v.Orders) == 1 && v.OrderDigest != "", "verifying after the reveal: %+v, %v", v, err)
 	s.store.Check(t, s.journal)
 }
 
@@ -129,7 +122,6 @@ func TestUnknownRecordsAreNotFound(t *testing.T) {
 		"showing":   second(s.Audit(t.Context(), id)),
 		"revealing": second(s.Reveal(t.Context(), id, nil, nil)),
 		"proving":   second(s.Prove(t.Context(), id, false)),
-		"replaying": func() error { _, _, err := s.Verify(t.Context(), id, 0, journaltest.Unlimited{}); return err }(),
 	} {
 		assert.ErrorIs(t, err, ledger.ErrNotFound, what)
 	}
@@ -222,8 +214,6 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 			corrupt("proving what was "+what, err)
 			_, err = s.Audits(t.Context(), made.Statement.Reference, 0, 10, unlimited)
 			corrupt("listing what was "+what, err)
-			_, _, err = s.Verify(t.Context(), made.ID, 0, journaltest.Unlimited{})
-			corrupt("replaying what was "+what, err)
 		}
 		before := s.store.Size(t)
 		_, err := s.Reveal(t.Context(), secret.ID, secret.Statement.Seed, nil)
@@ -234,8 +224,6 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 		assert.Truef(t, err == nil && a.Seed == nil, "%s: showing what is secret: %+v, %v", v.name, a, err)
 		p, err := s.Prove(t.Context(), secret.ID, false)
 		assert.Truef(t, err == nil && p.Seed == nil, "%s: proving what is secret: %+v, %v", v.name, p, err)
-		_, result, err := s.Verify(t.Context(), secret.ID, 0, journaltest.Unlimited{})
-		assert.Truef(t, err == nil && !result.OK, "%s: replaying what is secret: %+v, %v, want that it does not hold", v.name, result, err)
 	}
 }
 
@@ -262,12 +250,8 @@ func TestMovedClaimRevealsNothing(t *testing.T) {
 	other, _ := s.revealed(t, "")
 	s.store.Moved = map[string]string{journal.RevealClaim(secret.ID): journal.RevealClaim(other.ID)}
 	for what, ask := range map[string]func() error{
-		"showing": func() error { return second(s.Audit(t.Context(), secret.ID)) },
-		"proving": func() error { return second(s.Prove(t.Context(), secret.ID, false)) },
-		"replaying": func() error {
-			_, _, err := s.Verify(t.Context(), secret.ID, 10, journaltest.Unlimited{})
-			return err
-		},
+		"showing":   func() error { return second(s.Audit(t.Context(), secret.ID)) },
+		"proving":   func() error { return second(s.Prove(t.Context(), secret.ID, false)) },
 		"revealing": func() error { return second(s.Reveal(t.Context(), secret.ID, secret.Statement.Seed, nil)) },
 	} {
 		assert.ErrorIs(t, ask(), ledger.ErrCorrupt, what)

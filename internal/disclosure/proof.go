@@ -2,20 +2,15 @@ package disclosure
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/note"
 
-	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/plan"
-	"riffle/internal/rng"
-	"riffle/internal/shoe"
 )
 
 // Prove returns the file that proves offline that a record is in the log. The error is the
@@ -53,24 +48,14 @@ func (s *Service) prove(ctx context.Context, stored *journal.StoredRecord) (*pro
 	return &prooffile.File{Record: a.Record, Seed: a.Seed, ClientSeed: stored.ClientSeed, Inclusion: inclusion, LogKey: key}, nil
 }
 
-// Work is the cost of a replay or of a shoe's proof, known before it begins.
-type Work struct {
-	Steps uint64 // of about 12 ns each; see [audit.Statement.Cost]
-	Most  uint64 // limit of Steps
-	Bytes uint64 // of memory
-}
-
-// Limits admit work and pace it.
+// Limits admit the proof of a shoe and pace it.
 type Limits interface {
-	// Begin is called once, before the work. Its error cancels the work.
-	Begin(ctx context.Context, work Work) error
+	// Begin is called once, before the work. Each version has a record, which is read before the first
+	// proof is made; its log index is stored. The error cancels the work.
+	Begin(ctx context.Context, versions uint64) error
 	// Wait is called between units of work of usually at most 1 ms. Its error cancels the work.
 	Wait(ctx context.Context) error
 }
-
-// elementBytes is the memory of an element in a replay: a position, a copy of it in a slice or map,
-// a tree node, and up to 20 bytes of text with half as much unused capacity.
-const elementBytes = 64
 
 // ProveShoe calls each with the proof of every record of the shoe with a secret id, in order. It
 // begins once all records can be proven, witnessed if that is asked for. The error is
@@ -121,10 +106,7 @@ func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) (ind
 	if _, err := s.rules.DeckOf(first.Record); err != nil {
 		return nil, err
 	}
-	// Until the first part is sent, each record is read, and its log index stored. The items of the
-	// first record take a mebibyte. The caller paces the rest.
-	versions := max(1, stored.Version)
-	if err := limits.Begin(ctx, Work{Steps: 20_000 * versions, Most: 10_000_000_000, Bytes: max(16*versions, 1<<20)}); err != nil {
+	if err := limits.Begin(ctx, stored.Version); err != nil {
 		return nil, err
 	}
 	for {
@@ -143,108 +125,4 @@ func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) (ind
 			return nil, err
 		}
 	}
-}
-
-// Verify replays a record with the stored seed, within limits, and checks that it agrees with its
-// commitment, if it used one. Once the seed is public, it also returns the first positions of the
-// replayed orders, which are the cards. The error is [ErrNoSeed], a ledger error or an error of
-// limits.
-func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64, limits Limits) (*PublicRecord, *audit.Verification, error) {
-	stored, err := s.journal.ByID(ctx, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !stored.Deals() {
-		return nil, nil, ErrNoSeed
-	}
-	a, err := s.show(ctx, stored)
-	if err != nil {
-		return nil, nil, err
-	}
-	seed := a.Seed
-	if seed == nil {
-		if seed, err = s.journal.Seed(ctx, stored); err != nil && !errors.Is(err, ledger.ErrCorrupt) {
-			return nil, nil, err
-		}
-	}
-	statement := &stored.Statement
-	if err := limits.Begin(ctx, Work{Steps: statement.Cost(), Most: audit.MaxCost, Bytes: elementBytes * plan.Elements(statement)}); err != nil {
-		return nil, nil, err
-	}
-	// A damaged seed is nil here, and becomes a failed step.
-	v, err := audit.Verify(stored.Bytes, seed, positions, func() error { return limits.Wait(ctx) })
-	if err != nil {
-		return nil, nil, err
-	}
-	if v.OK && stored.Root != nil {
-		if err := addStep(ctx, v, prooffile.StepRoot, s.checkRoot(ctx, stored, seed)); err != nil {
-			return nil, nil, err
-		}
-	}
-	if v.OK && stored.UsesCommitment() {
-		if err := addStep(ctx, v, prooffile.StepCommitted, s.checkUse(ctx, stored)); err != nil {
-			return nil, nil, err
-		}
-	}
-	if a.Seed == nil {
-		v.Orders, v.OrderDigest = nil, ""
-	}
-	prooffile.Explain(v, seed)
-	return a, v, nil
-}
-
-// addStep adds a step, which failed if err is not nil. It returns only errors that say nothing
-// about the record: an unreachable or busy store, or a done ctx.
-func addStep(ctx context.Context, v *audit.Verification, name string, err error) error {
-	if errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrOverloaded) || ctx.Err() != nil {
-		return errors.Join(err, ctx.Err())
-	}
-	step := audit.Step{Name: name, OK: err == nil}
-	if err != nil {
-		step.Detail, v.OK = err.Error(), false
-	}
-	v.Steps = append(v.Steps, step)
-	return nil
-}
-
-// checkUse checks that a shuffle agrees with its commitment.
-func (s *Service) checkUse(ctx context.Context, stored *journal.StoredRecord) error {
-	commitment, err := s.journal.ByID(ctx, stored.CommitmentID)
-	if err != nil {
-		return err
-	}
-	return journal.CheckCommitted(commitment, stored.Record, stored.Index)
-}
-
-// checkRoot seals a record's cards again and compares the root.
-func (s *Service) checkRoot(ctx context.Context, stored *journal.StoredRecord, seed rng.Seed) error {
-	first, err := s.journal.ShoeOf(ctx, stored)
-	if err != nil {
-		return err
-	}
-	begun, err := s.journal.Sidecar(first)
-	if err != nil {
-		return err
-	}
-	sealed, err := s.journal.Sidecar(stored)
-	if err != nil {
-		return err
-	}
-	if begun.Shoe == nil || sealed.Shoe == nil {
-		return errors.New("the record is not of a shoe")
-	}
-	cards, err := s.rules.DeckOf(first.Record)
-	if err != nil {
-		return err
-	}
-	for _, number := range sealed.Shoe.Order {
-		if uint64(number) >= first.Statement.Size {
-			return errors.New("the order has cards that the shoe does not have")
-		}
-	}
-	faces := shoe.NewFaces(cards, begun.Shoe.Items)
-	if audit.Seal(seed, stored.Commitment, faces.Texts(sealed.Shoe.Order)).Root() != *stored.Root {
-		return errors.New("the cards in this order do not have the root in the record")
-	}
-	return nil
 }

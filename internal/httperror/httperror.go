@@ -60,8 +60,8 @@ var table = []Answer{
 	{ledger.ErrNoWitnesses, http.StatusUnprocessableEntity, 0, "", "This log has no witnesses: leave out witnessed=true, or have the operator set witness-policy."},
 	{ledger.ErrOverloaded, busy, 1, "readers", "Too many requests are reading from the store at the moment. Retry in a second."},
 	{relay.ErrNone, busy, 3, "relays", "No relay has the signature of the beacon's round. Nothing was used; retry in a few seconds, or send the signature as beacon_signature."},
-	{scheduler.ErrFull, busy, 1, "replays", "Too many long requests are in flight. Nothing was done; retry in a second."},
-	{httpserver.ErrTime, busy, 1, "replays", "The service is too busy to finish this in time. Retry later, or check the record's proof offline with riffle verify."},
+	{scheduler.ErrFull, busy, 1, "long", "Too many long requests are in flight. Nothing was done; retry in a second."},
+	{httpserver.ErrTime, busy, 1, "long", "The service is too busy to finish this in time. Retry later."},
 	{ledger.ErrUnavailable, busy, 1, "store", "The store cannot be reached at the moment. Retry in a second."},
 	{httpserver.ErrConnections, busy, 1, "connections", "Too many connections are open, or too many from your address. Nothing was done; retry in a second, on connections that you keep open."},
 }

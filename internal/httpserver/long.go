@@ -15,37 +15,36 @@ import (
 	"riffle/internal/scheduler"
 )
 
-// LongRequests shares a few processors among long requests: replays, proofs of shoes and long
-// shuffles. Each ends when its client leaves. Replays and proofs also end after a time limit, and when
-// the server stops.
+// LongRequests shares a few processors among long requests: proofs of shoes, pictures and
+// long shuffles. Each ends when its client leaves. Proofs and pictures also end after a time limit, and
+// when the server stops.
 type LongRequests struct {
 	scheduler    *scheduler.Scheduler
-	memory       *semaphore.Weighted // bytes for all replays
+	memory       *semaphore.Weighted // bytes for all reads
 	maxMemory    int64
-	limit        time.Duration // of a replay or proof
+	limit        time.Duration // of a read
 	writeTimeout time.Duration
 	stopping     context.Context // done after Stop
 	stop         context.CancelFunc
 }
 
 const (
-	// defaultLimit suffices for the most expensive record beside others.
 	defaultLimit = 2 * time.Minute
 	// maxLong is the number of long requests that may be in flight.
 	maxLong = 128
-	// littleMemory is the number of bytes that a replay may use without waiting for others.
+	// littleMemory is the number of bytes that a read may use without waiting for others.
 	littleMemory = 1 << 20
 )
 
 var (
-	// ErrTime ends a replay or a proof at its time limit.
+	// ErrTime ends a read at its time limit.
 	ErrTime = errors.New("the request exceeded its time limit")
-	// ErrStopping ends a replay or a proof when the server stops.
+	// ErrStopping ends a read when the server stops.
 	ErrStopping = errors.New("the server is stopping")
 )
 
 // NewLongRequests leaves one processor to short requests. An eighth of the memory budget is for
-// replays. A zero limit defaults to two minutes.
+// reads. A zero limit defaults to two minutes.
 func NewLongRequests(memory *budget.Budget, limit, writeTimeout time.Duration) *LongRequests {
 	limit = cmp.Or(limit, defaultLimit)
 	l := &LongRequests{
@@ -57,7 +56,7 @@ func NewLongRequests(memory *budget.Budget, limit, writeTimeout time.Duration) *
 	return l
 }
 
-// Stop ends the replays and proofs in flight with ErrStopping. They change nothing, so clients can
+// Stop ends the reads in flight with ErrStopping. They change nothing, so clients can
 // repeat them at another instance.
 func (l *LongRequests) Stop() { l.stop() }
 
@@ -78,9 +77,9 @@ func (l *LongRequests) Admit(w http.ResponseWriter, r *http.Request) (*scheduler
 	return job, nil
 }
 
-// A Replay is a request that replays records. Its context ends with the request, the server or the
-// time limit.
-type Replay struct {
+// A LongRead is a request that may take long and changes nothing: for a picture or the proof of a shoe.
+// Its context ends with the request, the server or the time limit.
+type LongRead struct {
 	*scheduler.Job // nil while the work is short
 	Context        context.Context
 	long           *LongRequests
@@ -92,12 +91,12 @@ type Replay struct {
 	memory         int64 // bytes of long.memory
 }
 
-// Replay returns the replay of a request. The caller must call Done.
-func (l *LongRequests) Replay(w http.ResponseWriter, r *http.Request, lease *budget.Lease) *Replay {
+// Read returns the read of a request. The caller must call Done.
+func (l *LongRequests) Read(w http.ResponseWriter, r *http.Request, lease *budget.Lease) *LongRead {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	timer := time.AfterFunc(l.limit, func() { cancel(ErrTime) })
 	stop := context.AfterFunc(l.stopping, func() { cancel(ErrStopping) })
-	return &Replay{Context: ctx, long: l, w: w, r: r, lease: lease, timer: timer, cancel: func() {
+	return &LongRead{Context: ctx, long: l, w: w, r: r, lease: lease, timer: timer, cancel: func() {
 		timer.Stop()
 		stop()
 		cancel(nil)
@@ -105,9 +104,9 @@ func (l *LongRequests) Replay(w http.ResponseWriter, r *http.Request, lease *bud
 }
 
 // Begin waits until work of so many bytes may begin. Work that is not short takes a place among the
-// long requests. Replays that need much memory wait for each other, since each holds its bytes to
+// long requests. Reads that need much memory wait for each other, since each holds its bytes to
 // the end.
-func (p *Replay) Begin(ctx context.Context, short bool, bytes int64) (err error) {
+func (p *LongRead) Begin(ctx context.Context, short bool, bytes int64) (err error) {
 	if !short {
 		if p.Job, err = p.long.Admit(p.w, p.r); err != nil {
 			return err
@@ -127,18 +126,18 @@ func (p *Replay) Begin(ctx context.Context, short bool, bytes int64) (err error)
 }
 
 // StopTimer ends the time limit, once an answer is being sent.
-func (p *Replay) StopTimer() { p.timer.Stop() }
+func (p *LongRead) StopTimer() { p.timer.Stop() }
 
-// Done ends the replay.
-func (p *Replay) Done() {
+// Done ends the read.
+func (p *LongRead) Done() {
 	p.Job.Done()
 	p.long.memory.Release(p.memory)
 	p.cancel()
 }
 
-// Cause returns the reason why the replay was ended, if it was and the client has not left; otherwise
+// Cause returns the reason why the read was ended, if it was and the client has not left; otherwise
 // err.
-func (p *Replay) Cause(err error) error {
+func (p *LongRead) Cause(err error) error {
 	if p.Context.Err() != nil && p.r.Context().Err() == nil {
 		return context.Cause(p.Context)
 	}

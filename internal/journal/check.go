@@ -146,7 +146,7 @@ func (s *StoredRecord) checkCommitment(entry *ledger.StoredEntry) error {
 	}
 	commitment, err := parse(entry, nil)
 	if err == nil {
-		err = CheckCommitted(commitment, s.Record, s.Index)
+		err = checkCommitted(commitment, s.Record, s.Index)
 	}
 	if err != nil {
 		return corrupt(s, "does not agree with its commitment, record %d: %w", entry.Index, err)

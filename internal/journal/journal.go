@@ -297,9 +297,9 @@ func errNotOpened(index uint64) error {
 	return fmt.Errorf("%w: the seed of record %d does not open its commitment", ledger.ErrCorrupt, index)
 }
 
-// CheckCommitted returns an error if record, at a log index, does not agree with its commitment, or
+// checkCommitted returns an error if record, at a log index, does not agree with its commitment, or
 // was logged before it.
-func CheckCommitted(commitment *StoredRecord, record *audit.Record, index uint64) error {
+func checkCommitted(commitment *StoredRecord, record *audit.Record, index uint64) error {
 	if err := record.CheckCommitted(commitment.Record); err != nil {
 		return err
 	}

@@ -185,11 +185,6 @@ class Operations:
         answer: t.AuditProof = self._call("prove_audit", "GET", f"/audits/{_path(id)}/proof", query={"witnessed": witnessed})
         return answer
 
-    def verify_audit(self, id: str) -> t.Verification:
-        """Let the service verify a record."""
-        answer: t.Verification = self._call("verify_audit", "GET", f"/audits/{_path(id)}/verify")
-        return answer
-
     def get_deal_picture(self, id: str) -> bytes:
         """Get a picture of a deal."""
         answer: bytes = self._call("get_deal_picture", "GET", f"/audits/{_path(id)}/picture.png")
@@ -408,11 +403,6 @@ class AsyncOperations:
     async def prove_audit(self, id: str, *, witnessed: bool | None = None) -> t.AuditProof:
         """Get the proof of a record."""
         answer: t.AuditProof = await self._call("prove_audit", "GET", f"/audits/{_path(id)}/proof", query={"witnessed": witnessed})
-        return answer
-
-    async def verify_audit(self, id: str) -> t.Verification:
-        """Let the service verify a record."""
-        answer: t.Verification = await self._call("verify_audit", "GET", f"/audits/{_path(id)}/verify")
         return answer
 
     async def get_deal_picture(self, id: str) -> bytes:

@@ -626,34 +626,6 @@ class ExpireRecord(TypedDict):
     kind: Literal['expire']
 
 
-class Verification(TypedDict):
-    audit_id: str
-    """The id of the record."""
-    log_index: LogIndex
-    verified: bool
-    """Whether every step passed."""
-    steps: list[Step]
-    revealed: bool
-    """Whether the seed is public."""
-    seed: HeldSeed
-    orders: Union[list[list[Count]], None]
-    """The replayed positions of every shuffle; null while the seed is secret, if there are more than 10,000 of
-    them, and if a step failed.
-    """
-    order_sha256: Union[str, None]
-    """The SHA-256 of the replayed positions, each shuffle a JSON array without white space and ended by LF; null
-    while the seed is secret and if a step failed.
-    """
-
-
-class Step(TypedDict):
-    step: Literal['record', 'seed', 'commitment', 'keys', 'order', 'root', 'committed']
-    """What was checked."""
-    ok: bool
-    detail: str
-    """What was found."""
-
-
 class RevealRequest(TypedDict):
     seed: Seed
 

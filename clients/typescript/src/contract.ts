@@ -680,37 +680,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/audits/{id}/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The `audit_id` of an answer. A malformed id is answered like an unknown one. */
-                id: components["parameters"]["IdInPath"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Let the service verify a record
-         * @description The service's own check, step by step, with the seed it stores. It is for those who trust the service; others
-         *     get record and seed and verify them themselves. `verified` says whether all steps passed; the list ends with
-         *     the first that failed. A shuffle that used a commitment is compared with it in the step `committed`.
-         *
-         *     A replay takes as long as the shuffles did, several times over. Long ones share a few processors, so that
-         *     short ones are through soon, and end after two minutes, or when the caller leaves.
-         *
-         *     Positions and digest of the orders are shown once the seed is revealed. Position p means the item at
-         *     index p, from 0, of the input.
-         */
-        get: operations["verifyAudit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/audits/{id}/picture.png": {
         parameters: {
             query?: never;
@@ -725,8 +694,8 @@ export interface paths {
          * Get a picture of a deal
          * @description The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
          *     long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
-         *     down. Items of your own are not stored, so they are numbers in the list, from 1. The picture shows what the service
-         *     replays from the seed, as `GET /audits/{id}/verify` does; it is no proof.
+         *     down. Items of your own are not stored, so they are numbers in the list, from 1. The picture is what the
+         *     service draws; it is no proof.
          */
         get: operations["getDealPicture"];
         put?: never;
@@ -2183,40 +2152,6 @@ export interface components {
          * @description RFC 3339 in UTC, with microseconds.
          */
         Time: string;
-        Verification: {
-            /**
-             * Format: uuid
-             * @description The id of the record.
-             */
-            audit_id: string;
-            log_index: components["schemas"]["LogIndex"];
-            /** @description Whether every step passed. */
-            verified: boolean;
-            steps: components["schemas"]["Step"][];
-            /** @description Whether the seed is public. */
-            revealed: boolean;
-            seed: components["schemas"]["HeldSeed"];
-            /**
-             * @description The replayed positions of every shuffle; null while the seed is secret, if there are more than 10,000 of
-             *     them, and if a step failed.
-             */
-            orders: components["schemas"]["Count"][][] | null;
-            /**
-             * @description The SHA-256 of the replayed positions, each shuffle a JSON array without white space and ended by LF; null
-             *     while the seed is secret and if a step failed.
-             */
-            order_sha256: string | null;
-        };
-        Step: {
-            /**
-             * @description What was checked.
-             * @enum {string}
-             */
-            step: "record" | "seed" | "commitment" | "keys" | "order" | "root" | "committed";
-            ok: boolean;
-            /** @description What was found. */
-            detail: string;
-        };
         RevealRequest: {
             seed: components["schemas"]["Seed"];
         };
@@ -2579,7 +2514,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Records of this kind have no seed to show, the replay would take too long, or the key was used with another request. */
+        /** @description Records of this kind have no seed to show, or the key was used with another request. */
         NoSeed: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -2589,7 +2524,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Records of this kind have no order, or it is too long for a picture, or does not verify. */
+        /** @description Records of this kind have no order. */
         NoPicture: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -4015,39 +3950,6 @@ export interface operations {
             404: components["responses"]["NoSuchAudit"];
             421: components["responses"]["OtherHost"];
             422: components["responses"]["NoWitnesses"];
-            429: components["responses"]["TooMany"];
-            500: components["responses"]["Failed"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    verifyAudit: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The `audit_id` of an answer. A malformed id is answered like an unknown one. */
-                id: components["parameters"]["IdInPath"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The result of the check. */
-            200: {
-                headers: {
-                    "Cache-Control": components["headers"]["NoStore"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Verification"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NoSuchAudit"];
-            421: components["responses"]["OtherHost"];
-            422: components["responses"]["NoSeed"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];

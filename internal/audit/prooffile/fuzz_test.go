@@ -206,7 +206,7 @@ func TestVerifiersAgreeOnManyElements(t *testing.T) {
 	signer, key := logKey(t, origin, 1)
 	file := &prooffile.File{Record: record.Append(nil), Seed: seed, LogKey: key}
 	file.Inclusion = include(t, file.Record, 0, 1, signer)
-	replay, _ := audit.Verify(file.Record, seed, 1<<20, nil)
+	replay := audit.Verify(file.Record, seed, 1<<20)
 	var order []string
 	for _, position := range replay.Orders[0] {
 		order = append(order, elements[position])

@@ -33,8 +33,7 @@ func (r *Result) checkReplay() {
 		return
 	}
 
-	// Nothing interrupts it, so there is no error.
-	v, _ := audit.Verify(r.File.Record, r.seed, r.wantedPositions(), nil)
+	v := audit.Verify(r.File.Record, r.seed, r.wantedPositions())
 	r.cost = v.TooCostly
 	shown := whatIsShown(v, r.seed)
 	if r.File.Seed == nil {
@@ -42,7 +41,7 @@ func (r *Result) checkReplay() {
 	}
 	for _, s := range v.Steps[1:] { // the first is the record, which has a step already
 		switch {
-		case s.OK:
+		case s.Err == nil:
 			r.say(s.Name, OK, shown[s.Name])
 		case r.cost > 0:
 			r.add(s.Name, Unchecked, "order.cost", message.Values{"steps": strconv.FormatUint(uint64(r.cost), 10)})
@@ -90,23 +89,9 @@ func (r *Result) addWithheld() {
 	r.add(StepOrder, stateOfMissing(!isProven), "held-back.order", nil)
 }
 
-// Explain says what each step of a replay has shown that holds. An order's digest is public as soon
-// as its seed is: until then the verification must not have it.
-func Explain(v *audit.Verification, seed rng.Seed) {
-	shown := whatIsShown(v, seed)
-	for i := range v.Steps {
-		if s := &v.Steps[i]; s.OK {
-			s.Detail = shown[s.Name].String()
-		}
-	}
-}
-
 // whatIsShown returns what the steps of a replay show that hold, by their names. A short seed is no
 // mistake: its length says how good the generator was, and not whether this order came from it.
 func whatIsShown(v *audit.Verification, seed rng.Seed) map[string]message.Message {
-	if v.Record == nil {
-		return nil
-	}
 	s, of, length := &v.Record.Statement, valuesOf(v.Record), "seed"
 	of["blocks"], of["wanted"] = len(seed)/rng.BlockSize, rng.Blocks(s.Size, s.Draw)
 	of["bytes"] = len(v.Record.ClientSeed)
@@ -122,13 +107,10 @@ func whatIsShown(v *audit.Verification, seed rng.Seed) map[string]message.Messag
 	if of["low"] == nil {
 		delete(of, "cut") // it was not drawn
 	}
-	record, _ := describe(v.Record)
-	shown := map[string]message.Message{StepRecord: record, StepSeed: message.New(length, of)}
-	for _, step := range []string{StepCommitment, StepKeys, StepOrder, StepRoot} {
+	shown := map[string]message.Message{StepSeed: message.New(length, of)}
+	for _, step := range []string{StepCommitment, StepKeys, StepOrder} {
 		shown[step] = message.New(step, of)
 	}
-	of["id"] = of["commitment_id"]
-	shown[StepCommitted] = message.New(StepCommitted, of)
 	return shown
 }
 
