@@ -34,7 +34,7 @@ func TestHostThatHangsLeavesTimeForTheNext(t *testing.T) {
 	location := strings.Replace(postgrestest.URLAt(hosts, database(t, url)), "sslmode=disable", "sslmode=prefer", 1)
 	s := open(t, withParameter(location, "connect_timeout=1")) // TestCountHosts has the default
 	defer closeStore(t, s)
-	// The migrations, the writer and a reader connect in sequence.
+	// What looks for the tables, the writer and a reader connect in sequence.
 	_, err := s.Head(t.Context())
 	assert.NoError(t, err, "reading")
 }
