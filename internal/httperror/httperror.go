@@ -52,7 +52,7 @@ var table = []Answer{
 	{httpserver.ErrStopping, busy, 1, "stopping", "The service is stopping. Nothing was recorded; retry, another instance may answer."},
 	{ErrLogClosed, busy, reopenSeconds, "log", "This log is not available at the moment. Nothing was done; retry in a few seconds."},
 	{ErrReopening, busy, reopenSeconds, "log", "The record could not be made durable, so there is no shuffle. The log is opened again; retry with the same Idempotency-Key in a few seconds."},
-	{ledger.ErrGrown, http.StatusServiceUnavailable, reopenSeconds, "", "Another process has written to this log, which is served read-only as it was at the start. Ask that service."},
+	{ledger.ErrGrown, busy, 5, "store", "Another process has written to this log, which is served read-only as it was at the start. Retry at that service, or once this one was restarted."},
 	{ledger.ErrReadOnly, http.StatusForbidden, 0, "", "This log takes no more records: it is served read-only. What it has can be read; send what writes to the service of the new log."},
 	{ledger.ErrBroken, http.StatusInternalServerError, 0, "log", "The record could not be made durable, so there is no shuffle. The service ends and must be restarted."},
 	{ledger.ErrNotPublished, busy, 1, "checkpoint", "The record is durable, but no published checkpoint covers it yet. Retry in a second."},
