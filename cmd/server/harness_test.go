@@ -186,6 +186,9 @@ func (l launch) refused(t *testing.T, texts ...string) {
 		return
 	}
 	errs := fatal(s.log.String())
+	if errs == "" && l.program != "" {
+		errs = s.log.String() // of --check-config, in another program's plain text
+	}
 	for _, text := range texts {
 		assert.Truef(t, s.code() == 1 && strings.Contains(errs, text), "the server exited with %d, want 1 and %q:\n%s", s.code(), text, s.log)
 	}

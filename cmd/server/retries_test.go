@@ -4,16 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // TestRetryAfterFaultHasOneResult kills the server, or fails its disk, at steps of a commit, and repeats
@@ -162,57 +158,4 @@ func TestCommitmentSurvivesRestart(t *testing.T) {
 	assert.EqualValues(t, 2, s.metric("riffle_commitments_total", `event="late"`))
 	assert.EqualValues(t, 1, s.metric("riffle_commitments_total", `event="void"`))
 	assert.Equal(t, 4, len(s.records("fault")), "the reference")
-}
-
-// TestSeedKeyChanges changes the key that encrypts seeds under load and with kills: of a service on SQLite,
-// and of two replicas on PostgreSQL, which both know the new key before one of them uses it.
-func TestSeedKeyChanges(t *testing.T) {
-	t.Parallel()
-	db := newDatabase(t)
-	for name, replicas := range map[string][]launch{"SQLite": {{}}, "PostgreSQL": {db.replica(), db.replica()}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			file := filepath.Join(t.TempDir(), "seed.key")
-			servers := make([]*server, len(replicas))
-			start := func(i int) {
-				replicas[i].args = append(replicas[i].args, "-seed-key", file)
-				servers[i] = replicas[i].start(t)
-				replicas[i].data = servers[i].data
-			}
-			start(0)
-			l := newLife(servers[0], cutShoe)
-			first := servers[0].shuffle(smallShuffle)
-			for i := 1; i < len(servers); i++ {
-				start(i)
-			}
-			old, err := os.ReadFile(file)
-			require.NoError(t, err)
-			for _, step := range []string{"--last", "--use-last"} {
-				wantRiffle(t, 0, "2 keys now", "key", "seed", file, step)
-				for i, s := range servers {
-					load := loadSteadily(t, 4, slices.DeleteFunc(slices.Clone(servers), func(other *server) bool { return other == s })...)
-					s.kill()
-					start(i)
-					load.stop()
-				}
-			}
-			keys, err := os.ReadFile(file)
-			require.NoError(t, err)
-			for _, s := range servers {
-				until(t, "all seeds are under the new key", func() bool {
-					return strings.Contains(s.log.String(), "all seeds are encrypted under the first seed key")
-				})
-			}
-			for _, s := range servers {
-				s.stop()
-			}
-			require.NoError(t, os.WriteFile(file, keys[:len(old)], 0o600))
-			start(0)
-			l.goOn(servers[0])
-			servers[0].wantOK(servers[0].post("/audits/"+first.AuditID+"/reveal", `{"seed": "`+first.Seed+`"}`))
-			servers[0].stop()
-			require.NoError(t, os.WriteFile(file, old, 0o600))
-			replicas[0].refused(t, "are encrypted under the key")
-		})
-	}
 }
