@@ -68,12 +68,12 @@ func openOn(t *testing.T, store ledger.Store) *service {
 	log, err := ledger.Open(t.Context(), store, ledger.Options{Folder: t.TempDir(), Observe: metrics.Commit})
 	require.NoError(t, err)
 	handler := api.New(api.Options{
+		Services: services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1e6, Results: 1e7}}, services.Options{
+			Random: rand.NewChaCha8([32]byte{}), ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
+		}),
 		Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: registry,
 		MaxBody: 16 << 20, Budget: budget.New(512 << 20),
 	})
-	handler.Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1e6, Results: 1e7}}, services.Options{
-		Random: rand.NewChaCha8([32]byte{}), ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
-	}))
 	return &service{handler: handler, log: log}
 }
 

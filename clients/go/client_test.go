@@ -49,11 +49,11 @@ func serve(folder string) (url string, stop func() error, err error) {
 	}
 	registry := prometheus.NewRegistry()
 	a := api.New(api.Options{
-		Logger:  slog.New(slog.DiscardHandler),
-		Metrics: api.NewMetrics(registry, "v0", "test"), Gatherer: registry,
+		Services: services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}, services.Options{Random: rand.Reader}),
+		Logger:   slog.New(slog.DiscardHandler),
+		Metrics:  api.NewMetrics(registry, "v0", "test"), Gatherer: registry,
 		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: budget.New(512 << 20),
 	})
-	a.Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}, services.Options{Random: rand.Reader}))
 	a.Watch(registry)
 	server := httptest.NewServer(a)
 	return server.URL, func() error { server.Close(); return log.Close() }, nil

@@ -21,7 +21,7 @@ import (
 	"riffle/internal/dealer"
 	"riffle/internal/httpserver"
 	"riffle/internal/ledger"
-	"riffle/internal/logs"
+	"riffle/internal/openlog"
 )
 
 // options are the settings of the service: flags, environment variables and keys of the
@@ -29,10 +29,10 @@ import (
 type options struct {
 	flags *flag.FlagSet // sets the other fields
 
-	log logs.Settings
+	log openlog.Settings
 
-	api            api.Options  // what settings say of it
-	shared         logs.Options // of the log, likewise
+	api            api.Options     // what settings say of it
+	shared         openlog.Options // of the log, likewise
 	addr           string
 	adminAddr      string
 	callers        callers
@@ -130,7 +130,7 @@ func newOptions() *options {
 	f.TextVar(&o.api.Proxies, "trusted-proxies", access.Proxies{}, "`addresses` or networks of proxies, separated by commas, such as 10.0.0.0/8, whose X-Forwarded-For says where a request comes from")
 	f.StringVar(&l.Folder, "data", "./data", "data `folder`, created if missing")
 	f.BoolVar(&l.ReadOnly, "read-only", false, "serve a log that takes no more records: nothing is written to its folder or store, and what would write is answered 403")
-	f.StringVar(&l.Create, "create", logs.CreateAuto, "`when` to begin a new log: auto, if there is none; never, so that the service refuses to start without its log")
+	f.StringVar(&l.Create, "create", openlog.CreateAuto, "`when` to begin a new log: auto, if there is none; never, so that the service refuses to start without its log")
 	f.StringVar(&l.Store, "store", "", "`URL` of a PostgreSQL database for the log, postgres://user@host/name (default SQLite in the data folder)")
 	f.StringVar(&l.Key, "key", "", "`file` of the log's private key, created with the log; all replicas of a log need it (default log.key in the data folder)")
 	f.StringVar(&l.SeedKeyFile, "seed-key", "", "`file` of the key that encrypts seeds, created with the log; all replicas of a log need it. RIFFLE_SEED_KEY holds the key itself, 64 hex digits (default seed.key beside the log's key)")

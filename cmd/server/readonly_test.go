@@ -47,7 +47,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	assert.Equal(t, before, sizesOf(t, data))
 
 	launch{data: data, args: []string{"--read-only", "--origin", "another"}}.refused(t, "the origin of a log cannot change")
-	launch{data: filepath.Join(root, "none"), args: []string{"--read-only"}}.refused(t, "--read-only serves one that exists")
+	launch{data: filepath.Join(root, "none"), args: []string{"--read-only"}}.refused(t, "--read-only creates none")
 	assert.NoDirExists(t, filepath.Join(root, "none"))
 }
 

@@ -26,7 +26,7 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/sqlite"
-	"riffle/internal/logs"
+	"riffle/internal/openlog"
 	"riffle/internal/release"
 	"riffle/internal/tracing"
 	"riffle/internal/web"
@@ -36,7 +36,7 @@ import (
 type service struct {
 	options *options // the current ones
 	logger  *slog.Logger
-	logs    *logs.Set
+	log     *openlog.Log
 	handler *api.API
 	public  *endpoint
 	admin   *endpoint       // nil without --admin-addr
@@ -61,28 +61,27 @@ func build(ctx context.Context, o *options, connections int, tracer *tracing.Tra
 		return nil, err
 	}
 	settings.Reachable = certificates.usable
-	handler, err := newHandler(o, settings)
-	if err != nil {
-		return nil, err
-	}
-	handler.Watch(registry)
-	shared := o.shared
-	small := o.container < smallContainer
-	shared.Logs, shared.OpenStore, shared.OpenReader, shared.Logger = []*logs.Settings{&o.log}, storeOpener(tracer, small), openReader, logger
-	shared.Door = func(string) logs.Door { return handler }
-	shared.Observer = func(string) logs.Observer { return metrics }
+	shared, small := o.shared, o.container < smallContainer
+	shared.OpenStore, shared.OpenReader, shared.Observer, shared.Logger = storeOpener(tracer, small), openReader, metrics, logger
 	if tracer != nil {
 		shared.TraceAppend = tracer.StartAppend
 	}
-	open, err := logs.Open(ctx, shared)
+	log, err := openlog.Open(ctx, &o.log, shared)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = open.Close(err)
+			err = log.Close(err)
 		}
 	}()
+	settings.Services = log.Services
+	handler, err := newHandler(o, settings)
+	if err != nil {
+		return nil, err
+	}
+	handler.Watch(registry)
+	log.Tend(handler.Failed)
 	served := httpserver.Options{
 		Handler: handler, MaxConnections: connections, Timeouts: o.timeouts, Metrics: httpserver.NewMetrics(registry, connections), Logger: logger,
 	}
@@ -93,7 +92,7 @@ func build(ctx context.Context, o *options, connections int, tracer *tracing.Tra
 	if certificates != nil {
 		server.OverTLS(certificates.config())
 	}
-	s := &service{options: o, logger: logger, logs: open, handler: handler, tracer: tracer, certificates: certificates}
+	s := &service{options: o, logger: logger, log: log, handler: handler, tracer: tracer, certificates: certificates}
 	if o.adminAddr != "" {
 		served.Handler, served.MaxConnections = handler.AdminHandler(), adminConnections
 		if s.admin, err = listen(ctx, o.adminAddr, httpserver.New(served)); err != nil {
@@ -134,8 +133,8 @@ func newHandler(o *options, settings api.Options) (*api.API, error) {
 const cacheSize = 512
 
 // storeOpener returns the function that opens stores, with spans if there is a tracer.
-func storeOpener(tracer *tracing.Tracer, small bool) func(context.Context, *logs.Settings) (ledger.Store, error) {
-	return func(ctx context.Context, l *logs.Settings) (store ledger.Store, err error) {
+func storeOpener(tracer *tracing.Tracer, small bool) func(context.Context, *openlog.Settings) (ledger.Store, error) {
+	return func(ctx context.Context, l *openlog.Settings) (store ledger.Store, err error) {
 		engine := "sqlite" // OpenTelemetry's name for it
 		switch {
 		case l.Store != "":
@@ -154,7 +153,7 @@ func storeOpener(tracer *tracing.Tracer, small bool) func(context.Context, *logs
 }
 
 // openReader opens the store of a log that is only read.
-func openReader(ctx context.Context, l *logs.Settings) (ledger.Reader, error) {
+func openReader(ctx context.Context, l *openlog.Settings) (ledger.Reader, error) {
 	open := func() (ledger.Inspector, error) { return sqlite.OpenReaderCached(ctx, l.StoreFile(), cacheSize) }
 	if l.Store != "" {
 		open = func() (ledger.Inspector, error) { return postgres.OpenReader(ctx, l.Store) }
@@ -173,7 +172,7 @@ func openReader(ctx context.Context, l *logs.Settings) (ledger.Reader, error) {
 // run serves until ctx is done or the log fails, and calls reload for each signal from hangups.
 // Then /readyz answers 503, requests in flight are answered, and the log is closed last.
 func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func()) (err error) {
-	defer func() { err = s.logs.Close(err) }()
+	defer func() { err = s.log.Close(err) }()
 	served := make(chan error, 2)
 	s.public.serve(served)
 	if s.admin != nil {
@@ -198,8 +197,8 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 			notify(daemon.SdNotifyWatchdog)
 		case err := <-served:
 			return err
-		case <-s.logs.Failed(): // requests in flight get a second to be answered with an error
-			return errors.Join(s.logs.Err(), s.shutdown(time.Second))
+		case <-s.log.Log.Failed(): // requests in flight get a second to be answered with an error
+			return errors.Join(s.log.Log.Err(), s.shutdown(time.Second))
 		case <-hangups:
 			notify(daemon.SdNotifyReloading)
 			reload()
@@ -215,7 +214,7 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 	s.logger.Info("stopping", "reason", context.Cause(ctx), "drain", drain.String())
 	select { // until load balancers see that /readyz answers 503
 	case <-time.After(drain):
-	case <-s.logs.Failed():
+	case <-s.log.Log.Failed():
 	}
 	return s.shutdown(s.options.grace)
 }

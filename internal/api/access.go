@@ -21,17 +21,14 @@ import (
 
 // serveMore returns the handler of a route of [More].
 func (a *API) serveMore(m More, answer func(http.ResponseWriter, *http.Request, services.Call) error) http.HandlerFunc {
-	serve := withLog(func(open *logAPI, x *exchange) error {
-		x.r = x.r.WithContext(x.committing())
-		return answer(x, x.r, services.Call{Services: open.Services, Caller: x.caller.Key, Cache: x.cache})
-	})
-	return a.handle(func(x *exchange) error {
+	return a.handle(func(a *API, x *exchange) error {
 		if x.r.Method != http.MethodOptions { // browsers send preflights without a token
 			if err := a.authorize(x, m.Scope); err != nil {
 				return err
 			}
 		}
-		if err := serve(x); err != nil {
+		x.r = x.r.WithContext(x.committing())
+		if err := answer(x, x.r, services.Call{Services: a.Services, Caller: x.caller.Key, Cache: x.cache}); err != nil {
 			if row, found := httperror.Find(err); found && row.RetryAfter > 0 {
 				a.reject(err)
 			}

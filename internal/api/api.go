@@ -2,8 +2,6 @@
 //
 // A handler decodes, makes one service call and encodes. [API.fail] turns its error into a problem
 // document. An unknown error is answered 500, and its text goes to the log only.
-//
-// [logAPI] has the handlers of the log that is open.
 package api
 
 import (
@@ -24,8 +22,9 @@ import (
 	"riffle/internal/tracing"
 )
 
-// Options configures New. Logger, Metrics, Gatherer, Contract, MaxBody and Budget are needed.
+// Options configures New. Services, Logger, Metrics, Gatherer, Contract, MaxBody and Budget are needed.
 type Options struct {
+	*services.Services
 	Logger       *slog.Logger
 	AccessLog    io.Writer // gets one write of a line for each request; nil for none
 	Metrics      *Metrics
@@ -59,7 +58,6 @@ type More struct {
 type API struct {
 	Options
 	router   *chi.Mux
-	opened   atomic.Pointer[logAPI] // nil while the log is closed
 	hosts    atomic.Pointer[access.Hosts]
 	origins  atomic.Pointer[access.Origins]
 	policy   atomic.Pointer[access.Policy]
@@ -72,7 +70,7 @@ type API struct {
 	outages map[string]*outage // in progress, by reason; guarded by mu
 }
 
-// New returns an API whose log is closed until [API.Open].
+// New returns an API.
 func New(o Options) *API {
 	a := &API{Options: o, scopes: map[string]access.Scope{}, outages: map[string]*outage{}}
 	a.asked.Store(&[2]time.Time{})
@@ -93,9 +91,9 @@ func (a *API) SetHosts(hosts access.Hosts) { a.hosts.Store(&hosts) }
 func (a *API) routes() *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(a.observe, a.crossOrigin)
-	r.NotFound(a.handle(a.noSuchPath))
-	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
-	for _, route := range a.table() {
+	r.NotFound(a.handle((*API).noSuchPath))
+	r.MethodNotAllowed(a.handle((*API).methodNotAllowed))
+	for _, route := range table() {
 		if route.scope != access.Metrics || !a.Admin {
 			a.add(r, route)
 		}
@@ -106,7 +104,7 @@ func (a *API) routes() *chi.Mux {
 		}
 	}
 	for pattern, page := range a.Pages {
-		a.add(r, route{access.Page, http.MethodGet, pattern, func(x *exchange) error { return x.sendPage(page) }})
+		a.add(r, route{access.Page, http.MethodGet, pattern, sendPage(page)})
 	}
 	return r
 }
@@ -123,53 +121,53 @@ type route struct {
 const open access.Scope = ""
 
 // table returns the routes of the contract.
-func (a *API) table() []route {
+func table() []route {
 	return []route{
-		{access.Shuffle, http.MethodPost, "/shuffle", ofRequest(shuffleForm, (*logAPI).answerShuffle)},
-		{access.Shuffle, http.MethodGet, "/decks/{type}", ofDeck((*logAPI).dealDeck, dealParameters...)},
-		{access.Shuffle, http.MethodPost, "/commitments", ofRequest(commitmentForm, (*logAPI).commit)},
-		{access.Shuffle, http.MethodPost, "/audits/{id}/reveal", ofLog((*logAPI).reveal)},
-		{access.Deal, http.MethodPost, "/shoes", ofRequest(shoeForm, (*logAPI).makeShoe)},
-		{access.Deal, http.MethodGet, "/shoes/{id}", ofLog((*logAPI).getShoe)},
+		{access.Shuffle, http.MethodPost, "/shuffle", ofRequest(shuffleForm, (*API).answerShuffle)},
+		{access.Shuffle, http.MethodGet, "/decks/{type}", ofDeck((*API).dealDeck, dealParameters...)},
+		{access.Shuffle, http.MethodPost, "/commitments", ofRequest(commitmentForm, (*API).commit)},
+		{access.Shuffle, http.MethodPost, "/audits/{id}/reveal", withQuery((*API).reveal)},
+		{access.Deal, http.MethodPost, "/shoes", ofRequest(shoeForm, (*API).makeShoe)},
+		{access.Deal, http.MethodGet, "/shoes/{id}", withQuery((*API).getShoe)},
 		{access.Deal, http.MethodDelete, "/shoes/{id}", endShoe},
 		{access.Deal, http.MethodPost, "/shoes/{id}/draw", drawFromShoe},
 		{access.Deal, http.MethodPost, "/shoes/{id}/return", returnToShoe},
 		{access.Deal, http.MethodPost, "/shoes/{id}/reshuffle", reshuffleShoe},
 		{access.Deal, http.MethodPost, "/shoes/{id}/close", closeShoe},
-		{access.Deal, http.MethodGet, "/shoes/{id}/dealt", ofLog((*logAPI).listPlace, "proof")},
-		{access.Deal, http.MethodGet, "/shoes/{id}/piles", ofLog((*logAPI).listPiles)},
-		{access.Deal, http.MethodGet, "/shoes/{id}/piles/{pile}", ofLog((*logAPI).listPlace, "proof")},
+		{access.Deal, http.MethodGet, "/shoes/{id}/dealt", withQuery((*API).listPlace, "proof")},
+		{access.Deal, http.MethodGet, "/shoes/{id}/piles", withQuery((*API).listPiles)},
+		{access.Deal, http.MethodGet, "/shoes/{id}/piles/{pile}", withQuery((*API).listPlace, "proof")},
 		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/add", addToPile},
 		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/draw", drawFromPile},
 		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/shuffle", shufflePile},
 		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/return", returnFromPile},
-		{access.Deal, http.MethodGet, "/shoes/{id}/cards/{position}/proof", ofLog((*logAPI).openCard, "sealed_by")},
-		{access.Deal, http.MethodGet, "/shoes/{id}/proof", ofLog((*logAPI).proveShoe, "witnessed")},
-		{access.Read, http.MethodGet, "/decks", ofLog((*logAPI).listDecks)},
-		{access.Read, http.MethodGet, "/decks/{type}/cards", ofDeck((*logAPI).listCards, "code")},
-		{access.Read, http.MethodGet, "/cards/{type}", ofDeck((*logAPI).drawDeck)},
-		{access.Read, http.MethodGet, "/cards/{type}/{file}", ofDeck((*logAPI).drawCard)},
-		{access.Read, http.MethodGet, "/commitments", ofLog((*logAPI).listCommitments, "status", "after", "limit")},
-		{access.Read, http.MethodGet, "/commitments/{id}", ofLog((*logAPI).getCommitment)},
-		{access.Read, http.MethodGet, "/audits", ofLog((*logAPI).listAudits, "reference", "from", "limit")},
-		{access.Read, http.MethodGet, "/audits/{id}", ofLog((*logAPI).getAudit)},
-		{access.Read, http.MethodGet, "/audits/{id}/proof", ofLog((*logAPI).proveAudit, "witnessed", "format")},
-		{access.Read, http.MethodGet, "/audits/{id}/picture.png", ofLog((*logAPI).drawDeal)},
-		{access.Read, http.MethodGet, "/log/checkpoint", ofLog((*logAPI).checkpoint)},
-		{access.Read, http.MethodGet, "/log/key", ofLog((*logAPI).logKey)},
-		{access.Read, http.MethodGet, tilePath + "*", ofLog((*logAPI).tile)},
-		{access.Read, http.MethodGet, "/openapi.yaml", a.contract},
-		{access.Metrics, http.MethodGet, "/metrics", a.metrics},
-		{access.Page, http.MethodGet, "/", a.home},
-		{open, http.MethodGet, "/healthz", a.healthz},
-		{open, http.MethodGet, "/readyz", a.readyz},
+		{access.Deal, http.MethodGet, "/shoes/{id}/cards/{position}/proof", withQuery((*API).openCard, "sealed_by")},
+		{access.Deal, http.MethodGet, "/shoes/{id}/proof", withQuery((*API).proveShoe, "witnessed")},
+		{access.Read, http.MethodGet, "/decks", withQuery((*API).listDecks)},
+		{access.Read, http.MethodGet, "/decks/{type}/cards", ofDeck((*API).listCards, "code")},
+		{access.Read, http.MethodGet, "/cards/{type}", ofDeck((*API).drawDeck)},
+		{access.Read, http.MethodGet, "/cards/{type}/{file}", ofDeck((*API).drawCard)},
+		{access.Read, http.MethodGet, "/commitments", withQuery((*API).listCommitments, "status", "after", "limit")},
+		{access.Read, http.MethodGet, "/commitments/{id}", withQuery((*API).getCommitment)},
+		{access.Read, http.MethodGet, "/audits", withQuery((*API).listAudits, "reference", "from", "limit")},
+		{access.Read, http.MethodGet, "/audits/{id}", withQuery((*API).getAudit)},
+		{access.Read, http.MethodGet, "/audits/{id}/proof", withQuery((*API).proveAudit, "witnessed", "format")},
+		{access.Read, http.MethodGet, "/audits/{id}/picture.png", withQuery((*API).drawDeal)},
+		{access.Read, http.MethodGet, "/log/checkpoint", withQuery((*API).checkpoint)},
+		{access.Read, http.MethodGet, "/log/key", withQuery((*API).logKey)},
+		{access.Read, http.MethodGet, tilePath + "*", withQuery((*API).tile)},
+		{access.Read, http.MethodGet, "/openapi.yaml", (*API).contract},
+		{access.Metrics, http.MethodGet, "/metrics", (*API).metrics},
+		{access.Page, http.MethodGet, "/", (*API).home},
+		{open, http.MethodGet, "/healthz", (*API).healthz},
+		{open, http.MethodGet, "/readyz", (*API).readyz},
 	}
 }
 
 // add adds a route. Read-only routes also answer HEAD.
 func (a *API) add(r chi.Router, route route) {
 	readOnly := route.method == http.MethodGet && route.scope != access.Shuffle
-	serve := a.handle(func(x *exchange) error {
+	serve := a.handle(func(a *API, x *exchange) error {
 		if route.scope != open {
 			if err := a.authorize(x, route.scope); err != nil {
 				return err
@@ -180,7 +178,7 @@ func (a *API) add(r chi.Router, route route) {
 				return err
 			}
 		}
-		return route.handler(x)
+		return route.handler(a, x)
 	})
 	r.Method(route.method, route.pattern, serve)
 	a.scopes[route.method+" "+route.pattern] = route.scope

@@ -39,7 +39,7 @@ func orNull(text string) *string {
 }
 
 // getAudit answers GET /audits/{id}.
-func (a *logAPI) getAudit(x *exchange) error {
+func (a *API) getAudit(x *exchange) error {
 	return x.sendAudit(a.Disclosure.Audit(x.r.Context(), x.id))
 }
 
@@ -47,7 +47,7 @@ func (a *logAPI) getAudit(x *exchange) error {
 const tlogProof = "tlog-proof"
 
 // proveAudit answers GET /audits/{id}/proof: one file that can be checked offline.
-func (a *logAPI) proveAudit(x *exchange) error {
+func (a *API) proveAudit(x *exchange) error {
 	p, err := a.Disclosure.Prove(x.r.Context(), x.id, x.witnessed)
 	switch {
 	case err != nil:
@@ -60,7 +60,7 @@ func (a *logAPI) proveAudit(x *exchange) error {
 }
 
 // listAudits answers GET /audits?reference=.
-func (a *logAPI) listAudits(x *exchange) error {
+func (a *API) listAudits(x *exchange) error {
 	reference := x.query.Get("reference")
 	if reference == "" {
 		return badRequest("reference is missing. Send the reference of the shuffle requests whose records you want.").in("reference")
@@ -86,9 +86,9 @@ func (a *logAPI) listAudits(x *exchange) error {
 }
 
 // reveal answers POST /audits/{id}/reveal.
-func (a *logAPI) reveal(x *exchange) error {
+func (a *API) reveal(x *exchange) error {
 	var text string
-	body, _, err := readMembers(x, revealMembers, &text)
+	body, _, err := readMembers(a, x, revealMembers, &text)
 	if err != nil {
 		return err
 	}

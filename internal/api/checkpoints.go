@@ -16,7 +16,7 @@ import (
 const tilePath = "/log/tile/"
 
 // checkpoint answers GET /log/checkpoint.
-func (a *logAPI) checkpoint(x *exchange) error {
+func (a *API) checkpoint(x *exchange) error {
 	x.cache("max-age=1")
 	text := a.Log.Witnessed()
 	if text == nil {
@@ -26,13 +26,13 @@ func (a *logAPI) checkpoint(x *exchange) error {
 }
 
 // logKey answers GET /log/key.
-func (a *logAPI) logKey(x *exchange) error {
+func (a *API) logKey(x *exchange) error {
 	x.cache("max-age=86400")
 	return x.send(typeText, []byte(a.Log.Verifier()+"\n"))
 }
 
 // tile answers GET /log/tile/*. Tiles are immutable, partial ones, too.
-func (a *logAPI) tile(x *exchange) error {
+func (a *API) tile(x *exchange) error {
 	// Clients that fill in templates escape the slashes, so use the unescaped path.
 	t, ok := parseTile(strings.TrimPrefix(x.r.URL.Path, tilePath))
 	if !ok {

@@ -15,7 +15,7 @@ import (
 )
 
 // commit answers POST /commitments.
-func (a *logAPI) commit(x *exchange, q *shuffleRequest) error {
+func (a *API) commit(x *exchange, q *shuffleRequest) error {
 	c, err := a.Dealer.Commit(x.committing(), &q.Request)
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (a *logAPI) commit(x *exchange, q *shuffleRequest) error {
 }
 
 // getCommitment answers GET /commitments/{id}.
-func (a *logAPI) getCommitment(x *exchange) error {
+func (a *API) getCommitment(x *exchange) error {
 	c, err := a.Dealer.Commitment(x.r.Context(), x.id)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (a *logAPI) getCommitment(x *exchange) error {
 const commitmentBytes, playerBytes = 2 << 10, 512
 
 // listCommitments answers GET /commitments.
-func (a *logAPI) listCommitments(x *exchange) error {
+func (a *API) listCommitments(x *exchange) error {
 	if err := x.lease.Grow(int64(x.limit) * commitmentBytes); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type deckType struct {
 }
 
 // listDecks answers GET /decks.
-func (a *logAPI) listDecks(x *exchange) error {
+func (a *API) listDecks(x *exchange) error {
 	var list struct {
 		Decks []deckType `json:"decks"`
 	}
@@ -30,8 +30,8 @@ func (a *logAPI) listDecks(x *exchange) error {
 
 // ofDeck returns a handler that calls answer with the deck type in the path. Its parameters may be in the
 // query, too.
-func ofDeck(answer func(*logAPI, *exchange, *deck.Type) error, parameters ...string) handler {
-	return withLog(func(a *logAPI, x *exchange) error {
+func ofDeck(answer func(*API, *exchange, *deck.Type) error, parameters ...string) handler {
+	return func(a *API, x *exchange) error {
 		name := chi.URLParam(x.r, "type")
 		kind, ok := a.Rules.Decks.Type(name)
 		if !ok {
@@ -42,11 +42,11 @@ func ofDeck(answer func(*logAPI, *exchange, *deck.Type) error, parameters ...str
 			return err
 		}
 		return answer(a, x, kind)
-	})
+	}
 }
 
 // listCards answers GET /decks/{type}/cards.
-func (a *logAPI) listCards(x *exchange, kind *deck.Type) error {
+func (a *API) listCards(x *exchange, kind *deck.Type) error {
 	query := x.query
 	code, wantsOne := query.Get("code"), query.Has("code")
 	query.Del("code")

@@ -27,16 +27,15 @@ type exchange struct {
 	httpserver.Response
 	r     *http.Request
 	lease *budget.Lease // for the handler's memory
-	query url.Values    // its parameters, checked by [ofLog]
+	query url.Values    // its parameters, checked by [withQuery]
 	id    uuid.UUID     // in the path; Nil for none
 	pile  shoe.Place    // in the path; empty for none
 
-	// Of parameters of the query, see [logAPI.readParameter].
+	// Of parameters of the query, see [exchange.readParameter].
 	witnessed, openings bool
 	other               uuid.UUID // in after or sealed_by; Nil for none
 	from, limit         uint64
 
-	api     *API
 	peer    netip.Addr    // of the request
 	caller  access.Caller // zero before it is identified
 	public  bool          // the answer is readable without a token
@@ -83,7 +82,7 @@ func (a *API) rescue(x *exchange) {
 
 // A handler answers a request, or returns an error that [API.fail] answers. It charges the lease for
 // the memory that it needs.
-type handler func(x *exchange) error
+type handler func(a *API, x *exchange) error
 
 // handle adapts a handler to net/http.
 func (a *API) handle(f handler) http.HandlerFunc {
@@ -91,7 +90,7 @@ func (a *API) handle(f handler) http.HandlerFunc {
 		x := w.(*exchange)
 		x.lease = a.Budget.Lease(x.peer)
 		defer x.lease.Release()
-		if err := f(x); err != nil {
+		if err := f(a, x); err != nil {
 			a.fail(x, err)
 		}
 	}
@@ -126,10 +125,12 @@ func (x *exchange) send(media []string, body []byte) error {
 	return nil
 }
 
-// sendPage sends a page. It works while the log is closed.
-func (x *exchange) sendPage(page http.HandlerFunc) error {
-	page(x, x.r)
-	return nil
+// sendPage returns the handler of a page.
+func sendPage(page http.HandlerFunc) handler {
+	return func(_ *API, x *exchange) error {
+		page(x, x.r)
+		return nil
+	}
 }
 
 // sendFresh sends a JSON document that must not be cached, since it may have a seed or change.

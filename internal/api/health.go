@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"riffle/internal/httperror"
 	"riffle/internal/ledger"
 )
 
@@ -34,22 +33,12 @@ func (a *API) ready() error {
 			return err
 		}
 	}
-	open, err := a.acquire()
-	if err != nil {
-		return err
-	}
-	defer open.release()
-	return open.Log.Health()
+	return a.Log.Health()
 }
 
 // healthz says whether the process should stay alive.
 func (a *API) healthz(x *exchange) error {
-	open, err := a.acquire()
-	if err != nil {
-		return err
-	}
-	defer open.release()
-	if err := open.Log.Err(); err != nil {
+	if err := a.Log.Err(); err != nil {
 		return err
 	}
 	return x.sendStatus("alive")
@@ -62,7 +51,7 @@ func (a *API) readyz(x *exchange) error {
 	if err == nil {
 		return x.sendStatus("ready")
 	}
-	for _, known := range []error{errDraining, ledger.ErrClosed, ledger.ErrBusy, ledger.ErrNoSpace, httperror.ErrLogClosed} {
+	for _, known := range []error{errDraining, ledger.ErrClosed, ledger.ErrBusy, ledger.ErrNoSpace} {
 		if errors.Is(err, known) {
 			return problemNotReady(known)
 		}
@@ -92,14 +81,14 @@ func (x *exchange) sendStatus(status string) error {
 func (a *API) AdminHandler() http.Handler {
 	r := chi.NewRouter()
 	r.Use(a.observe)
-	r.NotFound(a.handle(func(*exchange) error {
+	r.NotFound(a.handle(func(*API, *exchange) error {
 		return notFound("There is nothing at this path. The admin address has /metrics, /healthz, /readyz and /debug/pprof/.")
 	}))
-	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
+	r.MethodNotAllowed(a.handle((*API).methodNotAllowed))
 	for pattern, handler := range map[string]http.HandlerFunc{
-		"/metrics":             a.handle(a.metrics),
-		"/healthz":             a.handle(a.healthz),
-		"/readyz":              a.handle(a.readyzAdmin),
+		"/metrics":             a.handle((*API).metrics),
+		"/healthz":             a.handle((*API).healthz),
+		"/readyz":              a.handle((*API).readyzAdmin),
 		"/debug/pprof/*":       pprof.Index,
 		"/debug/pprof/cmdline": pprof.Cmdline,
 		"/debug/pprof/profile": pprof.Profile,

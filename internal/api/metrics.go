@@ -109,23 +109,18 @@ func (s state) Collect(c chan<- prometheus.Metric) {
 		ready = 0
 	}
 	show("riffle_ready", "1 while the log is ready: see /readyz.", ready)
-	log, err := s.acquire()
-	if err != nil {
-		return
-	}
-	defer log.release()
-	depth, capacity := log.Log.Queued()
-	committed, published := log.Log.Sizes()
+	depth, capacity := s.Log.Queued()
+	committed, published := s.Log.Sizes()
 	show("riffle_queue_depth", "Records that wait for the next commit.", float64(depth))
 	show("riffle_queue_capacity", "Records that may wait before requests are answered 503.", float64(capacity))
 	show("riffle_log_size", "Records in the log, as far as this process knows.", float64(committed))
 	show("riffle_log_published_size", "Records that the published checkpoint covers.", float64(published))
-	if open, late, err := log.Dealer.CountCommitments(ctx); err == nil {
+	if open, late, err := s.Dealer.CountCommitments(ctx); err == nil {
 		const help = "Commitments in the log that wait to be used (open), or for the log to say that they are void (late)."
 		show("riffle_commitments", help, float64(open), string(dealer.StatusOpen))
 		show("riffle_commitments", help, float64(late), string(dealer.StatusLate))
 	}
-	if open, err := log.Shoes.Count(ctx); err == nil {
+	if open, err := s.Shoes.Count(ctx); err == nil {
 		show("riffle_shoes", "Shoes that cards can be dealt from.", float64(open))
 	}
 }

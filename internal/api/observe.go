@@ -21,7 +21,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		r = a.forwarded(r)
-		x := &exchange{api: a, peer: quota.Peer(r.RemoteAddr)}
+		x := &exchange{peer: quota.Peer(r.RemoteAddr)}
 		x.Draining = &a.draining
 		x.Begin(out, r, a.WriteTimeout)
 		id := requestID(r)

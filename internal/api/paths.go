@@ -20,7 +20,7 @@ import (
 func (a *API) home(x *exchange) error {
 	x.Header().Add("Vary", "Accept")
 	if a.Home != nil && acceptsHTML(x.r) {
-		return x.sendPage(a.Home)
+		return sendPage(a.Home)(a, x)
 	}
 	return x.send(typeJSON, []byte(`{"service":"riffle","contract":"/openapi.yaml","checkpoint":"/log/checkpoint"}`+"\n"))
 }
@@ -54,7 +54,7 @@ func (a *API) noSuchPath(x *exchange) error {
 		return notFound("The paths of deckofcardsapi are off, because GET requests change things there. To serve them, start the service with --deckofcards.")
 	}
 	if a.Missing != nil && acceptsHTML(x.r) {
-		return x.sendPage(a.Missing)
+		return sendPage(a.Missing)(a, x)
 	}
 	if near := a.nearestPath(x.r.URL.Path); near != "" && near != x.r.URL.Path { // equal in another case
 		return notFound("There is nothing at this path; did you mean %s? GET /openapi.yaml lists what there is.", near)
@@ -113,7 +113,7 @@ func (a *API) nearestPath(path string) string {
 		return id + `/draw with "to": "burnt", a pile`
 	}
 	path = strings.Join(words, "/")
-	for _, route := range a.table() {
+	for _, route := range table() {
 		pattern := strings.Split(route.pattern, "/")
 		if len(pattern) != len(words) || strings.Contains(route.pattern, "*") {
 			continue

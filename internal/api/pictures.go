@@ -24,7 +24,7 @@ const backName = "back"
 const pagePolicy = "default-src 'none'; style-src 'sha256-Pv+ARboDwQj5VI1E3Yjky0IJrLvtd3jGzx6VWt1xkSc='"
 
 // drawCard answers GET /cards/{type}/{name}.svg.
-func (a *logAPI) drawCard(x *exchange, kind *deck.Type) error {
+func (a *API) drawCard(x *exchange, kind *deck.Type) error {
 	name, isPicture := strings.CutSuffix(chi.URLParam(x.r, "file"), ".svg")
 	card, found := kind.Face(name)
 	var drawn []byte
@@ -40,7 +40,7 @@ func (a *logAPI) drawCard(x *exchange, kind *deck.Type) error {
 }
 
 // drawDeck answers GET /cards/{type}: browsers get a page, programs and images a picture.
-func (a *logAPI) drawDeck(x *exchange, kind *deck.Type) error {
+func (a *API) drawDeck(x *exchange, kind *deck.Type) error {
 	if err := x.lease.Grow(int64(picture.MaxDeckSize(kind))); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (a *logAPI) drawDeck(x *exchange, kind *deck.Type) error {
 
 // drawDeal answers GET /audits/{id}/picture.png: the cards once the seed is public, and their backs
 // before.
-func (a *logAPI) drawDeal(x *exchange) error {
+func (a *API) drawDeal(x *exchange) error {
 	found, err := a.Disclosure.Audit(x.r.Context(), x.id)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"net/url"
@@ -23,6 +24,25 @@ import (
 // unknown are the errors for unknown ids, by the first segment of the path.
 var unknown = map[string]error{
 	"audits": ledger.ErrNotFound, "commitments": dealer.ErrNoCommitment, "shoes": journal.ErrNoShoe,
+}
+
+// withQuery returns a handler that calls answer after it has read path and query. It rejects parameters that
+// are not named.
+func withQuery(answer handler, parameters ...string) handler {
+	return func(a *API, x *exchange) error {
+		if err := cmp.Or(x.readPath(), x.readQuery(), x.onlyParameters(parameters...)); err != nil {
+			return err
+		}
+		x.limit = 100
+		for _, name := range parameters {
+			if x.query.Has(name) {
+				if err := x.readParameter(name, x.query.Get(name)); err != nil {
+					return err
+				}
+			}
+		}
+		return answer(a, x)
+	}
 }
 
 // readPath reads the id and the pile in the path. A malformed id is answered like an unknown one.
@@ -74,7 +94,7 @@ func (x *exchange) onlyParameters(allowed ...string) error {
 }
 
 // readParameter checks the value of a parameter, and sets what it says.
-func (a *logAPI) readParameter(x *exchange, name, text string) (err error) {
+func (x *exchange) readParameter(name, text string) (err error) {
 	switch name {
 	case "witnessed":
 		x.witnessed, err = boolParameter(name, text)

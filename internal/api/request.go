@@ -202,8 +202,8 @@ func form(unknown, excluded []string, reason string) (members []member[*shuffleR
 
 // readMembers receives and reads a body that is an object of the members. It returns the names of
 // those that the body has.
-func readMembers[T any](x *exchange, members []member[T], into T) (body []byte, given []string, err error) {
-	if body, err = httpjson.Read(x, x.r, x.api.MaxBody, x.lease); err != nil {
+func readMembers[T any](a *API, x *exchange, members []member[T], into T) (body []byte, given []string, err error) {
+	if body, err = httpjson.Read(x, x.r, a.MaxBody, x.lease); err != nil {
 		return nil, nil, err
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
@@ -267,10 +267,10 @@ func takes(names []string) string {
 }
 
 // ofRequest returns a handler that calls answer with the request of the members in the body.
-func ofRequest(members []member[*shuffleRequest], answer func(*logAPI, *exchange, *shuffleRequest) error) handler {
-	return ofLog(func(a *logAPI, x *exchange) (err error) {
+func ofRequest(members []member[*shuffleRequest], answer func(*API, *exchange, *shuffleRequest) error) handler {
+	return withQuery(func(a *API, x *exchange) (err error) {
 		q := &shuffleRequest{maxItems: a.Rules.Limits.Items}
-		if q.body, _, err = readMembers(x, members, q); err == nil {
+		if q.body, _, err = readMembers(a, x, members, q); err == nil {
 			err = a.prepare(x, q)
 		}
 		if err != nil {

@@ -58,7 +58,6 @@ type setup struct {
 // A service is an API with the built-in deck types, over a store in a folder of the test.
 type service struct {
 	*api.API
-	*services.Services
 	log    *ledger.Log
 	setup  setup
 	panics bool          // every request panics
@@ -142,18 +141,16 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 		output, logging.Level = t.Output(), slog.LevelInfo
 	}
 	rules := &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}
-	a := api.New(api.Options{
-		Logger: slog.New(slog.NewTextHandler(output, &logging)), AccessLog: accessLog, Tracer: s.tracer, Metrics: metrics, Gatherer: s.gatherer,
-		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: budget.New(s.memory), Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReadTime: s.reading, Home: s.home, More: s.more,
-	})
 	serving := services.Options{Random: s.random, Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange}
 	if s.tracer != nil {
 		serving.TraceAppend = s.tracer.StartAppend
 	}
-	over := services.New(log, rules, serving)
-	a.Open(over)
+	a := api.New(api.Options{
+		Services: services.New(log, rules, serving), Logger: slog.New(slog.NewTextHandler(output, &logging)), AccessLog: accessLog, Tracer: s.tracer, Metrics: metrics, Gatherer: s.gatherer,
+		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: budget.New(s.memory), Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReadTime: s.reading, Home: s.home, More: s.more,
+	})
 	a.Watch(registry)
-	return &service{API: a, Services: over, log: log, setup: s}
+	return &service{API: a, log: log, setup: s}
 }
 
 // waitPublished waits until the published checkpoint covers every record.

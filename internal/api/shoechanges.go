@@ -45,9 +45,9 @@ func change(kind liveshoes.Change, names ...string) handler {
 	if kind.Kind == audit.KindDraw {
 		parameters = []string{"proof"}
 	}
-	return ofLog(func(a *logAPI, x *exchange) error {
+	return withQuery(func(a *API, x *exchange) error {
 		c := kind
-		if err := readChange(x, &c, members); err != nil {
+		if err := readChange(a, x, &c, members); err != nil {
 			return err
 		}
 		if err := x.lease.Grow(changeBytes(&c)); err != nil {
@@ -89,7 +89,7 @@ func cardsBytes(cards int, openings bool) int64 {
 }
 
 // readChange completes a change with the pile in the path and the members of the body. A DELETE has no body.
-func readChange(x *exchange, c *liveshoes.Change, members []member[*liveshoes.Change]) (err error) {
+func readChange(a *API, x *exchange, c *liveshoes.Change, members []member[*liveshoes.Change]) (err error) {
 	for _, place := range []*shoe.Place{&c.From, &c.To} {
 		if *place == pileInPath {
 			*place = x.pile
@@ -99,7 +99,7 @@ func readChange(x *exchange, c *liveshoes.Change, members []member[*liveshoes.Ch
 	var body []byte
 	if x.r.Method != http.MethodDelete {
 		var given []string
-		if body, given, err = readMembers(x, members, c); err != nil {
+		if body, given, err = readMembers(a, x, members, c); err != nil {
 			return err
 		}
 		if err := complete(c, given); err != nil {

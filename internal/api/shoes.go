@@ -21,7 +21,7 @@ import (
 )
 
 // makeShoe answers POST /shoes.
-func (a *logAPI) makeShoe(x *exchange, q *shuffleRequest) error {
+func (a *API) makeShoe(x *exchange, q *shuffleRequest) error {
 	made, err := a.Shoes.Create(x.committing(), &liveshoes.NewShoe{Request: q.Request, Items: q.values(), Expires: q.Expiry, Cut: q.cut})
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (a *logAPI) makeShoe(x *exchange, q *shuffleRequest) error {
 }
 
 // getShoe answers GET /shoes/{id}.
-func (a *logAPI) getShoe(x *exchange) error {
+func (a *API) getShoe(x *exchange) error {
 	s, err := a.Shoes.Get(x.r.Context(), x.id)
 	return sendShoe(x, s, err, func(out *stream) {
 		out.shoe(s)
@@ -39,7 +39,7 @@ func (a *logAPI) getShoe(x *exchange) error {
 }
 
 // listPiles answers GET /shoes/{id}/piles.
-func (a *logAPI) listPiles(x *exchange) error {
+func (a *API) listPiles(x *exchange) error {
 	s, err := a.Shoes.Get(x.r.Context(), x.id)
 	return sendShoe(x, s, err, func(out *stream) {
 		out.version(s)
@@ -48,7 +48,7 @@ func (a *logAPI) listPiles(x *exchange) error {
 }
 
 // listPlace answers GET /shoes/{id}/piles/{pile} and GET /shoes/{id}/dealt.
-func (a *logAPI) listPlace(x *exchange) error {
+func (a *API) listPlace(x *exchange) error {
 	s, err := a.Shoes.Get(x.r.Context(), x.id)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (a *logAPI) listPlace(x *exchange) error {
 }
 
 // openCard answers GET /shoes/{id}/cards/{position}/proof.
-func (a *logAPI) openCard(x *exchange) error {
+func (a *API) openCard(x *exchange) error {
 	text := chi.URLParam(x.r, "position")
 	position, wrong := httpjson.ParseCount(text)
 	if wrong != nil || strconv.FormatUint(position, 10) != text {
@@ -92,7 +92,7 @@ func problemNoPosition() *problem {
 
 // proveShoe answers GET /shoes/{id}/proof: a line with the proof file of each record. It sends nothing before
 // all can be proven, so that the status can report that a proof is not ready.
-func (a *logAPI) proveShoe(x *exchange) error {
+func (a *API) proveShoe(x *exchange) error {
 	long := a.long.Read(x, x.r, x.lease)
 	defer long.Done()
 	out := newStream(x)

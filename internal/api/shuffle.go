@@ -12,7 +12,7 @@ import (
 )
 
 // dealDeck answers GET /decks/{type}.
-func (a *logAPI) dealDeck(x *exchange, kind *deck.Type) error {
+func (a *API) dealDeck(x *exchange, kind *deck.Type) error {
 	q := &shuffleRequest{Request: dealer.Request{Request: plan.Request{Deck: kind.Name}}}
 	for _, name := range names(x.query) {
 		if err := q.dealParameter(name, x.query.Get(name)); err != nil {
@@ -26,7 +26,7 @@ func (a *logAPI) dealDeck(x *exchange, kind *deck.Type) error {
 }
 
 // answerShuffle answers POST /shuffle: it makes, counts and sends a shuffle.
-func (a *logAPI) answerShuffle(x *exchange, q *shuffleRequest) error {
+func (a *API) answerShuffle(x *exchange, q *shuffleRequest) error {
 	defer func() { q.job.Done() }()
 	result, err := a.Dealer.Shuffle(x.committing(), &q.Request)
 	if err != nil {

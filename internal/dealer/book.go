@@ -10,7 +10,7 @@ import (
 	"riffle/internal/journal"
 )
 
-// maxBooks is the capacity of the cache of books, over all logs: 9 KiB each, 40 with the longest
+// maxBooks is the capacity of the cache of books: 9 KiB each, 40 with the longest
 // seeds and most hands.
 const maxBooks = 2048
 

@@ -64,7 +64,7 @@ type committed struct {
 	path   []tlog.Hash // from the round to the book
 }
 
-// maxOpen is the capacity of the caches of open commitments, over all logs, some 30 MB at most. A
+// maxOpen is the capacity of the caches of open commitments, some 30 MB at most. A
 // cached commitment may have been used by another replica; the append detects that.
 const maxOpen = 1 << 14
 

@@ -17,24 +17,14 @@ import (
 	"riffle/internal/scheduler"
 )
 
-var (
-	// ErrLogClosed rejects a request to a log that is not open.
-	ErrLogClosed = errors.New("the log is not open")
-	// ErrReopening rejects a write to a log that failed and is opened again.
-	ErrReopening = errors.New("the log failed and is opened again")
-)
-
 // An Answer is the answer to a request that ended with Err.
 type Answer struct {
 	Err        error
 	Status     int
 	RetryAfter int    // seconds; 0 for none
-	Reason     string // label of riffle_rejected_requests_total for a 503; a broken log among others is ErrReopening
+	Reason     string // of an outage, and label of riffle_rejected_requests_total for a 503; empty for none
 	Text       string
 }
-
-// reopenSeconds is the Retry-After of a log that is not open.
-const reopenSeconds = 5
 
 const (
 	busy     = http.StatusServiceUnavailable
@@ -50,8 +40,6 @@ var table = []Answer{
 	{ledger.ErrNoSpace, busy, 1, "space", "The store has no space left. Nothing was recorded; earlier records can be read. Retry once the operator has made room."},
 	{ledger.ErrClosed, busy, 1, "stopping", "The service is stopping. Nothing was recorded; retry, another instance may answer."},
 	{httpserver.ErrStopping, busy, 1, "stopping", "The service is stopping. Nothing was recorded; retry, another instance may answer."},
-	{ErrLogClosed, busy, reopenSeconds, "log", "This log is not available at the moment. Nothing was done; retry in a few seconds."},
-	{ErrReopening, busy, reopenSeconds, "log", "The record could not be made durable, so there is no shuffle. The log is opened again; retry with the same Idempotency-Key in a few seconds."},
 	{ledger.ErrGrown, busy, 5, "store", "Another process has written to this log, which is served read-only as it was at the start. Retry at that service, or once this one was restarted."},
 	{ledger.ErrReadOnly, http.StatusForbidden, 0, "", "This log takes no more records: it is served read-only. What it has can be read; send what writes to the service of the new log."},
 	{ledger.ErrBroken, http.StatusInternalServerError, 0, "log", "The record could not be made durable, so there is no shuffle. The service ends and must be restarted."},

@@ -111,10 +111,6 @@ func (l *Log) Checkpoint(ctx context.Context) []byte {
 	return l.published.Load().text
 }
 
-// Durable returns the signed checkpoint of all records that were acknowledged, returned or
-// published. It also works after Close, to reopen the log with it as an [Anchor].
-func (l *Log) Durable() []byte { return l.durable.Load().Checkpoint }
-
 // Extend checks that the log has every record of an anchor, and returns the published checkpoint if that
 // is newer, to replace the anchor with. A log that lacks one of them breaks.
 func (l *Log) Extend(ctx context.Context, a Anchor) ([]byte, error) {

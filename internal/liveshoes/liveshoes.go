@@ -55,7 +55,7 @@ func (e *CardsError) Error() string {
 	return fmt.Sprintf("card %d of those named is not there", e.Index)
 }
 
-// maxCached is the size of the cached states over all logs of the process, in bytes, at the default of --memory.
+// maxCached is the size of the cached states, in bytes, at the default of --memory.
 const maxCached = 32 << 20
 
 // A Service deals from shoes. It may be used concurrently.
@@ -75,8 +75,7 @@ type Service struct {
 // Options configures New.
 type Options struct {
 	Observe    func(audit.Kind) // called with the kind of each record; may be nil
-	CacheShare int              // this part of the cache memory is used, 8 for an eighth; default 1
-	LoadShare  int              // from 16 on two shoes are read together, and from 24 on one; default 1
+	CacheShare int              // this part of the cache memory is used, 8 for an eighth; from 16 on two shoes are read together, and from 24 on one; default 1
 }
 
 // New returns a service over a journal. The dealer makes its shoes.
@@ -84,7 +83,7 @@ func New(j *journal.Journal, d *dealer.Dealer, rules *plan.Rules, o Options) *Se
 	if o.Observe == nil {
 		o.Observe = func(audit.Kind) {}
 	}
-	s := &Service{journal: j, dealer: d, rules: rules, observe: o.Observe, room: maxCached / max(1, o.CacheShare), load: int64(min(4, max(1, o.LoadShare/8)))}
+	s := &Service{journal: j, dealer: d, rules: rules, observe: o.Observe, room: maxCached / max(1, o.CacheShare), load: int64(min(4, max(1, o.CacheShare/8)))}
 	const most = maxCached >> 10                                                                 // more do not fit into the bytes
 	s.states, _ = lru.NewWithEvict(most, func(_ uuid.UUID, old *state) { s.room += old.cost() }) // most is above 0
 	s.locks, _ = lru.New[uuid.UUID, *semaphore.Weighted](mostLocks)

@@ -70,7 +70,7 @@ func TestShoesAreReadOneAfterTheOther(t *testing.T) {
 		if want != nil {
 			ctx, cancel = context.WithTimeout(ctx, 50*time.Millisecond)
 		}
-		_, err := New(p.journal, p.dealer, p.rules, Options{LoadShare: share}).Get(ctx, id)
+		_, err := New(p.journal, p.dealer, p.rules, Options{CacheShare: share}).Get(ctx, id)
 		cancel()
 		assert.ErrorIsf(t, err, want, "with share %d", share)
 	}

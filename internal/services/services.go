@@ -1,4 +1,4 @@
-// Package services builds the services over one log. Logs share none of them.
+// Package services builds the services over the log.
 package services
 
 import (
@@ -24,14 +24,13 @@ type Options struct {
 	Relays            relay.Relays       // of beacons; may be nil
 	ObserveCommitment func(dealer.Event) // may be nil
 	ObserveShoe       func(audit.Kind)   // called with the kind of each shoe record; may be nil
-	CacheShare        int                // caches take this part of their memory, 8 for an eighth; default 1
-	LoadShare         int                // shoes are read with this part of the memory for it, likewise
+	CacheShare        int                // caches and shoes that are read take this part of their memory, 8 for an eighth; default 1
 
 	// TraceAppend is [journal.Journal.TraceAppend]; may be nil.
 	TraceAppend func(context.Context) (traced context.Context, end func(error))
 }
 
-// Services are the services over one log.
+// Services are the services over the log.
 type Services struct {
 	Log        *ledger.Log
 	Rules      *plan.Rules
@@ -42,12 +41,12 @@ type Services struct {
 
 // A Call has the services for a request, for handlers beside the contract.
 type Call struct {
-	*Services                       // open until the handler returns
-	Caller    string                // name of the request's key; empty for none
-	Cache     func(lifetime string) // makes the answer cacheable
+	*Services
+	Caller string                // name of the request's key; empty for none
+	Cache  func(lifetime string) // makes the answer cacheable
 }
 
-// New returns the services over a log. They check requests by rules.
+// New returns the services over the log. They check requests by rules.
 func New(log *ledger.Log, rules *plan.Rules, o Options) *Services {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -57,6 +56,6 @@ func New(log *ledger.Log, rules *plan.Rules, o Options) *Services {
 	d := dealer.New(records, rules, dealer.Options{Deadline: o.Deadline, Relays: o.Relays, Observe: o.ObserveCommitment, CacheShare: o.CacheShare})
 	return &Services{
 		Log: log, Rules: rules, Dealer: d,
-		Shoes: liveshoes.New(records, d, rules, liveshoes.Options{Observe: o.ObserveShoe, CacheShare: o.CacheShare, LoadShare: o.LoadShare}), Disclosure: disclosure.New(records, rules),
+		Shoes: liveshoes.New(records, d, rules, liveshoes.Options{Observe: o.ObserveShoe, CacheShare: o.CacheShare}), Disclosure: disclosure.New(records, rules),
 	}
 }

@@ -2241,7 +2241,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key of the token does not have the scope. Or the log is retired, and nothing more is written to it. Or a page of another site sent a request that writes. */
+        /** @description The key of the token does not have the scope. Or the service is read-only. Or a page of another site sent a request that writes. */
         Forbidden: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];

@@ -1,8 +1,7 @@
-package logs
+package openlog
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"net/url"
 	"os"
@@ -20,9 +19,8 @@ import (
 	"riffle/internal/relay"
 )
 
-// Settings configure one log.
+// Settings configure the log.
 type Settings struct {
-	Name     string
 	Folder   string // its files; shared by no other log
 	ReadOnly bool   // the log takes no more records; nothing is written to the folder or the store
 
@@ -37,15 +35,9 @@ type Settings struct {
 	Anchors     anchor.Places // besides the checkpoint file
 	NewAnchors  bool          // the log has records, and its anchors are new
 	Witnesses   *proof.Policy // who has to cosign its checkpoints; nil for nobody
-	secondKeys  []secondKey   // which that policy names
+	secondKeys  []string      // paths of private keys that the policy names
 	Relays      relay.Relays  // of a public beacon
 	Decks       string        // folder of the operator's deck types; empty for none
-}
-
-// A secondKey cosigns the checkpoints besides the log's key.
-type secondKey struct {
-	path string // of the private key
-	id   string // its name and hash, whatever the path
 }
 
 // Values of Settings.Create.
@@ -53,12 +45,6 @@ const (
 	CreateAuto  = "auto"  // create the log if it does not exist
 	CreateNever = "never" // fail if the log does not exist
 )
-
-// logsFolder is the folder within the main log's folder for the folders of the other logs.
-const logsFolder = "logs"
-
-// FolderFor returns the folder of a log besides the main one.
-func FolderFor(main, name string) string { return filepath.Join(main, logsFolder, name) }
 
 // storeName is the SQLite file in the folder of a log.
 const storeName = "riffle.db"
@@ -87,7 +73,7 @@ func (s *Settings) ReadWitnesses(file string) error {
 			if w.Signer, err = readSigner(path, w.Key); err != nil {
 				return fmt.Errorf("the key of %s: %w", w.Name, err)
 			}
-			s.secondKeys = append(s.secondKeys, secondKey{path, fmt.Sprintf("%s+%08x", w.Key.Name(), w.Key.KeyHash())})
+			s.secondKeys = append(s.secondKeys, path)
 			continue
 		}
 		if at, err := url.Parse(w.URL); err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
@@ -127,46 +113,4 @@ func (s *Settings) Check(reject func(setting, rule string)) {
 	if s.Store != "" && !strings.HasPrefix(s.Store, "postgres://") && !strings.HasPrefix(s.Store, "postgresql://") {
 		reject("store", "must be the URL of a PostgreSQL database, such as postgres://user@host/name; leave it out for SQLite in the data folder")
 	}
-}
-
-// CheckDistinct calls reject for each store, key and origin that a log shares with an earlier one:
-// the logs would be two histories of one log.
-func CheckDistinct(all []*Settings, reject func(log int, setting string, err error)) {
-	owners := map[[2]string]string{} // by setting and value
-	for i, s := range all {
-		uniques := [][2]string{{"store", s.database()}, {"key", s.keyFile()}, {"origin", s.Origin}}
-		for _, place := range s.Anchors {
-			uniques = append(uniques, [2]string{"anchor", place.Name})
-		}
-		for _, key := range s.secondKeys {
-			uniques = append(uniques, [2]string{"witness-policy", key.id})
-		}
-		for _, unique := range uniques {
-			if other, taken := owners[unique]; taken && unique[1] != "" {
-				reject(i, unique[0], fmt.Errorf("the log %s has this %s already; each log needs its own", other, unique[0]))
-			} else {
-				owners[unique] = s.Name
-			}
-		}
-	}
-}
-
-// keyFile returns the path of the private key, or the command that prints it.
-func (s *Settings) keyFile() string {
-	if s.KeyCommand != "" {
-		return s.KeyCommand
-	}
-	return filepath.Clean(cmp.Or(s.Key, filepath.Join(s.Folder, ledger.KeyName)))
-}
-
-// database identifies the database of a PostgreSQL URL, whatever its user and password.
-func (s *Settings) database() string {
-	u, err := url.Parse(s.Store)
-	if err != nil || s.Store == "" {
-		return s.Store
-	}
-	if u.Port() == "" {
-		u.Host += ":5432"
-	}
-	return strings.ToLower(u.Host) + u.Path + "?" + u.Query().Encode()
 }
