@@ -149,51 +149,6 @@ func TestGames(t *testing.T) {
 	assert.Len(t, cards, 3)
 }
 
-func TestCommitment(t *testing.T) {
-	c := connect(t)
-	ctx := t.Context()
-	deck, reference, unique, key := "undercover", "party-4/round-2", true, uuid.NewString()
-	hands, players := new(client.Hands), client.DeckParameters{"players": 8}
-	require.NoError(t, hands.FromHandsName("undercover"))
-	request := client.CommitmentRequest{Deck: &deck, Parameters: &players, Hands: hands, Reference: &reference, UniqueReference: &unique}
-	commit := func() *client.Commitment {
-		return must[*client.CreateCommitmentResp](t)(c.CreateCommitmentWithResponse(ctx, &client.CreateCommitmentParams{IdempotencyKey: &key}, request)).JSON200
-	}
-	committed := commit()
-	assert.Equal(t, committed, commit(), "the same again")
-	if !strings.HasPrefix(committed.Statement, "riffle/1\nalgorithm fisher-yates\nsize 8\n") || !strings.HasSuffix(committed.Statement, "\nreference party-4/round-2\n") {
-		t.Errorf("the statement is %q", committed.Statement)
-	}
-	state := func() *client.CommitmentState {
-		return must[*client.GetCommitmentResp](t)(c.GetCommitmentWithResponse(ctx, committed.CommitmentID)).JSON200
-	}
-	s := state()
-	assert.Truef(t, s.Status == client.CommitmentStatusOpen && s.AuditID.IsNull(), "the commitment is %+v", s)
-	record, err := must[*client.GetAuditResp](t)(c.GetAuditWithResponse(ctx, committed.CommitmentID)).JSON200.Record.AsCommitmentRecord()
-	assert.Truef(t, err == nil && record.Deadline.Equal(committed.Deadline) && record.Parameters["players"] == 8, "its record is %+v (%v)", record, err)
-
-	seed, other := "Bo, Chen, Dee", uuid.NewString()
-	use := func(key string) *client.ShuffleResp {
-		answer, err := c.ShuffleWithResponse(ctx, &client.ShuffleParams{IdempotencyKey: &key}, client.ShuffleRequest{CommitmentID: &committed.CommitmentID, ClientSeed: &seed})
-		require.NoError(t, err)
-		return answer
-	}
-	first := use(other)
-	if err := client.AsError(first); err != nil || len(first.JSON200.Hands) != 8 || first.JSON200.Commitment != committed.Commitment {
-		t.Fatalf("the shuffle is %s (%v)", first.Body, err)
-	}
-	assert.Equal(t, first.Body, use(other).Body)
-	var problem *client.Problem
-	err = client.AsError(use(uuid.NewString()))
-	assert.Truef(t, errors.As(err, &problem) && problem.Status == 409 && *problem.AuditID == first.JSON200.AuditID, "used a second time: %v", err)
-	s = state()
-	assert.Truef(t, s.Status == client.CommitmentStatusUsed && s.AuditID.MustGet() == first.JSON200.AuditID, "afterwards the commitment is %+v", s)
-	used := client.CommitmentStatusUsed
-	list := must[*client.ListCommitmentsResp](t)(c.ListCommitmentsWithResponse(ctx, &client.ListCommitmentsParams{Status: &used})).JSON200
-	assert.Truef(t, len(list.Commitments) == 1 && list.Commitments[0].CommitmentID == committed.CommitmentID && list.Next.IsNull(),
-		"used commitments: %+v", list)
-}
-
 func joined(hands [][]client.Item) string {
 	var list []string
 	for _, hand := range hands {
@@ -202,42 +157,6 @@ func joined(hands [][]client.Item) string {
 		}
 	}
 	return strings.Join(list, " ")
-}
-
-// TestShoe changes a shoe under If-Match, gets its items back byte for byte, and reads its proof of
-// one line per record.
-func TestShoe(t *testing.T) {
-	c := connect(t)
-	ctx := t.Context()
-	items := []client.Item{client.Item(`9007199254740993`), client.Item(`null`), client.Item(`{"id":18446744073709551616}`)}
-	made := must[*client.CreateShoeResp](t)(c.CreateShoeWithResponse(ctx, nil, client.ShoeRequest{Items: items})).JSON200
-	count, proof, pile, any := uint64(3), true, "hand", "*"
-	drawn := must[*client.DrawCardsResp](t)(c.DrawCardsWithResponse(
-		ctx, made.ShoeID, &client.DrawCardsParams{Proof: &proof, IfMatch: &any}, client.DrawRequest{Count: &count, To: &pile},
-	))
-	tag := drawn.HTTPResponse.Header.Get("ETag")
-	require.Truef(t, tag == `"2"` && drawn.JSON200.Version == 2 && len(drawn.JSON200.Cards) == 3, "version %s of %s", tag, drawn.Body)
-	for _, card := range drawn.JSON200.Cards {
-		if string(card.Item) != string(items[card.Card]) || card.Salt == nil || len(card.Path) == 0 {
-			t.Errorf("card %d is %s, and was sent as %s", card.Card, card.Item, items[card.Card])
-		}
-	}
-	add := client.AddRequest{Cards: client.CardNames{drawn.JSON200.Cards[0].Card}}
-	must[*client.AddToPileResp](t)(c.AddToPileWithResponse(ctx, made.ShoeID, "table", &client.AddToPileParams{IfMatch: &tag}, add))
-	refused, err := c.AddToPileWithResponse(ctx, made.ShoeID, "table", &client.AddToPileParams{IfMatch: &tag}, add)
-	var problem *client.Problem
-	if err != nil || !errors.As(client.AsError(refused), &problem) || problem.Status != 412 {
-		t.Errorf("a change of an old version is answered %v, %v", err, client.AsError(refused))
-	}
-	piles := must[*client.ListPilesResp](t)(c.ListPilesWithResponse(ctx, made.ShoeID)).JSON200.Piles
-	assert.EqualValuesf(t, 2, piles["hand"].Remaining, "the piles are %v", piles)
-	assert.EqualValuesf(t, 1, piles["table"].Remaining, "the piles are %v", piles)
-	must[*client.CloseShoeResp](t)(c.CloseShoeWithResponse(ctx, made.ShoeID, nil, client.CloseRequest{}))
-	proven := must[*client.ProveShoeResp](t)(c.ProveShoeWithResponse(ctx, made.ShoeID, nil))
-	assert.Equal(t, 4, bytes.Count(proven.Body, []byte("\n")), "of 4 records")
-	audit := must[*client.GetAuditResp](t)(c.GetAuditWithResponse(ctx, made.AuditID)).JSON200
-	record, err := audit.Record.AsShoeRecord()
-	assert.Truef(t, err == nil && record.Root != nil && audit.Revealed, "the record is %+v, %v", record, err)
 }
 
 func TestAudit(t *testing.T) {

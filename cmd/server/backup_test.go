@@ -61,17 +61,14 @@ type life struct {
 	commitment   commitment
 }
 
-func newLife(s *server, shoe string) *life {
+func newLife(s *server) *life {
 	s.t.Helper()
 	l := &life{keyed: newKeyed("life", 20), commitment: s.commit(smallShuffle)}
-	l.draws = newDraws(s.newShoe(shoe).ID, "life", 26)
+	l.draws = newDraws(s.newShoe(`{"deck": "standard52", "cut": 26}`).ID, "life", 26)
 	require.Equal(s.t, 20, sendAll(l.keyed, (*keyed).sendAgain, s))
 	require.Equal(s.t, 13, sendAll(l.draws[:13], (*keyed).sendAgain, s))
 	return l
 }
-
-// cutShoe needs a newer version of the store than a shoe without a cut card.
-const cutShoe = `{"deck": "standard52", "cut": 26}`
 
 // goOn repeats the requests, whose answers must be the first ones, and sends the others. It can be
 // called twice.
@@ -101,7 +98,7 @@ func follow(t *testing.T, data, folder string) (*exec.Cmd, *logBuffer) {
 func TestBackupFollows(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
-	l := newLife(s, cutShoe)
+	l := newLife(s)
 	folder := filepath.Join(t.TempDir(), "backup")
 	load := loadSteadily(t, 8, s)
 	kills := 8
@@ -151,7 +148,7 @@ func TestBackupFollows(t *testing.T) {
 func TestBackupKilledAtAnyWrite(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
-	l := newLife(s, cutShoe)
+	l := newLife(s)
 	for range 30 {
 		s.shuffle(largeShuffle)
 	}
@@ -208,7 +205,7 @@ func TestBackupKilledAtAnyWrite(t *testing.T) {
 func TestRestoreIntoDatabaseIsKilled(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
-	l := newLife(s, cutShoe)
+	l := newLife(s)
 	s.stop()
 	killed := 0
 	for _, n := range []int{10, 15, 25} {
@@ -235,19 +232,8 @@ func TestRestoreIntoDatabaseIsKilled(t *testing.T) {
 // the service stopped.
 func TestLogMovesBetweenEngines(t *testing.T) {
 	t.Parallel()
-	for name, shoe := range map[string]string{"plain": `{"deck": "standard52"}`, "cut": cutShoe, "expires": `{"deck": "standard52", "expires_in": 3600}`} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			moveLog(t, shoe)
-		})
-	}
-}
-
-// moveLog moves a log to a database and back.
-func moveLog(t *testing.T, shoe string) {
-	t.Helper()
 	s := launch{}.start(t)
-	l := newLife(s, shoe)
+	l := newLife(s)
 	db := newDatabase(t)
 	move := []string{"log", "copy", "--data", s.data, "--to", db.url}
 	wantRiffle(t, 2, "is in use: stop the service first", move...)

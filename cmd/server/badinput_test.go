@@ -151,37 +151,6 @@ func TestRejectsLongBodies(t *testing.T) {
 	t.Logf("the endless body was cut off after %d KiB; peak memory %d MiB before, %d MiB after", total>>10, before, after)
 }
 
-// TestLongBodiesShareMemoryBudget sends more long bodies concurrently than fit into -memory.
-func TestLongBodiesShareMemoryBudget(t *testing.T) {
-	t.Parallel()
-	s := launch{args: []string{"-max-body", "4194304", "-memory", "33554432", "-max-items", "1000"}}.start(t)
-	before := s.memory("VmHWM")
-	l := s.load(16, 4, `{"size": 2, "reference": "fault"`+strings.Repeat(" ", 4<<20-40)+"}")
-	if len(l.failed) > 0 || len(l.answered) == 0 || len(l.answered) == 64 || len(l.answered)+l.rejected[http.StatusServiceUnavailable] != 64 {
-		t.Errorf("%d were answered, rejected %v, failed: %v", len(l.answered), l.rejected, l.failed)
-	}
-	after := s.memory("VmHWM")
-	assert.Truef(t, after <= before+256, "memory grew from %d to %d MiB", before, after)
-	assert.Equal(t, len(l.answered), s.checkLog("fault", l.answered))
-	t.Logf("%d bodies of 4 MiB were answered, %d rejected; peak memory %d MiB before, %d MiB after", len(l.answered), l.rejected[http.StatusServiceUnavailable], before, after)
-}
-
-// TestMemoryOfLongLists shuffles a million items several times. The peak of memory must stay within
-// four times the body.
-func TestMemoryOfLongLists(t *testing.T) {
-	t.Parallel()
-	s := launch{}.start(t)
-	body := `{"items":["0123456789"` + strings.Repeat(`,"0123456789"`, 999_999) + `]}`
-	before := s.memory("VmHWM")
-	for range 8 {
-		a := s.post("/shuffle", body)
-		require.Truef(t, a.status == http.StatusOK && len(a.body) >= len(body), "%d bytes are answered with %d and %d bytes", len(body), a.status, len(a.body))
-	}
-	after := s.memory("VmHWM")
-	bodies := float64(after-before) / float64(len(body)>>20)
-	assert.Truef(t, bodies <= 4, "memory grew from %d to %d MiB, by %.1f bodies", before, after, bodies)
-}
-
 // TestRejectsWrongContentLength sends bodies shorter or longer than declared, and malformed lengths
 // and chunks (B2).
 func TestRejectsWrongContentLength(t *testing.T) {

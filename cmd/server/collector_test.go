@@ -23,7 +23,6 @@ type collector struct {
 	accepted []*tracepb.Span
 	of       []*commonpb.KeyValue // resource of the last spans
 	bytes    []byte
-	refusals int
 }
 
 // newCollector starts a collector that runs until the test ends.
@@ -31,14 +30,8 @@ func newCollector(t *testing.T) *collector {
 	t.Helper()
 	c := &collector{}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/traces", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("POST /v1/traces", func(_ http.ResponseWriter, r *http.Request) {
 		assert.NoError(t, c.receive(r.Body), "the request to the collector")
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.refusals > 0 {
-			c.refusals--
-			http.Error(w, "not now", http.StatusInternalServerError)
-		}
 	})
 	c.Server = httptest.NewServer(mux)
 	t.Cleanup(c.Close)
@@ -57,9 +50,6 @@ func (c *collector) receive(body io.Reader) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bytes = append(c.bytes, text...)
-	if c.refusals > 0 {
-		return nil
-	}
 	for _, spans := range request.GetResourceSpans() {
 		c.of = spans.GetResource().GetAttributes()
 		for _, scope := range spans.GetScopeSpans() {
@@ -67,13 +57,6 @@ func (c *collector) receive(body io.Reader) error {
 		}
 	}
 	return nil
-}
-
-// refuse answers the next requests with 500.
-func (c *collector) refuse(times int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.refusals = times
 }
 
 // spans returns the accepted spans.

@@ -296,20 +296,6 @@ func TestRecoversFromFullDisk(t *testing.T) {
 	s.stop()
 }
 
-// TestDiskFillsUpUnderLoad lets the load fill the file system, which may happen within a batch or a
-// checkpoint.
-func TestDiskFillsUpUnderLoad(t *testing.T) {
-	t.Parallel()
-	data := t.TempDir()
-	s := launch{data: data, wrapper: newDisk(t, data, "2m").wrapper}.start(t)
-	l := s.load(16, 100, largeShuffle)
-	require.Truef(t, len(l.failed) == 0 && l.rejected[http.StatusServiceUnavailable] != 0 && len(l.rejected) <= 1,
-		"a full disk: answered %d, rejected %v, failed %v\n%s", len(l.answered), l.rejected, l.failed, s.log)
-	assert.Equal(t, len(l.answered), s.checkLog("fault", l.answered))
-	t.Logf("%d answers until the disk was full, then %d rejections", len(l.answered), l.rejected[http.StatusServiceUnavailable])
-	s.stop() // without room for a checkpoint; the write-ahead log stays
-}
-
 // TestSlowDiskShedsLoad makes an fsync of the log hang, with four times as many requests as the queue
 // holds (F5).
 func TestSlowDiskShedsLoad(t *testing.T) {
@@ -320,18 +306,6 @@ func TestSlowDiskShedsLoad(t *testing.T) {
 	s := launch{data: data, wrapper: under, args: []string{"-queue", fmt.Sprint(queue)}}.start(t)
 	s.checkShedding(queue, callers, func() {})
 	s.kill()
-}
-
-// TestRejectsSecondServer starts two servers on one data folder (F8).
-func TestRejectsSecondServer(t *testing.T) {
-	t.Parallel()
-	first := launch{}.start(t)
-	answered := []shuffled{first.shuffle(smallShuffle)}
-	launch{data: first.data}.refused(t, "another process is writing to this store")
-	answered = append(answered, first.shuffle(smallShuffle))
-	first.kill()
-	third := launch{data: first.data}.start(t) // immediately, without a lock to remove
-	third.checkLog("fault", append(answered, third.shuffle(smallShuffle)))
 }
 
 // TestNoShuffleWithoutRandomness makes the system's random number generator fail (F13).

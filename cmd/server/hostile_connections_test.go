@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -229,48 +228,6 @@ func TestRequestsAtOnceAreAnswered(t *testing.T) {
 			t.Logf("answered %v, %d late ones not", statuses, late)
 		})
 	}
-}
-
-// TestReconnectsAreCounted has 600 clients of one address send one request after the other, and
-// reconnect after a 503. Who gets no answer is counted.
-func TestReconnectsAreCounted(t *testing.T) {
-	t.Parallel()
-	const clients = 600
-	canOpen(t, clients+200)
-	s := limited(1024).start(t)
-	var group sync.WaitGroup
-	var answered, unanswered atomic.Int64
-	until := time.Now().Add(2 * time.Second)
-	for range clients {
-		group.Go(func() {
-			for time.Now().Before(until) {
-				conn, err := net.Dial("tcp", s.addr)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				_ = conn.SetDeadline(time.Now().Add(waitLimit))
-				for status, in := http.StatusOK, bufio.NewReader(conn); status == http.StatusOK && time.Now().Before(until); {
-					_, _ = io.WriteString(conn, wire(smallShuffle))
-					answer, err := http.ReadResponse(in, nil)
-					if err != nil {
-						unanswered.Add(1)
-						break
-					}
-					_, _ = io.Copy(io.Discard, answer.Body)
-					answered.Add(1)
-					status = answer.StatusCode
-				}
-				_ = conn.Close()
-			}
-		})
-	}
-	group.Wait()
-	closed := s.metric("riffle_connections_closed_total", "")
-	t.Logf("%d answered, %d not, %v closed to make room", answered.Load(), unanswered.Load(), closed)
-	assert.GreaterOrEqual(t, int64(closed), unanswered.Load())
-	assert.Greater(t, answered.Load(), int64(clients))
-	s.stop()
 }
 
 // canOpen skips the test unless so many descriptors can be open.

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -164,34 +163,6 @@ func complete(open []net.Conn, last string) {
 		})
 	}
 	group.Wait()
-}
-
-// TestObjectsOfManyNamesStayWithinMemory has a dozen addresses send one object with as many members
-// as fit into the longest body (H10). A decoder remembers all names of an object.
-func TestObjectsOfManyNamesStayWithinMemory(t *testing.T) {
-	if !everyHostile {
-		t.Skip("skipped: RIFFLE_HOSTILE=all runs it, in half a minute of two processors")
-	}
-	data, _, wal := newStore(t)
-	under, _ := strace(t, "fsync:delay_enter=2000000", wal)
-	s := launch{data: data, wrapper: under}.start(t)
-	var body strings.Builder
-	body.WriteString(`{"items":[{"":0`)
-	for i := 0; body.Len() < 16<<20-20; i++ {
-		body.WriteString(`,"` + strconv.FormatInt(int64(i), 36) + `":0`)
-	}
-	text := posted("/shuffle", asJSON, body.String()+"}]}", 0)
-	var group sync.WaitGroup
-	for i := range 12 {
-		group.Go(func() {
-			for _, c := range s.attack(2, fmt.Sprintf("127.0.1.%d", i+1), text) {
-				_ = c.SetReadDeadline(time.Now().Add(waitLimit))
-				_, _ = c.Read(make([]byte, 1)) // an answer, or an end
-			}
-		})
-	}
-	group.Wait()
-	s.withstands("long objects", 2*512+256)
 }
 
 // TestUnreadBodies holds back bodies of requests whose answers do not depend on them. The answers

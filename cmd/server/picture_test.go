@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,23 +36,4 @@ func TestLinksHavePictures(t *testing.T) {
 		assert.False(t, image.Match(s.get("/a/"+other).body), other)
 		assert.Equal(t, http.StatusNotFound, s.get("/audits/"+other+"/picture.png").status, other)
 	}
-}
-
-// TestManyPicturesAtOnce has many callers ask for pictures. Few are drawn at a time, within the
-// memory that is promised, and others are served beside them.
-func TestManyPicturesAtOnce(t *testing.T) {
-	t.Parallel()
-	l, promised := attacked()
-	s := l.start(t)
-	id := s.shuffle(`{"deck": "sanguosha160", "hands": [12,12,12,12,12,12,12,12,12,12], "reveal": "now"}`).AuditID
-	var callers sync.WaitGroup
-	for range attackSize(60, 300) {
-		callers.Go(func() {
-			a, err := s.ask(http.MethodGet, "/audits/"+id+"/picture.png", "")
-			assert.Truef(t, err == nil && (a.status == http.StatusOK || a.status == http.StatusServiceUnavailable), "%v, %v", a, err)
-		})
-	}
-	s.from("127.0.0.2", true).polite(50, smallShuffle)
-	callers.Wait()
-	assert.LessOrEqual(t, s.memory("VmHWM"), promised)
 }

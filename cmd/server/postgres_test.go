@@ -2,8 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -61,41 +59,6 @@ func TestReplicasShareOneLog(t *testing.T) {
 		"no commit conflicted with another replica's, so this test shows little")
 }
 
-// TestKilledReplicaHarmsNoOther kills a replica at its Nth write to a connection, while another
-// serves requests.
-func TestKilledReplicaHarmsNoOther(t *testing.T) {
-	t.Parallel()
-	db := newDatabase(t)
-	other := db.replica().start(t)
-	var answered []shuffled
-	hit, ns := 0, sequence(20, 200, 30)
-	if everyFault {
-		ns = sequence(1, 600, 1)
-	}
-	for _, n := range ns {
-		done := make(chan *loadResult)
-		go func() { done <- other.load(2, 10, smallShuffle) }()
-		launch := db.replica()
-		launch.wrapper, _ = strace(t, fmt.Sprintf("write:signal=KILL:when=%d", n))
-		s := launch.startOrExit(t)
-		if s.addr != "" {
-			l := s.load(4, 10, smallShuffle)
-			answered = append(answered, l.answered...)
-			if len(l.failed) > 0 {
-				hit++
-			}
-		}
-		s.kill()
-		l := <-done
-		if answered = append(answered, l.answered...); len(l.answered) != 20 {
-			t.Errorf("N = %d: the other replica answered %d of 20, rejected %v, and failed %v\n%s", n, len(l.answered), l.rejected, l.failed, other.log)
-		}
-	}
-	size := other.checkLog("fault", answered)
-	assert.NotEqual(t, 0, hit, "no replica was killed under load")
-	t.Logf("%d replicas killed under load, %d answers, the log has %d", hit, len(answered), size)
-}
-
 // TestReconcilesLostDatabase cuts the connections, and then crashes the database server, while two
 // replicas commit (F10). Requests wait or are rejected with 503; answered shuffles are in the log
 // once, and both replicas recover.
@@ -126,21 +89,6 @@ func TestReconcilesLostDatabase(t *testing.T) {
 	}
 }
 
-// TestLogsLostDatabase stops the database server, and starts it again after a hundred requests.
-func TestLogsLostDatabase(t *testing.T) {
-	t.Parallel()
-	db := databaseOn(t, postgrestest.For(t))
-	s := db.replica().start(t)
-	require.NoError(t, db.Stop(postgrestest.Immediate))
-	first := make(chan *loadResult)
-	go func() { first <- s.load(1, 1, smallShuffle) }()
-	until(t, "a commit waits", func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable })
-	assert.Equal(t, map[int]int{http.StatusServiceUnavailable: 100}, s.load(4, 25, smallShuffle).rejected)
-	require.NoError(t, db.Restart())
-	assert.Len(t, (<-first).answered, 1)
-	s.checkOutage("store")
-}
-
 // TestFailedFsyncOfDatabaseStopsServer makes an fsync of PostgreSQL's write-ahead log fail. PostgreSQL
 // panics and the server exits. Both recover after a restart.
 func TestFailedFsyncOfDatabaseStopsServer(t *testing.T) {
@@ -169,25 +117,6 @@ func TestFailedFsyncOfDatabaseStopsServer(t *testing.T) {
 	t.Logf("%d answers, rejections %v; the log has %d", len(l.answered), l.rejected, size)
 }
 
-// TestSlowDatabaseShedsLoad makes commits hang by locking the head of the log in another
-// transaction.
-func TestSlowDatabaseShedsLoad(t *testing.T) {
-	t.Parallel()
-	db := newDatabase(t)
-	const queue, callers = 16, 64
-	s := db.replica("-queue", fmt.Sprint(queue)).start(t)
-	hold, err := pgx.Connect(t.Context(), db.url)
-	require.NoError(t, err)
-	tx, err := hold.Begin(t.Context())
-	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), "SELECT size FROM head FOR UPDATE")
-	require.NoError(t, err)
-	release := func() {
-		assert.NoError(t, errors.Join(tx.Rollback(context.Background()), hold.Close(context.Background())))
-	}
-	s.checkShedding(queue, callers, release)
-}
-
 // TestCommitOutlastsTimeouts holds a commit for longer than a connection may read and write. The timeouts
 // are the client's, so the request is answered.
 func TestCommitOutlastsTimeouts(t *testing.T) {
@@ -211,17 +140,4 @@ func TestCommitOutlastsTimeouts(t *testing.T) {
 	require.NoError(t, err)
 	group.Wait()
 	assert.NoError(t, hold.Close(t.Context()))
-}
-
-// TestRejectsReplicaWithoutKey starts a server without the key of its log, and one with another key
-// of seeds.
-func TestRejectsReplicaWithoutKey(t *testing.T) {
-	t.Parallel()
-	db := newDatabase(t)
-	first := db.replica().start(t)
-	launch{env: []string{"RIFFLE_STORE=" + db.url}}.refused(t, "put the key back from a backup")
-	other := db.replica()
-	other.env = append(other.env, "RIFFLE_SEED_KEY="+strings.Repeat("00", 32))
-	other.refused(t, "are encrypted under the key")
-	first.shuffle(smallShuffle) // the other replica still works
 }

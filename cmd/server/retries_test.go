@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,30 +14,42 @@ import (
 )
 
 // TestRetryAfterFaultHasOneResult kills the server, or fails its disk, at steps of a commit, and repeats
-// the requests (F3). Each has exactly one result, whether or not its record was durable.
+// the requests (F3). Each has exactly one result, whether or not its record was durable. Draws from one
+// shoe are among them: each card is dealt once.
 func TestRetryAfterFaultHasOneResult(t *testing.T) {
 	t.Parallel()
-	persisted, lost, answered := 0, 0, 0
+	persisted, lost, answered, drawn, total := 0, 0, 0, 0, 0
 	for _, fault := range []string{
 		"pwrite64:signal=KILL:when=%d", "fsync:signal=KILL:when=%d", "pwrite64:error=EIO:when=%d", "fsync:error=EIO:when=%d",
 	} {
-		ns := []int{1, 5}
+		ns := []int{1, 9}
 		if everyFault {
 			ns = sequence(1, 60, 1)
 		}
 		for _, n := range ns {
 			data, _, wal := newStore(t)
+			s := launch{data: data}.start(t)
+			shoe := s.newShoe(`{"deck": "standard52"}`).ID
+			s.stop()
 			under, _ := strace(t, fmt.Sprintf(fault, n), wal)
-			list := newKeyed(fmt.Sprintf("%.8s-%d", strings.ReplaceAll(fault, ":", "-"), n), 6)
-			s := launch{data: data, wrapper: under}.startOrExit(t)
+			label := fmt.Sprintf("%.8s-%d", strings.ReplaceAll(fault, ":", "-"), n)
+			list, draws := newKeyed(label, 6), newDraws(shoe, label, 26)
+			s = launch{data: data, wrapper: under}.startOrExit(t)
 			if s.addr != "" {
-				answered += sendAll(list, (*keyed).send, s)
+				sendAll(slices.Concat(list, draws), (*keyed).sendAgain, s)
 			}
 			s.kill()
 			s = launch{data: data}.start(t)
+			for _, draw := range draws {
+				if draw.first != nil {
+					drawn++
+				}
+			}
+			total += len(draws)
 			for _, k := range list {
 				switch there := len(s.records(k.reference)); {
 				case k.first != nil:
+					answered++
 				case there > 0:
 					persisted++
 				default:
@@ -45,18 +58,21 @@ func TestRetryAfterFaultHasOneResult(t *testing.T) {
 			}
 			for range 2 {
 				assert.Equal(t, len(list), sendAll(list, (*keyed).send, s), fmt.Sprintf(fault, n))
+				assert.Equal(t, len(draws), sendAll(draws, (*keyed).sendAgain, s), fmt.Sprintf(fault, n))
 				s.stop()
 				s = launch{data: data}.start(t)
 			}
 			for _, k := range list {
 				assert.Equal(t, 1, len(s.records(k.reference)), fmt.Sprintf(fault, n))
 			}
+			dealtOnce(t, draws, 52)
 			s.stop()
 		}
 	}
-	t.Logf("%d answered before the fault; of the others %d were in the log and %d were not", answered, persisted, lost)
+	t.Logf("%d answered before the fault; of the others %d were in the log and %d were not; %d of %d draws", answered, persisted, lost, drawn, total)
 	assert.NotEqual(t, 0, answered, "no fault happened after an answer, or none before a record was durable")
 	assert.NotEqual(t, 0, lost, "no fault happened after an answer, or none before a record was durable")
+	assert.True(t, drawn > 0 && drawn < total, "no fault happened between two draws")
 }
 
 // TestRetryThroughOtherReplicaHasOneResult sends each request to two replicas concurrently, while

@@ -192,22 +192,6 @@ func TestSampling(t *testing.T) {
 	assert.Equal(t, 0, n)
 }
 
-// TestCollectorFails has a collector reject spans and accept them again. Both changes are logged once.
-func TestCollectorFails(t *testing.T) {
-	t.Parallel()
-	collector := newCollector(t)
-	collector.refuse(3)
-	s := launch{env: traced(collector.URL, "OTEL_TRACES_SAMPLER=always_on", "OTEL_BSP_SCHEDULE_DELAY=5")}.start(t)
-	until(t, "spans are exported again", func() bool {
-		s.get("/decks")
-		return strings.Contains(s.log.String(), "traces are exported again")
-	})
-	s.stop()
-	if log := s.log.String(); strings.Count(log, "traces cannot be exported") != 1 || strings.Count(log, "exported again") != 1 {
-		t.Errorf("the log of a collector that failed three times has\n%s", log)
-	}
-}
-
 // TestCollectorIsDown serves without a collector, and with one that never answers, which delays the
 // server's exit by the grace time at most.
 func TestCollectorIsDown(t *testing.T) {

@@ -20,47 +20,6 @@ func onLoopback(r *http.Request, host string) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(local)))
 }
 
-// TestRejectsCrossSiteDeals has browsers ask for a shuffle by GET. Only what a page of another site
-// makes them send is refused, before anything is written.
-func TestRejectsCrossSiteDeals(t *testing.T) {
-	s := start(t, setup{})
-	for site, want := range map[string]int{
-		"": http.StatusOK, "same-origin": http.StatusOK, "same-site": http.StatusOK, "none": http.StatusOK,
-		"cross-site": http.StatusForbidden,
-	} {
-		before := s.logSize()
-		r := get(t, "/decks/standard52")
-		if site != "" {
-			r.Header.Set("Sec-Fetch-Site", site)
-		}
-		assert.Equalf(t, want, s.send(t, r).status, "Sec-Fetch-Site %q", site)
-		assert.Equalf(t, (want == http.StatusOK), s.logSize() > before, "Sec-Fetch-Site %q", site)
-	}
-	for _, path := range []string{"/decks", "/decks/standard52/cards", "/log/checkpoint", "/audits?reference=a"} { // read only
-		r := get(t, path)
-		r.Header.Set("Sec-Fetch-Site", "cross-site")
-		assert.Equal(t, http.StatusOK, s.send(t, r).status, "GET %s from another site", path)
-	}
-}
-
-// TestRejectsForeignHosts asks a service on loopback under several names: a page that has rebound
-// its name to this machine writes nothing.
-func TestRejectsForeignHosts(t *testing.T) {
-	var hosts access.Hosts
-	require.NoError(t, hosts.UnmarshalText([]byte("riffle.example")))
-	s := start(t, setup{hosts: hosts})
-	for host, want := range map[string]int{
-		"localhost:8080": http.StatusOK, "127.0.0.1:8080": http.StatusOK, "[::1]:8080": http.StatusOK,
-		"riffle.example": http.StatusOK, "evil.example:8080": http.StatusMisdirectedRequest,
-	} {
-		before := s.logSize()
-		assert.Equalf(t, want, s.send(t, onLoopback(post(t, "/shuffle", `{"size":2}`), host)).status, "Host %q", host)
-		assert.Equalf(t, (want == http.StatusOK), s.logSize() > before, "Host %q", host)
-	}
-	answer := s.send(t, onLoopback(get(t, "/nowhere"), "evil.example"))
-	assert.Equal(t, http.StatusMisdirectedRequest, answer.status, "a path that does not exist, under a foreign name")
-}
-
 // A page of another site writes nothing, not even by a beacon without a type, for which the browser
 // asks nobody.
 func TestRejectsCrossSiteWrites(t *testing.T) {

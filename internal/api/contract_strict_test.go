@@ -109,39 +109,6 @@ func (s *strictness) checkMembers(schema *openapi3.Schema, at string) {
 	}
 }
 
-// TestContractCheckRejectsMutatedBodies changes a response in every way that its schemas forbid.
-func TestContractCheckRejectsMutatedBodies(t *testing.T) {
-	c, s := loadContract(t), start(t, setup{})
-	drawn := s.mustShoe(t, post(t, mustCreateShoe(t, s, `{"size":3}`).path()+"/draw", `{"from":"random"}`))
-	answer := s.send(t, get(t, "/audits/"+drawn.AuditID))
-	passes := func(change func(audit, record map[string]any)) bool {
-		audit := decodeJSON(t, []byte(answer.body)).(map[string]any)
-		change(audit, audit["record"].(map[string]any))
-		text, err := json.Marshal(audit)
-		require.NoError(t, err)
-		return c.check("getAudit", response{answer.status, answer.header, string(text)}) == nil
-	}
-	require.True(t, passes(func(_, _ map[string]any) {}), "it does not pass unchanged")
-	for what, change := range map[string]func(audit, record map[string]any){
-		"a member that is missing":   func(audit, _ map[string]any) { delete(audit, "revealed") },
-		"another member":             func(audit, _ map[string]any) { audit["unexpected"] = "member" },
-		"null":                       func(audit, _ map[string]any) { audit["revealed"] = nil },
-		"a number for a text":        func(_, record map[string]any) { record["spec"] = 1 },
-		"an object for a text":       func(audit, _ map[string]any) { audit["audit_id"] = map[string]any{} },
-		"an id of another form":      func(audit, _ map[string]any) { audit["audit_id"] = "unexpected \n" },
-		"a negative number":          func(audit, _ map[string]any) { audit["log_index"] = -1 },
-		"a fraction":                 func(audit, _ map[string]any) { audit["log_index"] = 0.5 },
-		"a seed of another form":     func(audit, _ map[string]any) { audit["seed"] = "unexpected \n" },
-		"a time of another form":     func(_, record map[string]any) { record["time"] = "2026-11-26T01:02:03Z" },
-		"another kind":               func(_, record map[string]any) { record["kind"] = "unexpected" },
-		"a member of another kind":   func(_, record map[string]any) { record["root"] = record["commitment"] },
-		"a member of another choice": func(_, record map[string]any) { record["taken"] = "top" },
-		"a choice without a member":  func(_, record map[string]any) { delete(record, "input") },
-	} {
-		assert.Falsef(t, passes(change), "a response with %s passes", what)
-	}
-}
-
 // TestContractCheckRejectsMutatedHeaders does the same for the status and the headers.
 func TestContractCheckRejectsMutatedHeaders(t *testing.T) {
 	c, full := loadContract(t), fullQueue(t).send(t, post(t, "/shuffle", `{"size":2}`))

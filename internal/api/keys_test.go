@@ -204,16 +204,3 @@ func TestTokensAreNotEchoed(t *testing.T) {
 	}
 	assert.NotContains(t, log.String(), token[4:14], "the token is in the log")
 }
-
-// A token as the name of a parameter is told from a misspelled one.
-func TestTokenAsParameter(t *testing.T) {
-	tokens, keys := keysFor("k")
-	s := start(t, setup{policy: access.NewPolicy(keys, &access.Grant{May: access.Scopes()})})
-	secret := string(tokens["k"])[4:]
-	for _, query := range []string{"rfl_" + secret, "%72fl%5F" + secret + "=1", "token=%72fl%5f" + secret} {
-		a := s.send(t, get(t, "/decks?"+query))
-		if a.problem(t); a.status != http.StatusBadRequest || !strings.Contains(a.body, "The query has a token") {
-			t.Errorf("%s: %d %s", query, a.status, a.body)
-		}
-	}
-}

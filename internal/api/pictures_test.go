@@ -17,26 +17,6 @@ import (
 	"riffle/internal/picture"
 )
 
-// TestEveryCardHasAPicture gets the picture of each card by its code, and of the back. Package picture
-// tests what they look like.
-func TestEveryCardHasAPicture(t *testing.T) {
-	s := start(t, setup{})
-	for _, kind := range s.Rules.Decks.Types() {
-		pictures := map[string][]byte{"back": picture.Back(kind.Family)}
-		for _, card := range kind.Faces() {
-			pictures[card.Code] = picture.Card(kind.Family, &card)
-		}
-		for name, want := range pictures {
-			got := s.send(t, get(t, "/cards/"+kind.Name+"/"+name+".svg"))
-			assert.Truef(t, got.status == http.StatusOK && got.body == string(want), "%s %s: %d %.200s, want %.200s", kind.Name, name, got.status, got.body, want)
-			if h := got.header; h.Get("Content-Type") != "image/svg+xml" || h.Get("X-Content-Type-Options") != "nosniff" ||
-				!strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") {
-				t.Errorf("%s %s: %v", kind.Name, name, h)
-			}
-		}
-	}
-}
-
 // Browsers that open a deck get a page, whose style its policy allows, and others one sheet. Both
 // are charged for before they are drawn.
 func TestEveryDeckHasAPageAndASheet(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,7 +15,6 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
-	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger/proof"
 )
 
@@ -138,28 +136,4 @@ func TestUnknownIDsAreIndistinguishable(t *testing.T) {
 			assert.Equalf(t, unknown, s.send(t, request), "%s %.100s", request.Method, request.URL.Path)
 		}
 	}
-}
-
-// TestProofWaitsForTheCheckpoint asks for a proof before a checkpoint covers its record: it waits, and
-// the audit does not.
-func TestProofWaitsForTheCheckpoint(t *testing.T) {
-	unpublished := make(chan struct{})
-	publish := sync.OnceFunc(func() { close(unpublished) })
-	s := start(t, setup{faults: &journaltest.Faults{Reading: func() error { <-unpublished; return nil }}})
-	t.Cleanup(publish)
-	made := mustShuffle(t, s, `{"size":3}`)
-	getAudit(t, s, made.AuditID)
-	checkpoint := readBody(t, s.do(get(t, "/log/checkpoint")))
-	assert.Truef(t, bytes.Contains(checkpoint, []byte("\n0\n")),
-		"the checkpoint covers a record that was not read back: %s", checkpoint)
-	assert.Equal(t, http.StatusNotFound, s.do(get(t, "/log/tile/entries/000.p/1")).StatusCode, "an unpublished record")
-	answered := make(chan *http.Response)
-	go func() { answered <- s.do(get(t, "/audits/"+made.AuditID+"/proof")) }()
-	publish()
-	answer := <-answered
-	var file proofFile
-	require.NoError(t, json.Unmarshal(readBody(t, answer), &file))
-	require.Equal(t, http.StatusOK, answer.StatusCode)
-	_, err := file.check()
-	assert.NoError(t, err)
 }

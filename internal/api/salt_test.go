@@ -10,8 +10,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"riffle/internal/audit/prooffile"
 )
 
 const itemsSalt = "c0ffee00112233445566778899aabbcc"
@@ -90,26 +88,4 @@ func TestSaltIsNotPublished(t *testing.T) {
 		assert.NotContainsf(t, string(body), itemsSalt, "GET %s has the salt: %s", path, body)
 	}
 	assert.NotContainsf(t, string(first), itemsSalt, "the answer has the salt: %s", first)
-}
-
-// TestSaltedShoeVerifies checks the proof of a shoe of salted items, once it is closed.
-func TestSaltedShoeVerifies(t *testing.T) {
-	s := start(t, setup{})
-	path := mustCreateShoe(t, s, `{"items":["4711","0815","1234"],"items_salt":"`+itemsSalt+`"}`).path()
-	readBody(t, s.do(post(t, path+"/draw", `{"count":2}`)))
-	readBody(t, s.do(post(t, path+"/close", `{}`)))
-	proofs := prooffile.Split(readBody(t, s.do(get(t, path+"/proof"))))
-	key := strings.TrimSpace(string(readBody(t, s.do(get(t, "/log/key")))))
-	items, err := prooffile.ParseItems([]byte(`["4711", "0815", "1234"]`))
-	require.NoError(t, err)
-	for salt, want := range map[string]prooffile.State{
-		itemsSalt: prooffile.OK, "": prooffile.Unchecked, strings.ToUpper(itemsSalt): prooffile.Wrong,
-	} {
-		r := prooffile.VerifyShoe(proofs, &prooffile.Given{Key: key, Items: items, ItemsSalt: salt})
-		assert.Truef(t, r.Has(prooffile.StepItems, want), "with the salt %q: %+v", salt, r.Steps)
-		assert.Equalf(t, (want == prooffile.Wrong), (r.Failed() != nil), "with the salt %q: %+v", salt, r.Steps)
-		sealed := r.Has(prooffile.StepRoot, prooffile.OK)
-		assert.Equalf(t, (want == prooffile.OK), sealed,
-			"with the salt %q the cards are found to have the root: %t: %+v", salt, sealed, r.Steps)
-	}
 }

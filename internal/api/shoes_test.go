@@ -20,7 +20,6 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/audit"
-	"riffle/internal/audit/prooffile"
 	"riffle/internal/journal/journaltest"
 )
 
@@ -131,39 +130,6 @@ func checkOpenings(t *testing.T, s *service, of shoeResult, cards []shoeCard) {
 	}
 }
 
-// Drawn cards can be proven against the order they came from, however often the deck or their pile
-// is shuffled again. Cards that were not drawn cannot be proven before the shoe is closed.
-func TestCardProofs(t *testing.T) {
-	s := start(t, setup{})
-	made := mustCreateShoe(t, s, `{"deck":"mahjong136"}`)
-	at := made.path()
-	hand := s.mustShoe(t, post(t, at+"/draw?proof=true", `{"count":13,"to":"east"}`))
-	checkOpenings(t, s, made, hand.Cards)
-	assert.Equal(t, hand.Cards, s.mustShoe(t, get(t, at+"/piles/east?proof=true")).Cards, "the pile")
-	plain := s.send(t, get(t, at+"/piles/east?proof=false"))
-	assert.NotContains(t, plain.body, "salt", "without proof the pile")
-	assert.Equal(t, s.send(t, get(t, at+"/piles/east")).body, plain.body, "without proof the pile")
-	next := func(status int, query string) { // the card at position 13, which follows the hand
-		t.Helper()
-		got := s.send(t, get(t, at+"/cards/13/proof"+query))
-		assert.Equalf(t, status, got.status, "%d, want %d: %s", got.status, status, got.body)
-	}
-	next(409, "")
-	pile := s.mustShoe(t, post(t, at+"/piles/east/shuffle", `{}`)).shoeResult
-	checkOpenings(t, s, pile, s.mustShoe(t, post(t, at+"/piles/east/draw?proof=true", `{"count":5,"from":"random"}`)).Cards)
-	checkOpenings(t, s, made, hand.Cards) // proofs of the first order remain valid
-	deck := s.mustShoe(t, post(t, at+"/reshuffle", `{}`)).shoeResult
-	next(409, "?sealed_by="+made.AuditID)
-	checkOpenings(t, s, deck, s.mustShoe(t, post(t, at+"/draw?proof=true", `{"count":14}`)).Cards)
-	assert.Contains(t, s.send(t, get(t, at+"/cards/0/proof")).body, `"sealed_by":"`+deck.AuditID,
-		"by default the card is not of the last order")
-	next(200, "")
-	readBody(t, s.do(post(t, at+"/close", `{}`)))
-	next(200, "?sealed_by="+made.AuditID)
-	got := s.send(t, get(t, at+"/cards/0/proof?sealed_by="+hand.AuditID))
-	assert.Equalf(t, 404, got.status, "a card sealed by the record of a draw: %d %s", got.status, got.body)
-}
-
 func TestTypeOfJSONLines(t *testing.T) {
 	s := start(t, setup{})
 	made := mustCreateShoe(t, s, `{"size":2}`)
@@ -175,38 +141,6 @@ func TestTypeOfJSONLines(t *testing.T) {
 		r.Header.Set("Accept", accept)
 		if got := s.send(t, r); got.status != 200 || got.header.Get("Content-Type") != want {
 			t.Errorf("Accept: %s is answered %d %s", accept, got.status, got.header.Get("Content-Type"))
-		}
-	}
-}
-
-// The proof of a shoe is a line for each record, in the order of the log. Seeds are in it once they
-// are public; the id of the shoe never is.
-func TestShoeProof(t *testing.T) {
-	s := start(t, setup{})
-	made := mustCreateShoe(t, s, `{"size":20}`)
-	mustCreateShoe(t, s, `{"size":20}`)
-	var records []string
-	for _, change := range []struct{ path, body string }{
-		{"/draw", `{"count":3}`}, {"/reshuffle", `{}`}, {"/draw", `{"from":"random"}`}, {"/return", `{}`}, {"/close", `{}`},
-	} {
-		records = append(records, s.mustShoe(t, post(t, made.path()+change.path, change.body)).AuditID)
-		got := s.send(t, get(t, made.path()+"/proof"))
-		lines := strings.SplitAfter(got.body, "\n")
-		if got.status != 200 || got.header.Get("Content-Type") != "application/x-ndjson" || len(lines) != len(records)+2 || lines[len(lines)-1] != "" {
-			t.Fatalf("%d %v %d lines", got.status, got.header, len(lines))
-		}
-		assert.NotContains(t, got.body, made.ShoeID, "the proof contains the id of the shoe")
-		for i, id := range append([]string{made.AuditID}, records...) {
-			file, err := prooffile.Parse([]byte(lines[i]))
-			require.NoError(t, err)
-			record, err := audit.ParseRecord(file.Record)
-			require.NoErrorf(t, err, "line %d is of %v, want", i, record)
-			assert.Equalf(t, id, record.ID.String(), "line %d is of %v, want", i, record)
-			r := prooffile.VerifyRecord([]byte(lines[i]), &prooffile.Given{})
-			assert.Nilf(t, r.Failed(), "line %d: %+v", i, r.Failed())
-			public := change.path == "/close" || record.Taken == "random"
-			assert.Equalf(t, (public && record.Deals()), (file.Seed != nil),
-				"after %s line %d has the seed %x", change.path, i, file.Seed)
 		}
 	}
 }
@@ -289,15 +223,6 @@ func TestShoeRetriesAreReplayedByteForByte(t *testing.T) {
 		}
 	}
 	assert.Equalf(t, size, s.logSize(), "retries made %d records", s.logSize()-size)
-}
-
-// A card can be named by each of its codes, and has one in answers.
-func TestCardsHaveOneCodeInAnswers(t *testing.T) {
-	s := start(t, setup{})
-	at := mustCreateShoe(t, s, `{"deck":"standard52"}`).path()
-	s.mustShoe(t, post(t, at+"/draw", `{"count":52}`))
-	got := s.mustShoe(t, post(t, at+"/piles/a/add", `{"cards":["10S","AS"]}`))
-	assert.Truef(t, got.Cards[0].Code == "TS" && got.Cards[1].Code == "AS", "10S and AS are %+v", got.Cards)
 }
 
 // The largest answers are complete, and replayed byte for byte.

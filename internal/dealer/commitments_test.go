@@ -3,7 +3,6 @@ package dealer
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/disclosure"
 	"riffle/internal/journal"
-	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
 	"riffle/internal/plan"
 )
@@ -284,26 +282,4 @@ func TestCachedCommitmentsAreBounded(t *testing.T) {
 		d.open.Add(c.record.ID, c)
 	}
 	assert.Equal(t, maxOpen, d.open.Len())
-}
-
-func TestRetryOfACommitmentIsReplayed(t *testing.T) {
-	d, s := newDealer(t, Options{})
-	other := New(s.Journal(t), d.rules, Options{})
-	first := commit(t, d, journal.NewIdempotencyKey("key", []byte("request")))
-	require.NoError(t, use(t, d, first))
-	text := func(c *Commitment) string {
-		return fmt.Sprintln(c.LogIndex, c.Status, c.Used, c.ClosedBy) + string(c.Append(nil))
-	}
-	for _, by := range []*Dealer{d, other} {
-		again := commit(t, by, journal.NewIdempotencyKey("key", []byte("request")))
-		assert.Equal(t, text(first), text(again), "replayed")
-		reused := &Request{Request: plan.Request{Size: ptr(5)}, Key: journal.NewIdempotencyKey("key", []byte("other"))}
-		_, err := by.Commit(t.Context(), reused)
-		assert.ErrorIs(t, err, journal.ErrKeyReused, "another request with the key")
-	}
-	var won *Commitment
-	journaltest.Overtake(d.journal, func() { won = commit(t, other, journal.NewIdempotencyKey("at once", []byte("request"))) })
-	lost := commit(t, d, journal.NewIdempotencyKey("at once", []byte("request")))
-	assert.Equal(t, text(won), text(lost), "at the same moment in another process")
-	assert.EqualValues(t, 3, s.Size(t), "there")
 }

@@ -5,11 +5,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"testing"
-	"testing/fstest"
 	"testing/iotest"
 
 	"github.com/google/uuid"
@@ -17,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
-	"riffle/internal/deck"
 	"riffle/internal/journal"
 	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
@@ -91,27 +88,6 @@ func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 	}
 }
 
-func TestRefusedRequestsAreNotWritten(t *testing.T) {
-	d, s := newDealer(t, Options{})
-	for pointer, r := range map[string]plan.Request{
-		"":                  {},
-		"/deck":             {Deck: "standard53"},
-		"/draw":             {Size: ptr(5), Draw: ptr(6)},
-		"/hands":            {Deck: "standard52", Hands: []uint64{27, 26}},
-		"/unique_reference": {Size: ptr(5), UniqueReference: true},
-	} {
-		_, shuffleErr := d.Shuffle(t.Context(), keyed("key", r))
-		_, commitErr := d.Commit(t.Context(), keyed("key", r))
-		for _, err := range []error{shuffleErr, commitErr} {
-			var invalid *plan.Invalid
-			assert.Truef(t, errors.As(err, &invalid), "%+v: %v, want an error at", r, err)
-			assert.Equalf(t, pointer, invalid.Pointer, "%+v: %v, want an error at", r, err)
-		}
-	}
-	assert.EqualValues(t, 0, s.Size(t))
-	mustShuffle(t, d, keyed("key", plan.Request{Size: ptr(5)})) // the key is still free
-}
-
 // If the generator fails at any byte, there is no record and no shuffle.
 func TestNoRandomnessNoShuffle(t *testing.T) {
 	d, s := newDealer(t, Options{})
@@ -172,63 +148,6 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 	assert.Equal(t, first.ID, mustShuffle(t, d, use).ID, "the replay")
 }
 
-// A retry gets the first attempt's response through any process.
-func TestRetryOfAShuffleIsReplayed(t *testing.T) {
-	d, s := newDealer(t, Options{})
-	other := New(s.Journal(t), d.rules, Options{})
-	c, contested := commit(t, d, nil), commit(t, d, nil)
-	for name, r := range map[string]plan.Request{
-		"items":      {Items: items(60), Repeat: ptr(2), ClientSeed: "x"},
-		"deck":       {Deck: "undercover", Parameters: map[string]int{"players": 7}, Decks: ptr(2), Hands: []uint64{2, 3}, UniqueReference: true, Reference: "one"},
-		"commitment": {CommitmentID: c.ID, ClientSeed: "late"},
-	} {
-		first := mustShuffle(t, d, keyed(name, r))
-		before := s.Size(t)
-		for process, by := range []*Dealer{d, other} {
-			again := mustShuffle(t, by, keyed(name, r))
-			checkSame(t, fmt.Sprint(name, " through process ", process), again, first)
-			reused := &Request{Request: r, Key: journal.NewIdempotencyKey(name, []byte("another request"))}
-			_, err := by.Shuffle(t.Context(), reused)
-			assert.ErrorIsf(t, err, journal.ErrKeyReused, "%s: another request with the key", name)
-		}
-		assert.Equalf(t, before, s.Size(t), "%s: a retry made a record", name)
-		// Another process makes the same request first.
-		if r.CommitmentID != uuid.Nil {
-			r.CommitmentID = contested.ID
-		}
-		if r.Reference != "" {
-			r.Reference = "contested"
-		}
-		var won *Shuffle
-		journaltest.Overtake(d.journal, func() { won = mustShuffle(t, other, keyed(name+" at once", r)) })
-		lost := mustShuffle(t, d, keyed(name+" at once", r))
-		checkSame(t, name+" at the same moment", lost, won)
-		journaltest.Overtake(d.journal, func() { mustShuffle(t, other, keyed(name+" reused", plan.Request{Size: ptr(3)})) })
-		reused := &Request{Request: plan.Request{Size: ptr(3)}, Key: journal.NewIdempotencyKey(name+" reused", []byte("another request"))}
-		_, err := d.Shuffle(t.Context(), reused)
-		assert.ErrorIsf(t, err, journal.ErrKeyReused, "%s: another request with the key at the same moment", name)
-		assert.Equalf(t, before+2, s.Size(t), "%s: a retry at the same moment made a record", name)
-	}
-}
-
-// checkSame checks that a replay equals the first attempt.
-func checkSame(t *testing.T, name string, again, first *Shuffle) {
-	t.Helper()
-	codes := func(s *Shuffle) []string {
-		if s.Deck == nil {
-			return nil
-		}
-		return s.Deck.Codes()
-	}
-	if again.ID != first.ID || again.LogIndex != first.LogIndex || !slices.Equal(codes(again), codes(first)) ||
-		fmt.Sprintf("%+v %s", again.Statement, again.Commitment) != fmt.Sprintf("%+v %s", first.Statement, first.Commitment) {
-		t.Errorf("%s: replayed as %+v, first was %+v", name, again, first)
-	}
-	for n := range first.Statement.Repeat {
-		assert.Equalf(t, first.Positions(n, nil), again.Positions(n, nil), "%s: another order", name)
-	}
-}
-
 // The key's claim was moved to a record of another kind.
 func TestRetryIsNotAnsweredFromAnotherKindOfRecord(t *testing.T) {
 	d, _ := newDealer(t, Options{})
@@ -236,56 +155,6 @@ func TestRetryIsNotAnsweredFromAnotherKindOfRecord(t *testing.T) {
 	require.NoError(t, err)
 	got, err := d.Shuffle(t.Context(), keyed("key", plan.Request{Size: ptr(5)}))
 	assert.ErrorIsf(t, err, ledger.ErrCorrupt, "%+v", got)
-}
-
-func TestDeckThatHasChangedIsNotReplayed(t *testing.T) {
-	d, _ := newDealer(t, Options{})
-	with := func(code string) *Dealer {
-		decks, err := deck.Builtin()
-		require.NoError(t, err)
-		require.NoError(t, decks.Load(fstest.MapFS{"own.json": {Data: []byte(journaltest.OwnDeck(code))}}))
-		return New(d.journal, &plan.Rules{Decks: decks, Limits: d.rules.Limits}, Options{})
-	}
-	before, after := with("A"), with("B")
-	request := keyed("key", plan.Request{Deck: "own"})
-	first := mustShuffle(t, before, request)
-	c, err := before.Commit(t.Context(), ask(plan.Request{Deck: "own"}))
-	require.NoError(t, err)
-	for name, other := range map[string]*Dealer{"other cards": after, "no such deck": d} {
-		var changed *plan.DeckChangedError
-		_, err := other.Shuffle(t.Context(), request)
-		assert.Truef(t, errors.As(err, &changed) && changed.AuditID == first.ID, "a retry with %s: %v", name, err)
-		var invalid *plan.Invalid
-		_, err = other.Shuffle(t.Context(), ask(plan.Request{CommitmentID: c.ID, ClientSeed: "x"}))
-		assert.Truef(t, errors.As(err, &invalid) && invalid.Pointer == "/deck", "a commitment with %s: %v", name, err)
-	}
-	again := mustShuffle(t, before, request)
-	assert.Equalf(t, first.ID, again.ID, "a retry with the same cards: %+v", again)
-}
-
-func TestUniqueReference(t *testing.T) {
-	d, _ := newDealer(t, Options{})
-	unique := func(r plan.Request) error {
-		r.UniqueReference = true
-		_, err := d.Shuffle(t.Context(), ask(r))
-		return err
-	}
-	isTaken := func(what string, err error, by uuid.UUID) {
-		t.Helper()
-		var taken *ledger.NotUniqueError
-		assert.Truef(t, errors.As(err, &taken), "%s: %v, want that", what, err)
-		assert.Equalf(t, by, taken.First, "%s: %v, want that", what, err)
-	}
-	plain := mustShuffle(t, d, ask(plan.Request{Size: ptr(5), Reference: "plain"}))
-	isTaken("after a plain one", unique(plan.Request{Size: ptr(5), Reference: "plain"}), plain.ID)
-	assert.NoError(t, unique(plan.Request{Size: ptr(5), Reference: "alone"}), "the first")
-	if _, err := d.Shuffle(t.Context(), ask(plan.Request{Size: ptr(5), Reference: "alone"})); err != nil {
-		t.Errorf("a second one that need not be unique: %v", err)
-	}
-	c := commit(t, d, nil) // reference "committed"
-	isTaken("beside a commitment", unique(plan.Request{Size: ptr(5), Reference: "committed"}), c.ID)
-	_, err := d.Commit(t.Context(), ask(plan.Request{Size: ptr(5), Reference: "committed", UniqueReference: true}))
-	isTaken("a commitment that is to be unique", err, c.ID)
 }
 
 // A commitment and the shuffle that uses it are one attempt, whichever process made the commitment.

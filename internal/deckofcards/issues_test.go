@@ -1,9 +1,7 @@
 package deckofcards
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -36,38 +34,6 @@ func TestIssue80ConcurrentDraws(t *testing.T) {
 	for _, code := range codesOf(false) {
 		assert.Equalf(t, 2, drawn[code], "%s was drawn", code)
 	}
-}
-
-// Concurrent changes of the same cards are applied one after the other, and lose no card.
-func TestConcurrentChanges(t *testing.T) {
-	s := newSite(t)
-	made := s.get(t, "/api/deck/new/draw/?count=20")
-	cards := made.codes()
-	processes := []*site{s, newSiteOn(t, s.store)}
-	var wait sync.WaitGroup
-	for client := range 8 {
-		wait.Go(func() {
-			s := processes[client%2]
-			own := fmt.Sprint("p", client)
-			for i := range 6 {
-				s.get(t, "/api/deck/%s/pile/%s/add/?cards=%s", made.DeckID, own, strings.Join(cards[i:i+5], ","))
-				s.get(t, "/api/deck/%s/draw/", made.DeckID)
-				s.get(t, "/api/deck/%s/return/?cards=%s", made.DeckID, cards[i])
-				if i == 5 {
-					s.get(t, "/api/deck/%s/shuffle/?remaining=true", made.DeckID)
-				}
-				s.get(t, "/api/deck/%s/return/", made.DeckID)
-			}
-		})
-	}
-	wait.Wait()
-	list := s.get(t, "/api/deck/%s/pile/none/list/", made.DeckID)
-	sum := list.Remaining
-	for _, p := range list.Piles {
-		sum += p.Remaining
-	}
-	rest := s.get(t, "/api/deck/%s/return/", made.DeckID).Remaining - list.Remaining
-	assert.Equalf(t, 52, sum+rest, "%d cards lie in %+v", sum+rest, list)
 }
 
 // #119: draws during a shuffle sometimes saw the deck in its first order.

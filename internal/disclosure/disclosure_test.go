@@ -104,31 +104,6 @@ func TestRevealTakesTheSeed(t *testing.T) {
 	s.store.Check(t, s.journal)
 }
 
-func TestRevealNowNeedsNoReveal(t *testing.T) {
-	s := newService(t)
-	made := s.shuffle(t, plan.Request{Size: ptr(6), RevealNow: true})
-	a, err := s.Audit(t.Context(), made.ID)
-	require.NoErrorf(t, err, "%+v", a)
-	assert.Equalf(t, made.Statement.Seed, a.Seed, "%+v", a)
-	if _, err := s.Reveal(t.Context(), made.ID, made.Statement.Seed, nil); err != nil || s.store.Size(t) != 1 {
-		t.Errorf("revealing what is revealed: %v, %d records", err, s.store.Size(t))
-	}
-}
-
-func TestUnknownRecordsAreNotFound(t *testing.T) {
-	s := newService(t)
-	id := uuid.New()
-	for what, err := range map[string]error{
-		"showing":   second(s.Audit(t.Context(), id)),
-		"revealing": second(s.Reveal(t.Context(), id, nil, nil)),
-		"proving":   second(s.Prove(t.Context(), id, false)),
-	} {
-		assert.ErrorIs(t, err, ledger.ErrNotFound, what)
-	}
-	list, err := s.Audits(t.Context(), "unknown", 0, 10, unlimited)
-	assert.Truef(t, err == nil && len(list) == 0, "listing: %+v, %v", list, err)
-}
-
 func second[T any](_ T, err error) error { return err }
 
 // unlimited lets a page take any memory.
@@ -165,21 +140,6 @@ func TestAuditsArePaged(t *testing.T) {
 		return nil
 	})
 	assert.ErrorIs(t, err, budget.ErrFull)
-}
-
-func TestRetryOfARevealIsReplayed(t *testing.T) {
-	s := newService(t)
-	one, two := s.shuffle(t, plan.Request{Size: ptr(5)}), s.shuffle(t, plan.Request{Size: ptr(5)})
-	for _, by := range []*service{s, s, newServiceOn(t, s.store)} {
-		a, err := by.Reveal(t.Context(), one.ID, one.Statement.Seed, journal.NewIdempotencyKey("key", []byte("one")))
-		if err != nil || !bytes.Equal(a.Seed, one.Statement.Seed) || s.store.Size(t) != 3 {
-			t.Errorf("the reveal is %+v, %v, with %d records", a, err, s.store.Size(t))
-		}
-	}
-	_, err := s.Reveal(t.Context(), two.ID, two.Statement.Seed, journal.NewIdempotencyKey("key", []byte("two")))
-	assert.ErrorIs(t, err, journal.ErrKeyReused, "another reveal with the key")
-	a, err := s.Audit(t.Context(), two.ID)
-	assert.Truef(t, err == nil && a.Seed == nil, "it revealed %+v, %v", a, err)
 }
 
 // A seed that was changed in its sidecar is neither shown nor used.

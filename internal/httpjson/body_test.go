@@ -200,7 +200,7 @@ func TestPartsAreCharged(t *testing.T) {
 	}
 }
 
-// TestNames counts the names that a decoder remembers.
+// TestNames counts the names that a decoder remembers, which are charged while it reads.
 func TestNames(t *testing.T) {
 	many := func(object string) string { return strings.Repeat(object, fewNames+1) }
 	for body, want := range map[string]int64{
@@ -217,4 +217,13 @@ func TestNames(t *testing.T) {
 	} {
 		assert.Equalf(t, want, names([]byte(body)), "%.80s", body)
 	}
+	const most = 10_000
+	body := []byte("{" + strings.Repeat(`"a":1,`, most))
+	_, err := NewReader(body, budget.New(most).Lease(netip.MustParseAddr("192.0.2.1")))
+	require.ErrorIs(t, err, budget.ErrFull)
+	room := budget.New(4 * most * nameBytes)
+	d, err := NewReader(body, room.Lease(netip.MustParseAddr("192.0.2.1")))
+	require.NoError(t, err)
+	assert.EqualValues(t, 3*most*nameBytes+budget.Free, room.Left())
+	require.Error(t, d.End())
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -129,7 +130,8 @@ func TestBufferOfSockets(t *testing.T) {
 }
 
 // TestAcceptingPauses has all places and all extra ones taken. A new connection waits until an extra
-// one has gone; when those are silent it waits for a second, and after some such seconds no more.
+// one has gone; when those are silent it waits for a second, and after some such seconds no more. Those
+// that are closed for others are counted.
 func TestAcceptingPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConnections(2, NewMetrics(prometheus.NewRegistry(), 1))
@@ -159,5 +161,14 @@ func TestAcceptingPauses(t *testing.T) {
 		}
 		assert.Truef(t, waited >= longestPause*9/10 && waited <= longestPause*12/10 && extra[0].replaced,
 			"connections wait for silent ones for %v, want about %v", waited, longestPause)
+		replaced := 0
+		for _, of := range extra {
+			if of.replaced {
+				replaced++
+			}
+		}
+		var counted dto.Metric
+		require.NoError(t, c.metrics.closed.Write(&counted))
+		assert.EqualValues(t, replaced, counted.GetCounter().GetValue())
 	})
 }

@@ -202,34 +202,6 @@ func TestShoeIsSealed(t *testing.T) {
 	p.store.Check(t, p.journal)
 }
 
-// A retry gets the same cards through any process, and draws no others.
-func TestRetriesOfAShoeAreReplayed(t *testing.T) {
-	p, other := newPair(t)
-	made := create(t, p, keyed("shoe", plan.Request{Deck: "mahjong136"}))
-	again := create(t, other, keyed("shoe", plan.Request{Deck: "mahjong136"}))
-	assert.Truef(t, again.Shoe.ID == made.Shoe.ID && again.AuditID == made.AuditID && again.LogIndex == made.LogIndex, "%+v is not %+v", again, made)
-	c := opening(13)
-	c.Key = journal.NewIdempotencyKey("draw", nil)
-	first := apply(t, p, made.Shoe.ID, c)
-	apply(t, p, made.Shoe.ID, drawing(2))
-	for _, by := range []*process{p, other} {
-		second := apply(t, by, made.Shoe.ID, c)
-		if !slices.Equal(numbersOf(second.Cards), numbersOf(first.Cards)) || second.AuditID != first.AuditID || second.Shoe.Deck.Len() != 123 || second.Shoe.Version != 2 {
-			t.Errorf("%+v is not %+v", second, first)
-		}
-		assert.Equal(t, first.Cards[3].Opening.Salt, second.Cards[3].Opening.Salt, "another salt")
-	}
-	sealing := Change{Kind: audit.KindReshuffle, From: shoe.All, Key: journal.NewIdempotencyKey("seal", nil)}
-	sealed := apply(t, p, made.Shoe.ID, sealing)
-	assert.Equal(t, sealed.AuditID, apply(t, other, made.Shoe.ID, sealing).AuditID, "sealed twice")
-	c.Key = journal.NewIdempotencyKey("draw", []byte("other"))
-	_, err := p.Apply(t.Context(), made.Shoe.ID, &c)
-	assert.ErrorIs(t, err, journal.ErrKeyReused)
-	s := get(t, p, made.Shoe.ID)
-	assert.Truef(t, s.Deck.Len() == 136 && s.Version == 4, "%+v", s)
-	p.store.Check(t, p.journal)
-}
-
 // Two processes handle one request concurrently. The second cannot repeat the change, because the
 // shoe is closed or empty by then.
 func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
@@ -257,64 +229,6 @@ func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
 	lost, err := p.Replace(t.Context(), id, keyed("replace", plan.Request{Deck: "standard54"}))
 	assert.Truef(t, err == nil && lost.AuditID == won.AuditID, "replaced by %+v, %v, and %s", lost, err, won.AuditID)
 	p.store.Check(t, p.journal)
-}
-
-// Rejected changes leave the shoe unchanged.
-func TestApplyRefuses(t *testing.T) {
-	p := newProcess(t)
-	processes := []*process{p, p.other(t)}
-	made := create(t, p, ask(plan.Request{Deck: "standard52", Decks: ptr(2)}))
-	id := made.Shoe.ID
-	hand := apply(t, p, id, drawing(10))
-	drawn := numbersOf(hand.Cards)
-	apply(t, p, id, Change{Kind: audit.KindAdd, From: shoe.Dealt, Taken: shoe.Named, Cards: named(drawn[:2]...), To: shoe.OnPile("a"), Put: shoe.Top})
-	before := p.store.Size(t)
-	var short *shoe.ShortError
-	var cards *CardsError
-	var version *VersionError
-	var unfit *plan.Invalid
-	at := func(pointer string) func(error) bool {
-		return func(err error) bool { return errors.As(err, &unfit) && unfit.Pointer == pointer }
-	}
-	undrawn := uint64(0)
-	for slices.Contains(drawn, undrawn) {
-		undrawn++
-	}
-	for name, v := range map[string]struct {
-		c     Change
-		wrong func(error) bool
-	}{
-		"too many":       {drawing(95), func(err error) bool { return errors.As(err, &short) && short.Have == 94 && short.Want == 95 }},
-		"none":           {drawing(0), at("/count")},
-		"no names":       {returning([]CardName{}), at("/cards")},
-		"unknown pile":   {Change{Kind: audit.KindDraw, From: shoe.OnPile("b"), Taken: shoe.Top, To: shoe.Dealt}, func(err error) bool { return errors.Is(err, shoe.ErrNoPile) }},
-		"not in pile":    {Change{Kind: audit.KindDraw, From: shoe.OnPile("a"), Taken: shoe.Named, Cards: named(drawn[2]), To: shoe.Dealt}, func(err error) bool { return errors.As(err, &cards) && cards.Index == 0 && !cards.Ambiguous }},
-		"not drawn":      {Change{Kind: audit.KindAdd, From: shoe.Dealt, Taken: shoe.Named, Cards: named(undrawn), To: shoe.OnPile("a"), Put: shoe.Top}, func(err error) bool { return errors.As(err, &cards) && cards.Index == 0 && !cards.Ambiguous }},
-		"twice":          {returning(named(drawn[4], drawn[4])), func(err error) bool { return errors.As(err, &cards) && cards.Index == 1 }},
-		"no such number": {returning(named(1 << 40)), func(err error) bool { return errors.As(err, &cards) }},
-		"no such code":   {returning([]CardName{{Code: "1m"}}), func(err error) bool { return errors.As(err, &cards) && cards.Index == 0 && !cards.Ambiguous }},
-		"old version":    {Change{Kind: audit.KindReshuffle, From: shoe.All, IfVersion: 2}, func(err error) bool { return errors.As(err, &version) && version.Version == 3 }},
-		"no algorithm":   {Change{Kind: audit.KindReshuffle, From: shoe.All, Algorithm: "naive"}, at("/algorithm")},
-	} {
-		for _, by := range processes {
-			_, err := by.Apply(t.Context(), id, &v.c)
-			assert.Truef(t, v.wrong(err), "%s: %v", name, err)
-		}
-	}
-	for _, unknown := range []uuid.UUID{uuid.New(), made.AuditID} {
-		_, applied := p.Apply(t.Context(), unknown, &Change{Kind: audit.KindClose})
-		_, got := p.Get(t.Context(), unknown)
-		_, card := p.Card(t.Context(), unknown, uuid.Nil, 0)
-		_, replaced := p.Replace(t.Context(), unknown, ask(plan.Request{Deck: "standard52"}))
-		for _, err := range []error{applied, got, card, replaced} {
-			assert.ErrorIs(t, err, journal.ErrNoShoe)
-		}
-	}
-	assert.Equal(t, before, p.store.Size(t), "something was recorded")
-	single := create(t, p, ask(plan.Request{Size: ptr(1)})).Shoe.ID
-	_, err := p.Apply(t.Context(), single, &Change{Kind: audit.KindReshuffle, From: shoe.All, Algorithm: "sattolo"})
-	assert.Truef(t, at("/algorithm")(err), "sattolo of a single card: %v", err)
-	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All, IfVersion: 3}) // the current version
 }
 
 func TestCreateRefuses(t *testing.T) {

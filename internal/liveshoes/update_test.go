@@ -3,9 +3,7 @@ package liveshoes
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -213,42 +211,5 @@ func TestReplaceAfterAnotherProcessChangedTheShoe(t *testing.T) {
 	})
 	drawn := apply(t, other, id, drawing(2))
 	assert.Equal(t, next.AuditID, drawn.Record.AuditID, "drawn from")
-	p.store.Check(t, p.journal)
-}
-
-func TestReplaceWhileCardsAreDrawn(t *testing.T) {
-	p := newProcess(t)
-	processes := []*process{p, p.other(t)}
-	id := create(t, p, ask(plan.Request{Deck: "standard52", Decks: ptr(8)})).Shoe.ID
-	var mu sync.Mutex
-	drawn := map[string]int{} // by shoe and card
-	var wait sync.WaitGroup
-	for i := range 8 {
-		by := processes[i%2]
-		wait.Go(func() {
-			for range 20 {
-				c := drawing(1)
-				result, err := by.Apply(t.Context(), id, &c)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				mu.Lock()
-				drawn[fmt.Sprint(result.Record.AuditID, result.Cards[0].Number)]++
-				mu.Unlock()
-			}
-		})
-	}
-	for _, by := range processes {
-		wait.Go(func() {
-			for range 5 {
-				_, err := by.Replace(t.Context(), id, ask(plan.Request{Deck: "standard52", Decks: ptr(8)}))
-				assert.NoError(t, err)
-			}
-		})
-	}
-	wait.Wait()
-	assert.Len(t, drawn, 160, "160 draws had")
-	checkOpen(t, p, 1)
 	p.store.Check(t, p.journal)
 }

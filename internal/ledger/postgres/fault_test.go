@@ -32,29 +32,6 @@ func rounds(usual, nightly int) int {
 	return usual
 }
 
-func TestServerFaultsUnderLoad(t *testing.T) {
-	for name, fault := range map[string]func(t *testing.T, url string){
-		"all sessions are terminated": terminateSessions,
-		"the server crashes": func(t *testing.T, _ string) {
-			require.NoError(t, errors.Join(cluster.Stop(postgrestest.Immediate), cluster.Restart()))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			url, key := newDatabase(t), newKeyFile(t)
-			logs := []*ledger.Log{openLog(t, url, key), openLog(t, url, key)}
-			w := newWorkload(t)
-			stop := w.start(8, logs...)
-			for range rounds(2, 10) {
-				w.await(1 + rand.IntN(40))
-				fault(t, url)
-			}
-			w.await(10)
-			stop()
-			w.check(url, logs...)
-		})
-	}
-}
-
 // syncLength is the length of the protocol's Sync message, which ends a request. The message before
 // it executes the batch.
 const syncLength = 5

@@ -1,8 +1,6 @@
 package postgres
 
 import (
-	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -43,11 +41,10 @@ type workload struct {
 	t       *testing.T
 	mu      sync.Mutex
 	indexes map[string]uint64 // of acknowledged entries, by id
-	added   chan struct{}     // signals that indexes has grown
 }
 
 func newWorkload(t *testing.T) *workload {
-	return &workload{t: t, indexes: map[string]uint64{}, added: make(chan struct{}, 1)}
+	return &workload{t: t, indexes: map[string]uint64{}}
 }
 
 // append appends an entry and reports whether that succeeded, as it must unless the server is away for
@@ -65,53 +62,7 @@ func (w *workload) append(l *ledger.Log, e ledger.Entry) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.indexes[e.ID.String()] = index
-	select {
-	case w.added <- struct{}{}:
-	default:
-	}
 	return true
-}
-
-func (w *workload) start(callers int, logs ...*ledger.Log) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var wait sync.WaitGroup
-	for i, l := range logs {
-		for caller := range callers {
-			wait.Go(func() {
-				for round := 0; ctx.Err() == nil; round++ {
-					entry := ledgertest.Entries(fmt.Sprint(i, caller, round), 1)[0]
-					if round%3 == 0 {
-						entry.Claims = []ledger.Claim{{Name: entry.ID.String()}}
-					}
-					if !w.append(l, entry) {
-						return
-					}
-				}
-			})
-		}
-	}
-	return func() {
-		cancel()
-		wait.Wait()
-	}
-}
-
-// await waits until n more entries are acknowledged.
-func (w *workload) await(n int) {
-	w.t.Helper()
-	deadline := time.After(time.Minute)
-	w.mu.Lock()
-	want := len(w.indexes) + n
-	for len(w.indexes) < want {
-		w.mu.Unlock()
-		select {
-		case <-w.added:
-		case <-deadline:
-			w.t.Fatal("no entry was acknowledged for a minute")
-		}
-		w.mu.Lock()
-	}
-	w.mu.Unlock()
 }
 
 // check closes the logs, and checks that the store has exactly the acknowledged entries.
