@@ -152,7 +152,7 @@ func keysFor(names ...string) (tokens map[string]access.Token, keys []access.API
 	return tokens, keys
 }
 
-// A token, or the head of one, is in no answer and in no log, wherever it was sent.
+// A token, or the head of one, is in no answer, log or metric, wherever it was sent.
 func TestTokensAreNotEchoed(t *testing.T) {
 	token := string(access.NewToken())
 	tokens, keys := keysFor("k")
@@ -203,4 +203,6 @@ func TestTokensAreNotEchoed(t *testing.T) {
 		}
 	}
 	assert.NotContains(t, log.String(), token[4:14], "the token is in the log")
+	s.SetPolicy(nil)
+	assert.NotContains(t, string(readBody(t, s.do(get(t, "/metrics")))), token[4:14], "the token is in a metric")
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"riffle/internal/access"
 	"riffle/internal/audit"
 	"riffle/internal/journal/journaltest"
 	"riffle/internal/tracing"
@@ -145,8 +144,8 @@ func (s secret) in(text []byte) bool {
 
 // TestSecretsAreNotPublished uses every feature and then searches everything that others can read:
 // the whole log, the metrics, log lines, the access log, traces, error responses, and responses to
-// those who have only an audit id. None may contain a seed, an order, an idempotency key, a token, or
-// the id, a salt or an undrawn card of a shoe. Neither may any file of the data folder, the write-ahead
+// those who have only an audit id. None may contain a seed, an order, an idempotency key, or the id, a
+// salt or an undrawn card of a shoe. Neither may any file of the data folder, the write-ahead
 // log of the store included, while the service runs and after it was stopped.
 func TestSecretsAreNotPublished(t *testing.T) {
 	p := newPublication(t)
@@ -154,7 +153,6 @@ func TestSecretsAreNotPublished(t *testing.T) {
 	p.commit()
 	p.dealFromShoe()
 	p.reveal()
-	p.showTokens()
 	p.readEverything()
 	p.fail()
 	p.addLogs()
@@ -171,14 +169,13 @@ func TestSecretsAreNotPublished(t *testing.T) {
 
 // A publication is a service in use, with what must stay secret and what others can read.
 type publication struct {
-	t       *testing.T
-	s       *service
-	logged  *journaltest.Buffer
-	traced  *journaltest.Buffer // what the collector received
-	tracer  *tracing.Tracer
-	drawn   *bytes.Buffer // what was read from the source of randomness
-	clock   *clock
-	limited access.Token // of a key that may read, once
+	t      *testing.T
+	s      *service
+	logged *journaltest.Buffer
+	traced *journaltest.Buffer // what the collector received
+	tracer *tracing.Tracer
+	drawn  *bytes.Buffer // what was read from the source of randomness
+	clock  *clock
 
 	secrets  []secret
 	stored   []secret          // may be published, and are encrypted in files all the same
@@ -206,7 +203,7 @@ func newPublication(t *testing.T) *publication {
 	t.Helper()
 	p := &publication{
 		t: t, logged: &journaltest.Buffer{}, traced: &journaltest.Buffer{}, drawn: &bytes.Buffer{}, clock: &clock{now: time.Now()},
-		limited: access.NewToken(), public: map[string][]byte{},
+		public: map[string][]byte{},
 	}
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(p.traced, r.Body) }))
 	t.Cleanup(collector.Close)
@@ -216,10 +213,7 @@ func newPublication(t *testing.T) *publication {
 	var err error
 	p.tracer, err = tracing.New(t.Context(), os.Getenv, "test", slog.New(slog.NewTextHandler(p.logged, nil)))
 	require.NoError(t, err)
-	policy := access.NewPolicy([]access.APIKey{
-		{Name: "limited", Digest: p.limited.Digest(), Grant: access.Grant{May: []access.Scope{access.Read}, Rates: access.Rates{Requests: 0.001, Burst: 1}}},
-	}, &access.Grant{May: access.Scopes()})
-	p.s = start(t, setup{output: p.logged, random: io.TeeReader(rand.Reader, p.drawn), now: p.clock.Now, tracer: p.tracer, policy: policy})
+	p.s = start(t, setup{output: p.logged, random: io.TeeReader(rand.Reader, p.drawn), now: p.clock.Now, tracer: p.tracer})
 	for _, key := range []string{keyOfShuffle, keyOfCommitment, keyOfReveal, keyOfShoe, keyOfDraw} {
 		bare, digest := keySecrets(key)
 		p.secrets, p.digests = append(p.secrets, bare), append(p.digests, digest)
@@ -415,42 +409,6 @@ func (p *publication) reveal() {
 	p.rejected(reveal(p.made[0], p.made[0].Seed[:64]), 403)
 }
 
-// showTokens sends a token that is valid and one that nobody has, wherever a caller could put one.
-func (p *publication) showTokens() {
-	t := p.t
-	t.Helper()
-	unknown := access.NewToken()
-	p.secrets = append(p.secrets, tokenSecret(p.limited), tokenSecret(unknown))
-	a := p.s.send(t, authorized(get(t, "/audits?reference=none"), p.limited))
-	assert.Equalf(t, http.StatusOK, a.status, "with a token: %d %s", a.status, a.body)
-	p.rejected(authorized(get(t, "/audits?reference=none"), p.limited), 429)
-	p.rejected(authorized(post(t, "/shuffle", `{"size":3}`), p.limited), 403)
-	for _, token := range []access.Token{p.limited, unknown} {
-		twice := authorized(get(t, "/decks"), token)
-		twice.Header.Add("Authorization", "Bearer "+string(token))
-		p.rejected(twice, 400)
-		p.rejected(get(t, "/decks?token="+string(token)), 400)
-		p.rejected(get(t, "/decks/standard52?size="+string(token)), 400)
-		p.rejected(get(t, "/audits/"+string(token)), 404)
-		p.rejected(get(t, "/"+string(token)), 404)
-		p.rejected(authorized(get(t, "/decks"), token+"A"), 401)
-		basic := get(t, "/decks")
-		basic.SetBasicAuth("limited", string(token))
-		p.rejected(basic, 401)
-	}
-	p.rejected(authorized(get(t, "/decks"), unknown), 401)
-}
-
-// tokenSecret returns the secret of a token.
-func tokenSecret(token access.Token) secret {
-	random := strings.TrimPrefix(string(token), "rfl_")
-	raw, _ := base64.RawURLEncoding.DecodeString(random)
-	of, digest := bytesSecret("the token "+string(token), raw), token.Digest()
-	basic := base64.StdEncoding.EncodeToString([]byte("limited:" + string(token)))
-	of.add([]byte(random), digest[:], hex.AppendEncode(nil, digest[:]), []byte(strings.TrimRight(basic, "=")))
-	return of
-}
-
 // fetch reads what everybody may.
 func (p *publication) fetch(path string) []byte {
 	p.t.Helper()
@@ -537,8 +495,8 @@ func (p *publication) addLogs() {
 	p.tracer.Shutdown(p.t.Context())
 	p.public["log lines"], p.public["traces"] = []byte(p.logged.String()), []byte(p.traced.String())
 	for where, texts := range map[string][]string{
-		"log lines": {"request failed", "panic", `"route":"/shoes/{id}/draw"`, `"key":"limited"`, `"trace_id":`},
-		"traces":    {"POST /shoes/{id}/draw", "wait for commit", "store.Append", "store.ByID", "riffle.audit_id", "limited"},
+		"log lines": {"request failed", "panic", `"route":"/shoes/{id}/draw"`, `"trace_id":`},
+		"traces":    {"POST /shoes/{id}/draw", "wait for commit", "store.Append", "store.ByID", "riffle.audit_id"},
 	} {
 		for _, text := range texts {
 			assert.Truef(p.t, bytes.Contains(p.public[where], []byte(text)), "there is no %s in the %s", text, where)

@@ -8,34 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// #80: concurrent draws got the same card.
-func TestIssue80ConcurrentDraws(t *testing.T) {
-	s := newSite(t)
-	made := s.get(t, "/api/deck/new/shuffle/?deck_count=2")
-	processes := []*site{s, newSiteOn(t, s.store)}
-	var mu sync.Mutex
-	var wait sync.WaitGroup
-	drawn := map[string]int{}
-	for client := range 32 {
-		wait.Go(func() {
-			for {
-				r := processes[client%2].get(t, "/api/deck/%s/draw/%s", made.DeckID, []string{"", "bottom/", "random/"}[client%3])
-				if !r.Success {
-					assert.Truef(t, len(r.Cards) == 0 && r.Remaining == 0 && r.Error == "Not enough cards remaining to draw 1 additional", "%+v", r)
-					return
-				}
-				mu.Lock()
-				drawn[r.Cards[0].Code]++
-				mu.Unlock()
-			}
-		})
-	}
-	wait.Wait()
-	for _, code := range codesOf(false) {
-		assert.Equalf(t, 2, drawn[code], "%s was drawn", code)
-	}
-}
-
 // #119: draws during a shuffle sometimes saw the deck in its first order.
 func TestIssue119ShuffleIsAtomic(t *testing.T) {
 	s := newSite(t)
