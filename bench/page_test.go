@@ -145,7 +145,7 @@ func compareYears(ctx context.Context) error {
 			e.processes = append(e.processes, &process{cmd: follower})
 			return follower.Start()
 		}
-		return e.printRatio(ctx, "with anchor, rotation and follower", follow, "without", e.server, "-anchor", anchor, "-rotate", "month")
+		return e.printRatio(ctx, "with anchor and follower", follow, "without", e.server, "-anchor", anchor)
 	})
 }
 
