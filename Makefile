@@ -6,6 +6,7 @@ export GOBIN := $(BIN)
 GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
 DEADCODE      := $(BIN)/deadcode-v0.50.0
 CADDY         := $(BIN)/caddy-v2.11.9
+FSCK          := $(BIN)/fsck-v1.0.4
 VALE          := $(BIN)/vale-v3.19.0
 BIOME         := web/node_modules/.bin/biome
 
@@ -30,21 +31,28 @@ tools: ## install what tests need in addition to Go
 # programs under test would be a second and a third build. Linters vet.
 test contract clients pages fuzz verifiers: export CGO_ENABLED := 0
 test contract clients pages fuzz verifiers race: export GOFLAGS := $(GOFLAGS) -trimpath -pgo=off
-test: tools $(if $(CI),$(BIOME)) ## run every test, against the real binary, real databases, signals and kills
+test: tools $(FSCK) $(if $(CI),$(BIOME)) ## run every test, against the real binary, real databases, signals and kills
+	$(MAKE) --no-print-directory -j2 test-module test-bench
+
+# bench is a module of its own.
+.PHONY: test-module test-bench
+test-module:
 	go test -vet=off -timeout 20m $(TESTED)
+test-bench:
+	go -C bench test -vet=off -timeout 20m ./...
 
 # Packages without shared state, tests that repeat one request or function many times, and failovers of real
 # databases take long and have no races of their own. Of the program's tests, the concurrent ones run, in CI
 # without those that wait for databases and disks, which .ci/nightly runs.
 SEQUENTIAL := /(audit|config|deck|fairness|httperror|picture|plan|proof|rng|shoe|shuffle|suggest|web|failovertest)(/|$$)
-REPETITIVE := TestStore/HashesByLevel|ElementsOf|StaysBounded|After20Findings|SecretsAreNotPublished|OnlyDocumentedNames|TesseraClient|MatchTheContract|SharedCaches|FullDiskRecovers|AndBundles|MigrationBuilds|Tampered|DamagedCheckpoint
+REPETITIVE := TestStore/HashesByLevel|ElementsOf|StaysBounded|After20Findings|SecretsAreNotPublished|OnlyDocumentedNames|TesseraChecks|MatchTheContract|SharedCaches|FullDiskRecovers|AndBundles|MigrationBuilds|Tampered|DamagedCheckpoint
 CONCURRENT := UnderLoad|Concurrent|Shutdown|Stopping|Reload|Spans|ManyReaders$(if $(CI),,|Replica|Lost|SlowDisk)
 
 # CI has two processors: each test runs in it once, with the race detector or without. Packages that take long
 # and wait for most of the time come first, so that others run beside them.
 TESTED := $(if $(CI),./cmd/server ./internal/ledger/postgres/failovertest $$(go list ./... | grep -v /internal/; go list ./internal/... | grep -E '$(SEQUENTIAL)'),./...)
 
-race: ## look for data races, in the tests of packages and in the program under load
+race: $(FSCK) ## look for data races, in the tests of packages and in the program under load
 	go test -race -vet=off -skip '$(REPETITIVE)' ./internal/ledger/postgres ./internal/api ./clients/go $$(go list ./internal/... | grep -v -E '$(SEQUENTIAL)')
 	$(if $(CI),CGO_ENABLED=0 go test -vet=off -run '$(REPETITIVE)' ./internal/api ./internal/httpjson ./internal/ledger/...)
 	go test -race -vet=off -run '$(CONCURRENT)' ./cmd/server
@@ -54,8 +62,7 @@ lint: $(GOLANGCI_LINT) $(DEADCODE) $(VALE) $(BIOME) ## check style, imports betw
 	$(MAKE) --no-print-directory -j2 -O lint-packages lint-rest
 
 lint-packages:
-	$(GOLANGCI_LINT) run ./...
-	$(GOLANGCI_LINT) fmt --diff ./...
+	for module in . bench; do (cd $$module && $(GOLANGCI_LINT) run ./... && $(GOLANGCI_LINT) fmt --diff ./...) || exit 1; done
 
 # The pure packages run in tools of others, and the programs on other systems: here they are compiled.
 PURE := /(audit|deck|fairness|picture|plan|rng|shoe|shuffle|suggest|ledger/proof)(/|$$)
@@ -66,10 +73,10 @@ lint-rest:
 	GOOS=windows CGO_ENABLED=0 go vet $$(go list ./internal/... | grep -E '$(PURE)')
 	for os in windows freebsd darwin; do GOOS=$$os CGO_ENABLED=0 go list -export ./cmd/... >/dev/null || exit 1; done
 	go mod verify
-	go mod tidy -diff
-	out="$$($(DEADCODE) -test ./...)" && if [ -n "$$out" ]; then echo "$$out"; exit 1; fi
+	for module in . bench clients/go/generate; do go -C $$module mod tidy -diff || exit 1; done
+	for module in . bench; do (cd $$module && out="$$($(DEADCODE) -test ./...)" && if [ -n "$$out" ]; then echo "$$out"; exit 1; fi) || exit 1; done
 
-contract: ## check openapi.yaml, the generated client, and the service against both
+contract: $(FSCK) ## check openapi.yaml, the generated client, and the service against both
 	bash .ci/contract
 
 container: ## build and start the image and the compose project
@@ -114,13 +121,13 @@ module: ## rename the Go module everywhere: make module PATH=git.example/games/r
 	@export PATH=/usr/local/bin:/usr/bin:/bin; bash .ci/module '$(PATH)'
 
 cost: ## compare allocations and instructions of common requests with bench/cost/cost.json
-	go test -pgo=cmd/server/default.pgo ./bench/cost -run Cost -count 1 -v -cost
+	go -C bench test -pgo=../cmd/server/default.pgo ./cost -run Cost -count 1 -v -cost
 
 bench: ## measure the service on two quiet cores and write docs/performance.md; takes some ten minutes
-	taskset -c 0,1 go test ./bench -run Page -measure -v -count 1 -timeout 0
+	taskset -c 0,1 go -C bench test . -run Page -measure -v -count 1 -timeout 0
 
 profile: ## record the profile that the service is built with, cmd/server/default.pgo
-	go test ./bench -run RecordProfile -measure -count 1 -timeout 0
+	go -C bench test . -run RecordProfile -measure -count 1 -timeout 0
 
 statistics: ## run the statistical tests on fresh seeds, with many more shuffles
 	go test ./internal/shuffle -run Statistics -fresh -v -timeout 1h
@@ -157,6 +164,10 @@ $(BIOME): web/package-lock.json
 $(CADDY):
 	CGO_ENABLED=0 go install github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
 	mv $(BIN)/caddy $@
+
+$(FSCK):
+	CGO_ENABLED=0 go install github.com/transparency-dev/tessera/cmd/fsck@v1.0.4
+	mv $(BIN)/fsck $@
 
 $(DEADCODE):
 	go install golang.org/x/tools/cmd/deadcode@v0.50.0

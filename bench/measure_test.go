@@ -1,9 +1,9 @@
 // Package bench measures the service beside plain net/http handlers:
 //
-//	go test ./bench -run Page -measure          # write docs/performance.md
-//	go test ./bench -run Compare -measure -with DIR  # the server of this checkout and of another
-//	go test ./bench -run Years -measure         # what anchor, rotation and a follower cost
-//	go test ./bench -run RecordProfile -measure # record cmd/server/default.pgo
+//	go -C bench test -run Page -measure          # write docs/performance.md
+//	go -C bench test -run Compare -measure -with DIR  # the server of this checkout and of another
+//	go -C bench test -run Years -measure         # what anchor, rotation and a follower cost
+//	go -C bench test -run RecordProfile -measure # record cmd/server/default.pgo
 //
 // Vegeta's library generates the load. Each server is a process of its own, and servers that are
 // compared take turns: their ratio is the median over pairs of runs. Start reading at

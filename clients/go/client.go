@@ -29,7 +29,7 @@ import (
 	"net/http"
 )
 
-//go:generate go tool oapi-codegen -config config.yaml ../../openapi.yaml
+//go:generate go tool -modfile generate/go.mod oapi-codegen -config config.yaml ../../openapi.yaml
 
 // Error returns the status, title and detail of the problem document.
 func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Title, p.Detail) }
