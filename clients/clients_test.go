@@ -27,7 +27,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -189,11 +188,10 @@ func TestBrowser(t *testing.T) {
 		t.Skip("skipped: make clients installs the package")
 	}
 	proxy, keys := startService(t)
-	ctx := clientstest.Browser(t)
-	_, err := chromedp.Run(ctx, chromedp.Navigate(proxy+"/installed/page.html"))
-	require.NoError(t, err)
-	verdict, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf("verdict(%q)", keys["table"]), chromedp.EvalAwaitPromise))
-	require.NoError(t, err, "the verdict on a shuffle of a page")
+	browser := clientstest.NewBrowser(t)
+	browser.Open(proxy + "/installed/page.html")
+	var verdict string
+	require.NoError(t, browser.Evaluate(fmt.Sprintf("verdict(%q)", keys["table"]), &verdict))
 	assert.Equal(t, "verified", verdict, "the verdict on a shuffle of a page")
 }
 

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"riffle/clients/clientstest"
@@ -118,19 +117,15 @@ func (s *session) startOthers() {
 // text and, once it has the policy, that the log was witnessed.
 func (s *session) seeOnThePage(variable, text string) {
 	s.t.Helper()
-	ctx := clientstest.Browser(s.t)
+	browser := clientstest.NewBrowser(s.t)
 	id := strings.TrimSpace(s.run(&step{command: "echo $" + variable}))
-	says := func(text string) chromedp.Action[bool] {
-		return chromedp.Poll[bool](fmt.Sprintf(`document.querySelector('.report .verdict.verified')?.closest('.report').textContent.includes(%q)`, text))
+	says := func(text string) {
+		browser.Until(fmt.Sprintf(`document.querySelector('.report .verdict.verified')?.closest('.report').textContent.includes(%q)`, text))
 	}
-	_, err := chromedp.Run(ctx, chromedp.Navigate("http://"+s.address+"/a/"+id))
-	require.NoError(s.t, err)
-	_, err = chromedp.Run(ctx, says(text))
-	require.NoError(s.t, err)
-	_, err = chromedp.Run(ctx, chromedp.SetUploadFiles("input[type=file]", []string{filepath.Join(s.folder, "policy.txt")}))
-	require.NoError(s.t, err)
-	_, err = chromedp.Run(ctx, says("Enough witnesses of the policy have cosigned this history"))
-	require.NoError(s.t, err)
+	browser.Open("http://" + s.address + "/a/" + id)
+	says(text)
+	browser.Upload("input[type=file]", filepath.Join(s.folder, "policy.txt"))
+	says("Enough witnesses of the policy have cosigned this history")
 }
 
 // environment returns the test's environment without settings for the service.

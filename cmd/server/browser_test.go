@@ -1,14 +1,12 @@
 package main_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -17,11 +15,10 @@ import (
 )
 
 // evaluate returns the value of an expression in the page, or of its promise.
-func evaluate[T any](t *testing.T, browser context.Context, format string, args ...any) T {
+func evaluate[T any](t *testing.T, browser *clientstest.Browser, format string, args ...any) (value T) {
 	t.Helper()
 	expression := fmt.Sprintf(format, args...)
-	value, err := chromedp.Run(browser, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	require.NoError(t, err, expression)
+	require.NoError(t, browser.Evaluate(expression, &value), expression)
 	return value
 }
 
@@ -58,7 +55,7 @@ func newSite(t *testing.T) string {
 // and read the answer.
 func TestPagesOfOtherOriginsInABrowser(t *testing.T) {
 	t.Parallel()
-	browser := clientstest.Browser(t)
+	browser := clientstest.NewBrowser(t)
 	listed, other := newSite(t), newSite(t)
 	token := access.NewToken()
 	l, _ := configured(t, fmt.Sprintf("cors-origins: [%q]\nkeys:\n  - {name: table, sha256: %x, may: [shuffle, read]}\nanonymous: {may: [read, metrics]}\n", listed, token.Digest()))
@@ -80,8 +77,7 @@ func TestPagesOfOtherOriginsInABrowser(t *testing.T) {
 		origin   string
 		mayWrite bool
 	}{{listed, true}, {other, false}} {
-		_, err := chromedp.Run(browser, chromedp.Navigate(site.origin))
-		require.NoError(t, err)
+		browser.Open(site.origin)
 		for _, as := range []access.Token{"", token} {
 			verdict := evaluate[string](t, browser, "check(%q, %q, %q)", proof, key, as)
 			assert.Equalf(t, "verified", verdict,

@@ -19,12 +19,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-	"github.com/evanw/esbuild/pkg/api"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"riffle/clients/clientstest"
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
@@ -347,18 +346,15 @@ func program(t testing.TB, language string) func(cases []vector) ([]*said, error
 
 // browserPage opens a page with the verifier in JavaScript, made for browsers as web/build.mjs does.
 func browserPage(t testing.TB) func(cases []vector) ([]*said, error) {
-	made := api.Build(api.BuildOptions{
-		EntryPoints: []string{"../../../verifiers/riffle.mjs"}, External: []string{"node:*"}, NodePaths: []string{"../../../web/node_modules"}, Bundle: true,
-		Format: api.FormatESModule, Target: api.ES2022, Platform: api.PlatformBrowser,
-		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
-	})
-	if len(made.Errors) > 0 {
-		t.Fatalf("%+v", made.Errors)
-	}
+	bundle := exec.CommandContext(t.Context(), "node_modules/.bin/esbuild", "../verifiers/riffle.mjs", "--external:node:*", "--bundle", "--format=esm", "--target=es2022", "--minify")
+	bundle.Dir, bundle.Stderr = "../../../web", os.Stderr
+	bundle.Env = append(os.Environ(), "NODE_PATH=node_modules")
+	made, err := bundle.Output()
+	require.NoError(t, err)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/riffle.mjs" {
 			w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-			_, _ = w.Write(made.OutputFiles[0].Contents)
+			_, _ = w.Write(made)
 			return
 		}
 		_, _ = io.WriteString(w, `<!doctype html><link rel="icon" href="data:,"><script type="module">
@@ -371,20 +367,14 @@ window.check = async (cases) => {
 		try { answer = await verify(texts, {handOf, anyOrder}); } catch (error) { answer = {verdict: 'throws: ' + error.stack}; }
 		answers.push({...answer, seconds: (performance.now() - before) / 1000});
 	}
-	return JSON.stringify(answers);
+	return answers;
 };
 </script>`)
 	}))
 	t.Cleanup(site.Close)
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath("chromium-headless-shell"), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.Flag("disable-component-update", true))...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel) // waits until the browser has ended
-	_, err := chromedp.Run(ctx, chromedp.Navigate(site.URL))
-	require.NoError(t, err, "chromium-headless-shell")
-	_, err = chromedp.Run(ctx, chromedp.Poll[bool]("window.check !== undefined"))
-	require.NoError(t, err, "chromium-headless-shell")
+	browser := clientstest.NewBrowser(t)
+	browser.Open(site.URL)
+	browser.Until("window.check !== undefined")
 	return func(cases []vector) (list []*said, err error) {
 		type given struct {
 			Texts    []textVector `json:"texts"`
@@ -399,10 +389,6 @@ window.check = async (cases) => {
 		if err != nil {
 			return nil, err
 		}
-		answers, err := chromedp.Run(ctx, chromedp.Evaluate[string]("check("+string(arguments)+")", chromedp.EvalAwaitPromise))
-		if err == nil {
-			err = json.Unmarshal([]byte(answers), &list)
-		}
-		return list, err
+		return list, browser.Evaluate("check("+string(arguments)+")", &list)
 	}
 }
