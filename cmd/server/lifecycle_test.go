@@ -131,23 +131,3 @@ func TestSecondSignalKills(t *testing.T) {
 	s = launch{data: s.data}.start(t)
 	s.checkLog("fault", answered)
 }
-
-// TestReadOnly serves a log that takes no more records: its records are shown, and nothing is written.
-func TestReadOnly(t *testing.T) {
-	t.Parallel()
-	l := launch{data: filepath.Join(t.TempDir(), "data"), args: []string{"--deckofcards", "--read-only"}}
-	l.refused(t, "checkpoint is missing, and --read-only creates none")
-	s := launch{data: l.data}.start(t)
-	shoe := textMember(t, s.post("/shoes", `{"deck": "standard52"}`), "shoe_id")
-	made := s.shuffle(smallShuffle)
-	s.stop()
-	s = l.start(t)
-	a := s.get("/shoes/" + shoe)
-	assert.Truef(t, a.status == http.StatusOK && strings.Contains(string(a.body), `"remaining":52`), "the shoe: %v", a)
-	s.wantOK(s.get("/audits/" + made.AuditID + "/proof"))
-	assert.Contains(t, s.post("/shoes/"+shoe+"/draw", `{}`).problem(t, http.StatusForbidden), "read-only", "a draw")
-	s.post("/shuffle", smallShuffle).problem(t, http.StatusForbidden)
-	a = s.get("/api/deck/new/")
-	assert.Truef(t, a.status == http.StatusForbidden && strings.Contains(string(a.body), "read-only"), "the other API: %v", a)
-	s.stop()
-}
