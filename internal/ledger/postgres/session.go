@@ -68,7 +68,7 @@ func parseURL(location string, writes bool) (*pgxpool.Config, error) {
 	if !query.Has("pool_max_conns") {
 		config.MaxConns = int32(ledger.DefaultReaders())
 	}
-	if !query.Has("pool_max_conn_idle_time") { // each of many logs has a pool
+	if !query.Has("pool_max_conn_idle_time") {
 		config.MaxConnIdleTime, config.HealthCheckPeriod = idleTime, idleTime
 	}
 	if config.PingTimeout == 0 {
