@@ -78,8 +78,8 @@ func hurried(t testing.TB) *service {
 	return s
 }
 
-// longShuffle takes a processor some seconds: about the most that is permitted.
-const longShuffle = `{"size":9007199254740991,"draw":1024,"repeat":4100}`
+// longShuffle costs about the most that is permitted, and has a short answer.
+const longShuffle = `{"size":20000,"draw":1,"repeat":2400,"algorithm":"durstenfeld"}`
 
 // fullOfShuffles returns a service whose callers ask for long shuffles until the test ends. They are
 // at one address, and as many as it may have.
