@@ -65,7 +65,8 @@ func (k *logCheck) newReport(ctx context.Context, c *console) (*logReport, error
 	return r, r.state.read()
 }
 
-// A logReport runs the steps of the check of a log: it prints the outcome of each and collects the findings.
+// A logReport runs the steps of the check of a log: it prints the outcome of each and collects the
+// findings.
 type logReport struct {
 	*console
 	*logCheck

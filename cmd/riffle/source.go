@@ -124,8 +124,9 @@ func verifierKey(text, source string) (string, error) {
 	return key.Public, nil
 }
 
-// openStore opens, to read it, the PostgreSQL database at the URL location, or the SQLite file in the data folder if
-// location is empty. It also returns the store's name for messages, which has no password in it.
+// openStore opens, to read it, the PostgreSQL database at the URL location, or the SQLite file in
+// the data folder if location is empty. It also returns the store's name for messages, which has no
+// password in it.
 func openStore(ctx context.Context, folder, location string) (store ledger.Inspector, name string, err error) {
 	if name = storeName(folder, location); location != "" {
 		store, err = postgres.OpenReader(ctx, location)

@@ -136,8 +136,8 @@ func freeAddr(t *testing.T) string {
 	return fmt.Sprint("127.0.0.1:", port)
 }
 
-// runProxy runs a proxy with a configuration, until the test ends. When it returns, the proxy forwards requests
-// with the headers.
+// runProxy runs a proxy with a configuration, until the test ends. When it returns, the proxy
+// forwards requests with the headers.
 func (f *server) runProxy(command []string, config string, headers ...string) {
 	f.t.Helper()
 	program, folder := requireTool(f.t, command[0]), f.t.TempDir()

@@ -26,8 +26,8 @@ var unknown = map[string]error{
 	"audits": ledger.ErrNotFound, "commitments": dealer.ErrNoCommitment, "shoes": journal.ErrNoShoe,
 }
 
-// withQuery returns a handler that calls answer after it has read path and query. It rejects parameters that
-// are not named.
+// withQuery returns a handler that calls answer after it has read path and query. It rejects
+// parameters that are not named.
 func withQuery(answer handler, parameters ...string) handler {
 	return func(a *API, x *exchange) error {
 		if err := cmp.Or(x.readPath(), x.readQuery(), x.onlyParameters(parameters...)); err != nil {

@@ -17,8 +17,8 @@ import (
 // witnessEvery is the time between two looks for a checkpoint that witnesses have not cosigned.
 const witnessEvery = time.Second
 
-// keepWitnessed has witnesses cosign the newest checkpoint, until ctx is done. It calls failed while too few
-// do.
+// keepWitnessed has witnesses cosign the newest checkpoint, until ctx is done. It calls failed
+// while too few do.
 func (l *Log) keepWitnessed(ctx context.Context, failed func(error)) {
 	cosigner := witness.New(l.settings.Witnesses)
 	for ; ctx.Err() == nil; wait(ctx, witnessEvery) {
