@@ -18,8 +18,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/mod/sumdb/note"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle"
 	client "riffle/clients/go"
@@ -27,7 +25,6 @@ import (
 	"riffle/internal/budget"
 	"riffle/internal/deck"
 	"riffle/internal/ledger"
-	"riffle/internal/ledger/proof"
 	"riffle/internal/ledger/sqlite"
 	"riffle/internal/plan"
 	"riffle/internal/services"
@@ -157,70 +154,6 @@ func joined(hands [][]client.Item) string {
 		}
 	}
 	return strings.Join(list, " ")
-}
-
-func TestAudit(t *testing.T) {
-	c := connect(t)
-	reference, draw := "club-7/board-12", uint64(5)
-	made := must[*client.DealDeckResp](t)(c.DealDeckWithResponse(t.Context(), "standard52", &client.DealDeckParams{Reference: &reference, Draw: &draw})).JSON200
-
-	answer := must[*client.GetAuditResp](t)(c.GetAuditWithResponse(t.Context(), made.AuditID))
-	held := answer.JSON200
-	assert.Truef(t, !held.Revealed && held.Seed.IsNull() && held.LogIndex == made.LogIndex, "before the reveal: %+v", held)
-	record, err := held.Record.AsShuffleRecord()
-	if err != nil || record.ID != made.AuditID || record.Draw != 5 || record.Commitment != made.Commitment || *record.Reference != reference {
-		t.Errorf("the record is %+v (%v)", record, err)
-	}
-	exact, err := held.Record.MarshalJSON()
-	assert.Truef(t, err == nil && bytes.Contains(answer.Body, exact) && bytes.HasPrefix(exact, []byte(`{"id":"`)),
-		"the bytes of the record are %s (%v), of %s", exact, err, answer.Body)
-
-	public := must[*client.RevealAuditResp](t)(c.RevealAuditWithResponse(t.Context(), made.AuditID, nil, client.RevealRequest{Seed: made.Seed})).JSON200
-	assert.Truef(t, public.Revealed, "after the reveal: %+v", public)
-	assert.Equalf(t, made.Seed, public.Seed.MustGet(), "after the reveal: %+v", public)
-	list := must[*client.ListAuditsResp](t)(c.ListAuditsWithResponse(t.Context(), &client.ListAuditsParams{Reference: reference})).JSON200
-	require.Lenf(t, list.Audits, 2, "the game's records are %+v", list)
-	require.Truef(t, list.Next.IsNull(), "the game's records are %+v", list)
-	kind, err := list.Audits[1].Record.Discriminator()
-	assert.Truef(t, err == nil && kind == "reveal", "the second record is a %s (%v)", kind, err)
-}
-
-// TestLog reads a proof and what it takes to verify it. Whole logs are for clients of tlog-tiles.
-func TestLog(t *testing.T) {
-	c := connect(t)
-	ctx := t.Context()
-	made := must[*client.DealDeckResp](t)(c.DealDeckWithResponse(ctx, "standard52", nil)).JSON200
-	answer := must[*client.ProveAuditResp](t)(c.ProveAuditWithResponse(ctx, made.AuditID, nil)).JSON200
-	assert.Truef(t, answer.Spec == "riffle/1" && answer.Seed.IsNull() && answer.ClientSeed == "", "the proof is %+v", answer)
-	key := must[*client.GetLogKeyResp](t)(c.GetLogKeyWithResponse(ctx))
-	assert.Equalf(t, answer.LogKey+"\n", string(key.Body), "the key is %s, and in the proof %s", key.Body, answer.LogKey)
-	verifier, err := note.NewVerifier(answer.LogKey)
-	require.NoError(t, err)
-	inclusion, err := proof.ParseInclusion(answer.TlogProof)
-	require.NoError(t, err)
-	_, err = inclusion.Check([]byte(answer.Record), verifier)
-	assert.NoError(t, err)
-	checkpoint := must[*client.GetCheckpointResp](t)(c.GetCheckpointWithResponse(ctx))
-	_, err = proof.OpenCheckpoint(checkpoint.Body, verifier)
-	assert.NoError(t, err)
-	hash := tlog.RecordHash([]byte(answer.Record))
-	tile := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "0/000.p/1"))
-	assert.Equalf(t, hash[:], tile.Body, "the tile of one record is %x, and its hash %s", tile.Body, hash)
-	records := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "entries/000.p/1"))
-	assert.Equalf(t, answer.Record, string(records.Body[2:]), "the one record is %q, and in the proof", records.Body)
-}
-
-func TestOperation(t *testing.T) {
-	c := connect(t)
-	ctx := t.Context()
-	assert.GreaterOrEqual(t, len(must[*client.ListDecksResp](t)(c.ListDecksWithResponse(ctx)).JSON200.Decks), 20)
-	assert.Equal(t, client.Alive, must[*client.HealthzResp](t)(c.HealthzWithResponse(ctx)).JSON200.Status, "health")
-	assert.Equal(t, client.Ready, must[*client.ReadyzResp](t)(c.ReadyzWithResponse(ctx)).JSON200.Status, "readiness")
-	ready := must[*client.MetricsResp](t)(c.MetricsWithResponse(ctx, &client.MetricsParams{Name: []string{"riffle_ready"}}))
-	assert.Truef(t, strings.HasSuffix(string(ready.Body), "\nriffle_ready 1\n") && strings.Count(string(ready.Body), "# HELP") == 1,
-		"one metric is %s", ready.Body)
-	assert.Equal(t, riffle.Contract, must[*client.ContractResp](t)(c.ContractWithResponse(ctx)).Body,
-		"the served contract is not the one in the repository")
 }
 
 // TestProofsOfAStream reads a stream of records that ends, and one that is cut off within a record.

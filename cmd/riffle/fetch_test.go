@@ -134,43 +134,6 @@ func TestVerifyFromAService(t *testing.T) {
 	assert.Truef(t, code == exitUnchecked && strings.Contains(messages, "known_logs, the line of"), "with a damaged key: %d\n%s", code, messages)
 }
 
-// The void record of a commitment is fetched as well.
-func TestVerifyVoidFromAService(t *testing.T) {
-	t.Setenv("RIFFLE_TOKEN", readToken)
-	proofs, key := map[string]string{}, ""
-	for _, v := range readProofVectors(t, "proofs").Proofs {
-		proofs[v.Name], key = v.Proof, v.Key
-	}
-	id := recordIn(t, proofs["commitment"]).ID.String()
-	for want, s := range map[string]*proofServer{
-		"It is void since 2026-01-02T03:13:06.000006Z: nothing used it": serveProofs(t, proofs["commitment"], proofs["void"]),
-		"a void follows in the log":                                     serveProofs(t, proofs["commitment"]),
-	} {
-		code, out, messages := s.verify(t, "--key", key, id)
-		assert.Equal(t, 0, code)
-		assert.True(t, strings.HasPrefix(out, "Verified: the record is in the log of"), out)
-		assert.Contains(t, out, want)
-		assert.Equal(t, len(s.voids) == 0, strings.Contains(messages, "the status of the commitment "+id), messages)
-	}
-}
-
-// The proofs of the records that sealed a hand are fetched as well.
-func TestVerifyHandFromAService(t *testing.T) {
-	t.Setenv("RIFFLE_TOKEN", readToken)
-	for name, v := range verdictVectors(t) {
-		if name != "verdicts: a hand of two sealings and both proofs" {
-			continue
-		}
-		s := serveProofs(t, v.Files...)
-		hand := write(t, filepath.Join(t.TempDir(), "hand"), v.Hand)
-		code, out, messages := s.verify(t, "--key", v.Key, "--hand", hand, recordIn(t, v.Files[1]).ID.String())
-		assert.Equalf(t, 0, code, "%d\n%s%s", code, out, messages)
-		assert.Truef(t, strings.HasPrefix(out, "Verified: the 7 cards of the hand"), "%d\n%s%s", code, out, messages)
-		return
-	}
-	t.Error("there is no such vector")
-}
-
 func TestVerifyFromAServiceThatFails(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -91,4 +92,14 @@ func TestHealthcheckOverTLS(t *testing.T) {
 	requireHealth(t, "not ready: 400", nil, "-addr", s.addr) // plain HTTP to TLS
 	writeConfig(t, path, "addr: 127.0.0.1:1\nadmin-addr: "+s.admin().addr+"\n"+text)
 	requireHealth(t, "", nil, "-config", path)
+}
+
+// descriptors returns the number of open file descriptors of the server.
+func (s *server) descriptors() int {
+	s.t.Helper()
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.cmd.Process.Pid))
+	if err != nil {
+		skipOrFail(s.t, "counting the descriptors of the server: %v", err)
+	}
+	return len(open)
 }

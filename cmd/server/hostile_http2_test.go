@@ -193,48 +193,6 @@ func (s *server) attackHTTP2(each int, window uint32, send func(*http2Client)) (
 	return open
 }
 
-// TestTLSStaysWithinMemory has thousands of connections without HTTP/2 send requests and become idle,
-// or begin the longest handshake and stop.
-func TestTLSStaysWithinMemory(t *testing.T) {
-	t.Parallel()
-	connections := attackSize(2_500, 8_000)
-	canOpen(t, connections+500)
-	const hello = "\x16\x03\x01\x40\x00" + "\x01\x00\xf0\x00" // of 60 KiB, in records of 16 KiB
-	for _, c := range []struct {
-		name, hello string
-		handshake   bool
-	}{{"idle", "", true}, {"unfinished handshakes", hello + strings.Repeat("x", 16<<10-4) + "\x16\x03\x01\x40\x00" + strings.Repeat("x", 16<<10), false}} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			l, promised := attacked()
-			l.args = append(l.args, "-header-timeout=20s")
-			s := l.overTLS(t)
-			var group sync.WaitGroup
-			for peer := range 20 {
-				group.Go(func() {
-					from := fmt.Sprintf("127.0.1.%d", peer+1)
-					if !c.handshake {
-						s.attack(connections/20, from, c.hello)
-						return
-					}
-					for range connections / 20 {
-						conn, err := (&tls.Dialer{NetDialer: narrow(from), Config: s.secure}).DialContext(t.Context(), "tcp", s.addr)
-						if err != nil {
-							continue // it may have too many
-						}
-						t.Cleanup(func() { _ = conn.Close() })
-						_, _ = conn.Write([]byte(strings.Repeat(wire(`{"deck": "standard52", "repeat": 20}`), 3)))
-					}
-				})
-			}
-			group.Wait()
-			s.withstands(fmt.Sprintf("%d connections", connections), promised)
-			still, most := s.metric("riffle_connections", ""), s.metric("riffle_connections_capacity", "")+32
-			assert.Truef(t, still <= most, "%v connections are open, want at most %v", still, most)
-		})
-	}
-}
-
 // TestHandshakesEnd opens connections without a handshake. They are closed after -header-timeout.
 func TestHandshakesEnd(t *testing.T) {
 	t.Parallel()

@@ -229,3 +229,12 @@ func TestEveryRouteStaysWithinMemory(t *testing.T) {
 		}
 	}
 }
+
+// attacked returns a launch with default settings, and the README's promise of its memory in MiB.
+// Attacks that take seconds are on a service that promises less.
+func attacked() (l launch, promised int) {
+	if everyHostile {
+		return launch{args: []string{"-deckofcards"}}, 2*512 + 256
+	}
+	return launch{args: []string{"-deckofcards", "-memory", fmt.Sprint(64 << 20), "-max-body", fmt.Sprint(1 << 20), "-max-items", "10000"}}, 2*64 + 256
+}

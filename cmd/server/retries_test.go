@@ -3,7 +3,6 @@ package main_test
 import (
 	"bytes"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -140,38 +139,4 @@ func (s *server) commitment(id string) (c commitment) {
 func (s *server) useCommitment(id string) *answer {
 	s.t.Helper()
 	return s.post("/shuffle", fmt.Sprintf(`{"commitment_id": %q, "client_seed": "came late"}`, id))
-}
-
-// TestCommitmentSurvivesRestart uses a commitment after the server was killed, and lets another
-// expire while no server runs.
-func TestCommitmentSurvivesRestart(t *testing.T) {
-	t.Parallel()
-	s := launch{}.start(t)
-	c := s.commit(smallShuffle)
-	s.kill()
-	s = launch{data: s.data}.start(t)
-	got := s.commitment(c.ID)
-	assert.Truef(t, got.Status == "open" && got.Hash == c.Hash, "after a restart the commitment is %+v, and was %+v", got, c)
-	assert.EqualValues(t, 1, s.metric("riffle_commitments", `status="open"`))
-	var d shuffled
-	s.read(s.useCommitment(c.ID), &d)
-	assert.Equalf(t, c.Hash, d.Commitment, "the shuffle %+v is not the one of the commitment %+v", d, c)
-	s.kill()
-	s = launch{data: s.data}.start(t)
-	got = s.commitment(c.ID)
-	assert.Truef(t, got.Status == "used" && got.AuditID == d.AuditID, "after another restart the commitment is %+v", got)
-	s.useCommitment(c.ID).problem(t, http.StatusConflict)
-	s.stop()
-
-	s = launch{data: s.data, args: []string{"-deadline", "5s"}}.start(t)
-	short := s.commit(smallShuffle)
-	s.kill()
-	until(t, "the deadline has passed", func() bool { return time.Now().After(short.Deadline) })
-	s = launch{data: s.data}.start(t)
-	s.useCommitment(short.ID).problem(t, http.StatusConflict)
-	until(t, "the commitment is void", func() bool { return s.commitment(short.ID).Status == "void" })
-	s.useCommitment(short.ID).problem(t, http.StatusConflict)
-	assert.EqualValues(t, 2, s.metric("riffle_commitments_total", `event="late"`))
-	assert.EqualValues(t, 1, s.metric("riffle_commitments_total", `event="void"`))
-	assert.Equal(t, 4, len(s.records("fault")), "the reference")
 }

@@ -3,32 +3,16 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// A shoe is an answer about a shoe or a draw.
-type shoe struct {
-	ID    string `json:"shoe_id"`
-	Dealt int    `json:"dealt"`
-	Cards []struct {
-		Number int `json:"card"`
-	} `json:"cards"`
-}
-
 func (s *server) newShoe(body string) (made shoe) {
 	s.t.Helper()
 	s.read(s.post("/shoes", body), &made)
 	return made
-}
-
-func (s *server) shoe(id string) (found shoe) {
-	s.t.Helper()
-	s.read(s.get("/shoes/"+id), &found)
-	return found
 }
 
 // newDraws returns n draws of two cards from a shoe, each with its own idempotency key.
@@ -57,24 +41,11 @@ func dealtOnce(t *testing.T, list []*keyed, size int) {
 	assert.Len(t, drawn, size)
 }
 
-// TestDrawsThroughFailingReplicas draws from one shoe through three replicas, kills one and cuts
-// the connections to the database meanwhile, and repeats each draw through the others.
-func TestDrawsThroughFailingReplicas(t *testing.T) {
-	t.Parallel()
-	db := newDatabase(t)
-	replicas := []*server{db.replica().start(t), db.replica().start(t), db.replica().start(t)}
-	id := replicas[0].newShoe(`{"deck": "standard52", "decks": 2}`).ID
-	list := newDraws(id, "replica", 52)
-	var wait sync.WaitGroup
-	wait.Go(func() { sendAll(list, (*keyed).sendAgain, replicas...) })
-	until(t, "some cards are dealt", func() bool { return replicas[1].shoe(id).Dealt > 6 })
-	replicas[0].kill()
-	db.cutConnections(t)
-	wait.Wait()
-	replicas[0] = db.replica().start(t)
-	for range 3 {
-		assert.Equal(t, len(list), sendAll(list, (*keyed).sendAgain, replicas...))
-		replicas = append(replicas[1:], replicas[0]) // so that each draw goes to another replica
-	}
-	dealtOnce(t, list, 104)
+// A shoe is an answer about a shoe or a draw.
+type shoe struct {
+	ID    string `json:"shoe_id"`
+	Dealt int    `json:"dealt"`
+	Cards []struct {
+		Number int `json:"card"`
+	} `json:"cards"`
 }

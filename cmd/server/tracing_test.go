@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -110,49 +108,6 @@ func TestSpans(t *testing.T) {
 func within(child, parent *tracepb.Span) bool {
 	return bytes.Equal(child.GetParentSpanId(), parent.GetSpanId()) &&
 		child.GetStartTimeUnixNano() >= parent.GetStartTimeUnixNano() && child.GetEndTimeUnixNano() <= parent.GetEndTimeUnixNano()
-}
-
-// TestSpansOfACommit has many sampled requests share commits: each leads to its commit, which is a
-// child of one of them and linked with the others.
-func TestSpansOfACommit(t *testing.T) {
-	t.Parallel()
-	collector := newCollector(t)
-	s := launch{env: traced(collector.URL)}.start(t)
-	const callers = 60 // all are sampled: see tracing.fromCallers
-	var all sync.WaitGroup
-	for i := range callers {
-		_, sampled := traceContext(i+1, "01")
-		all.Go(func() {
-			a, err := s.ask(http.MethodPost, "/shuffle", `{"size":3}`, "Traceparent", sampled)
-			assert.Truef(t, err == nil && a.status == http.StatusOK, "a shuffle: %v, %v", a, err)
-		})
-	}
-	all.Wait()
-	s.stop()
-	bySpan, linked := map[string]*tracepb.Span{}, 0
-	for _, span := range collector.spans() {
-		bySpan[string(span.GetSpanId())] = span
-	}
-	commitOf := map[string]*tracepb.Span{} // by the span that waits for it
-	for _, span := range bySpan {
-		if span.GetName() == "store.Append" {
-			commitOf[string(span.GetParentSpanId())] = span
-		}
-	}
-	for id, span := range bySpan {
-		if span.GetName() != "wait for commit" || commitOf[id] != nil {
-			continue
-		}
-		linked++
-		commit := (*tracepb.Span)(nil)
-		if links := span.GetLinks(); len(links) == 1 {
-			commit = bySpan[string(links[0].GetSpanId())]
-		}
-		back := func(l *tracepb.Span_Link) bool { return string(l.GetSpanId()) == id }
-		assert.Truef(t, commit.GetName() == "store.Append" && slices.ContainsFunc(commit.GetLinks(), back), "%v is not linked with its commit, %v", span, commit)
-	}
-	assert.Equal(t, callers, len(commitOf)+linked)
-	assert.NotEqual(t, 0, linked)
 }
 
 // TestSampling has callers sample all their requests, and then asks without a trace context and at

@@ -1,19 +1,14 @@
 package api_test
 
 import (
-	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"riffle/internal/access"
-	"riffle/internal/journal/journaltest"
-	"riffle/internal/ledger"
 )
 
 // Retries are replayed byte for byte by the process that handled the request, by a replica, and
@@ -141,143 +136,4 @@ func TestMalformedKeysAreRejected(t *testing.T) {
 		}
 	}
 	assert.EqualValuesf(t, 1, s.logSize(), "rejected requests made %d records", s.logSize()-1)
-}
-
-// A key is bound to the path, the query and the body of the request that used it, to the byte.
-func TestKeyOfAnotherRequestIsRejected(t *testing.T) {
-	s := start(t, setup{})
-	audit := mustShuffle(t, s, `{"size":3}`)
-	commitment := mustCommit(t, s, `{"deck":"standard52"}`)
-	reveal := "/audits/" + audit.AuditID + "/reveal"
-	requests := []requestFunc{
-		postFunc("/shuffle", `{"deck":"standard52"}`), postFunc("/shuffle", `{"deck":"standard52" }`), postFunc("/shuffle", `{"deck":"standard54"}`),
-		postFunc("/shuffle", `{"commitment_id":"`+commitment.CommitmentID+`","client_seed":"x"}`),
-		postFunc("/commitments", `{"deck":"standard52"}`), postFunc("/commitments", `{"size":3}`),
-		getFunc("/decks/standard52"), getFunc("/decks/standard52?draw=52"), getFunc("/decks/standard52?details=true"), getFunc("/decks/standard54"),
-		postFunc(reveal, `{"seed":"`+audit.Seed+`"}`), postFunc(reveal, ` {"seed":"`+audit.Seed+`"}`),
-	}
-	for i, one := range requests[:11] {
-		first := s.send(t, keyed(one(t), fmt.Sprint("key", i)))
-		require.Equalf(t, http.StatusOK, first.status, "%d: %d %s", i, first.status, first.body)
-		size := s.logSize()
-		for j, other := range requests {
-			if got := s.send(t, keyed(other(t), fmt.Sprint("key", i))); i != j && got.status != http.StatusUnprocessableEntity {
-				t.Errorf("request %d with the key of %d: %d %s", j, i, got.status, got.body)
-			} else if i == j && got.body != first.body {
-				t.Errorf("the retry of %d: %s, want %s", i, got.body, first.body)
-			}
-		}
-		assert.Equalf(t, size, s.logSize(), "requests with the key of %d made %d records", i, s.logSize()-size)
-	}
-}
-
-// A key belongs to the first request that is recorded. Failed requests leave it unused.
-func TestFailedRequestsDoNotUseUpTheirKey(t *testing.T) {
-	var full atomic.Bool
-	s := start(t, setup{faults: &journaltest.Faults{Appending: func() error {
-		if full.Load() {
-			return ledger.ErrNoSpace
-		}
-		return nil
-	}}})
-	hidden := mustShuffle(t, s, `{"size":3,"reference":"a"}`)
-	revealed := mustShuffle(t, s, `{"size":3,"reveal":"now"}`)
-	send := func(request requestFunc, status int) {
-		t.Helper()
-		got := s.send(t, keyed(request(t), "key"))
-		assert.Equalf(t, status, got.status, "%d, want %d: %s", got.status, status, got.body)
-	}
-	reveal := func(id, seed string) requestFunc { return postFunc("/audits/"+id+"/reveal", `{"seed":"`+seed+`"}`) }
-	send(postFunc("/shuffle", `{"size":`), 400)
-	send(postFunc("/shuffle", `{"size":3,"draw":4}`), 422)
-	send(postFunc("/shuffle", `{"size":3,"commitment_id":"01890a5d-ac96-774b-bcce-b302099a8057","client_seed":"x"}`), 404)
-	send(postFunc("/shuffle", `{"size":3,"reference":"a","unique_reference":true}`), 409)
-	send(postFunc("/commitments", `{"size":3,"client_seed":"x"}`), 422)
-	send(postFunc("/commitments", `{"size":3,"reference":"a","unique_reference":true}`), 409)
-	send(getFunc("/decks/standard52?draw=53"), 422)
-	send(reveal(hidden.AuditID, revealed.Seed), 403)
-	send(reveal(revealed.AuditID, revealed.Seed), 200) // which makes no record
-	full.Store(true)
-	send(postFunc("/shuffle", `{"size":3}`), 503)
-	send(postFunc("/commitments", `{"size":3}`), 503)
-	send(reveal(hidden.AuditID, hidden.Seed), 503)
-	full.Store(false)
-	send(postFunc("/shuffle", `{"size":4}`), 200)
-	send(postFunc("/shuffle", `{"size":3}`), 422)
-}
-
-// A request whose reference must be unique conflicts with the first record of the reference, and is
-// answered its id.
-func TestUniqueReferenceNamesTheFirstAttempt(t *testing.T) {
-	s := start(t, setup{})
-	first := mustCommit(t, s, `{"size":3,"reference":"a","unique_reference":true}`)
-	for _, path := range []string{"/shuffle", "/commitments"} {
-		got := s.send(t, post(t, path, `{"size":9,"reference":"a","unique_reference":true}`))
-		pointer, id := got.problem(t)
-		if got.status != http.StatusConflict || pointer != "/unique_reference" || id != first.CommitmentID || got.header.Get("Retry-After") != "" {
-			t.Errorf("%s: %d %s, want a conflict with %s", path, got.status, got.body, first.CommitmentID)
-		}
-	}
-	mustShuffle(t, s, `{"commitment_id":"`+first.CommitmentID+`","client_seed":"x","unique_reference":true}`)
-	mustShuffle(t, s, `{"size":3,"reference":"a","unique_reference":false}`)
-	mustShuffle(t, s, `{"size":3,"unique_reference":false}`)
-}
-
-// A retry of another caller is refused, and tells nothing of what the first one got. A token may be
-// replaced, and what was asked for before there were keys belongs to whoever repeats it.
-func TestIdempotencyKeysBelongToTheirCallers(t *testing.T) {
-	tokens, keys := keysFor("table", "other")
-	policy := access.NewPolicy(keys, &access.Grant{May: access.Scopes()})
-	s := start(t, setup{})
-	shuffled := mustShuffle(t, s, `{"size":3}`)
-	shoe := mustCreateShoe(t, s, `{"size":40}`).path()
-	requests := map[string]requestFunc{
-		"shuffle": postFunc("/shuffle", `{"size":9}`), "deal": getFunc("/decks/standard52?draw=5"),
-		"commitment": postFunc("/commitments", `{"size":9}`), "shoe": postFunc("/shoes", `{"size":9}`), "draw": postFunc(shoe+"/draw", `{"count":2}`),
-		"reveal": postFunc("/audits/"+shuffled.AuditID+"/reveal", `{"seed":"`+shuffled.Seed+`"}`),
-	}
-	another := postFunc("/shuffle", `{"size":4}`)
-	ask := func(r requestFunc, key, caller string) response {
-		t.Helper()
-		request := keyed(r(t), key)
-		if caller != "" {
-			authorized(request, tokens[caller])
-		}
-		return s.send(t, request)
-	}
-	for name, request := range requests {
-		s.SetPolicy(policy)
-		first := ask(request, name, "table")
-		require.Equalf(t, http.StatusOK, first.status, "%s: %d %s", name, first.status, first.body)
-		for _, caller := range []string{"other", ""} {
-			for _, r := range []requestFunc{request, another} {
-				before := s.logSize()
-				a := ask(r, name, caller)
-				_, audit := a.problem(t)
-				if a.status != http.StatusConflict || audit != "" || a.header.Get("Retry-After") != "" || !strings.Contains(a.body, "another caller") || s.logSize() != before {
-					t.Errorf("%s: the key is answered %q with %d %s, want 409 that names no record", name, caller, a.status, a.body)
-				}
-			}
-		}
-		a := ask(another, name, "table")
-		assert.Equalf(t, http.StatusUnprocessableEntity, a.status,
-			"%s: another request of the same caller is answered %d %s", name, a.status, a.body)
-		again, replaced := keysFor("table")
-		s.SetPolicy(access.NewPolicy(replaced, nil))
-		if a := s.send(t, keyed(authorized(request(t), again["table"]), name)); a.status != http.StatusOK || a.body != first.body {
-			t.Errorf("%s: with a new token a retry is answered %d %s, want %s", name, a.status, a.body, first.body)
-		}
-	}
-
-	s.SetPolicy(nil)
-	unnamed := ask(requests["shuffle"], "unnamed", "")
-	a := ask(another, "unnamed", "")
-	assert.Equalf(t, http.StatusUnprocessableEntity, a.status,
-		"another request without keys is answered %d %s", a.status, a.body)
-	s.SetPolicy(policy)
-	for _, caller := range []string{"", "table", "other"} {
-		if a := ask(requests["shuffle"], "unnamed", caller); a.status != http.StatusOK || a.body != unnamed.body {
-			t.Errorf("what was asked for without keys is answered %q with %d %s, want %s", caller, a.status, a.body, unnamed.body)
-		}
-	}
 }

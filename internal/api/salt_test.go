@@ -2,14 +2,12 @@ package api_test
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 const itemsSalt = "c0ffee00112233445566778899aabbcc"
@@ -68,24 +66,4 @@ func TestSaltOfACommitmentIsNeededAgain(t *testing.T) {
 	plain := mustCommit(t, s, `{"items":[1,2,3]}`).CommitmentID
 	answer := s.send(t, post(t, "/shuffle", `{"commitment_id":"`+plain+`","client_seed":"x","items":[1,2,3],"items_salt":"`+itemsSalt+`"}`))
 	assert.Truef(t, answer.status == http.StatusUnprocessableEntity && strings.Contains(answer.body, "/items_salt"), "a salt for a commitment without: %d %s", answer.status, answer.body)
-}
-
-// TestSaltIsNotPublished looks for the salt in everything that a record leads to.
-func TestSaltIsNotPublished(t *testing.T) {
-	s := start(t, setup{})
-	request := func() *http.Request {
-		return keyed(post(t, "/shuffle", `{"items":["4711","0815"],"reference":"a","reveal":"now","items_salt":"`+itemsSalt+`"}`), "key")
-	}
-	first := readBody(t, s.do(request()))
-	again := readBody(t, s.do(request()))
-	assert.Equalf(t, string(first), string(again), "a retry is answered\n%s, want\n%s", again, first)
-	var made shuffleResult
-	require.NoError(t, json.Unmarshal(first, &made))
-	s.waitPublished(t)
-	audit := "/audits/" + made.AuditID
-	for _, path := range []string{audit, audit + "/proof", "/audits?reference=a", "/log/tile/entries/000.p/1", "/metrics"} {
-		body := readBody(t, s.do(get(t, path)))
-		assert.NotContainsf(t, string(body), itemsSalt, "GET %s has the salt: %s", path, body)
-	}
-	assert.NotContainsf(t, string(first), itemsSalt, "the answer has the salt: %s", first)
 }

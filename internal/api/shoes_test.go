@@ -177,54 +177,6 @@ func TestIfMatch(t *testing.T) {
 	s.mustShoe(t, ifMatch(del(t, at), `"5"`))
 }
 
-// Retries are replayed byte for byte by every replica, even after the shoe was closed, and keys of
-// other requests are rejected.
-func TestShoeRetriesAreReplayedByteForByte(t *testing.T) {
-	c := &clock{now: time.Now()}
-	s := start(t, setup{now: c.Now})
-	requests, answers := map[string]requestFunc{}, map[string]response{}
-	first := func(key string, request requestFunc) (a shoeState) {
-		t.Helper()
-		before := s.logSize()
-		got := s.send(t, keyed(request(t), keyOf(key)))
-		if err := json.Unmarshal([]byte(got.body), &a); err != nil || got.status != 200 || s.logSize() != before+1 {
-			t.Fatalf("%s made %d records, want 1: %d %s", key, s.logSize()-before, got.status, got.body)
-		}
-		requests[key], answers[key] = request, got
-		return a
-	}
-	made := first("made", postFunc("/shoes", `{"deck":"standard52","expires_in":60}`))
-	at := made.path()
-	first("draw", postFunc(at+"/draw?proof=true", `{"count":3}`))
-	first("random", postFunc(at+"/draw", `{"count":3,"from":"random","to":"a"}`))
-	first("pile", postFunc(at+"/piles/a/draw?proof=true", `{"count":2,"to":"b"}`))
-	first("shuffle", postFunc(at+"/piles/b/shuffle", `{}`))
-	first("back", postFunc(at+"/piles/b/return", `{}`))
-	first("reshuffle", postFunc(at+"/reshuffle", `{"client_seed":"x"}`))
-	drawn := first("drawn again", postFunc(at+"/draw?proof=true", `{"count":2}`))
-	first("add", postFunc(at+"/piles/c/add", fmt.Sprintf(`{"cards":[%d]}`, drawn.Cards[0].Card)))
-	first("end", func(t testing.TB) *http.Request { return del(t, at) })
-	first("close", postFunc(at+"/close", `{}`))
-	commitment := mustCommit(t, s, `{"deck":"standard52"}`).CommitmentID
-	cut := first("committed cut", postFunc("/shoes", `{"commitment_id":"`+commitment+`","client_seed":"x","cut":[1,51]}`))
-	assert.NotNil(t, cut.Cut, "a shoe that uses a commitment has its cut drawn with the client seed that came later")
-	c.Set(c.Now().Add(time.Hour))
-	size := s.logSize()
-	for who, s := range map[string]*service{"same process": s, "replica": s.replica(t)} {
-		for key, request := range requests {
-			assert.Equalf(t, answers[key], s.send(t, keyed(request(t), keyOf(key))), "%s, %s", key, who)
-		}
-		for _, r := range []*http.Request{
-			keyed(post(t, "/shoes", `{"deck":"standard52","expires_in":61}`), keyOf("made")), keyed(post(t, at+"/draw?proof=true", `{"count":4}`), keyOf("draw")),
-			keyed(post(t, at+"/draw", `{"count":3}`), keyOf("draw")), keyed(del(t, noShoe), keyOf("end")), keyed(del(t, at), keyOf("close")),
-		} {
-			got := s.send(t, r)
-			assert.Equalf(t, 422, got.status, "%s: %d %s", who, got.status, got.body)
-		}
-	}
-	assert.Equalf(t, size, s.logSize(), "retries made %d records", s.logSize()-size)
-}
-
 // The largest answers are complete, and replayed byte for byte.
 func TestLargestShoe(t *testing.T) {
 	s := start(t, setup{})

@@ -3,7 +3,6 @@ package dealer
 import (
 	"errors"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -63,39 +62,6 @@ func TestBookIsDealtInOrder(t *testing.T) {
 	}
 }
 
-// Requests wait for their turn, in one process and in two.
-func TestBookIsDealtOnceThroughReplicas(t *testing.T) {
-	d, s := newDealer(t, Options{})
-	c := openBook(t, d, 40)
-	dealers := []*Dealer{d, New(s.Journal(t), d.rules, Options{})}
-	var mu sync.Mutex
-	var wait sync.WaitGroup
-	var rounds []uint64
-	refused := 0
-	for i := range 50 {
-		wait.Go(func() {
-			made, err := dealers[i%2].Shuffle(t.Context(), round(c, "x"))
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil {
-				rounds = append(rounds, made.Round)
-				return
-			}
-			refused++
-			var closed *CommitmentClosedError
-			assert.ErrorAs(t, err, &closed)
-		})
-	}
-	wait.Wait()
-	slices.Sort(rounds)
-	require.Len(t, rounds, 40)
-	for i, n := range rounds {
-		assert.Equal(t, uint64(i)+1, n)
-	}
-	assert.Equal(t, 10, refused)
-	s.Check(t, d.journal)
-}
-
 // What is left of a book at its deadline is void from a round on.
 func TestRestOfABookIsVoid(t *testing.T) {
 	d, s := newDealer(t, Options{Deadline: time.Minute})
@@ -151,27 +117,6 @@ func TestLargeCommitmentsAreReadAgain(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, d.open.Len())
 	mustShuffle(t, d, round(c, "a"))
-	s.Check(t, d.journal)
-}
-
-// A retry is answered with the round of the first attempt; a refused request takes none.
-func TestRoundOfABookIsReplayed(t *testing.T) {
-	d, s := newDealer(t, Options{})
-	c := openBook(t, d, 3)
-	request := keyed("k", plan.Request{CommitmentID: c.ID, ClientSeed: "x"})
-	first := mustShuffle(t, d, request)
-	again := mustShuffle(t, d, request)
-	assert.Equal(t, []any{first.ID, uint64(1)}, []any{again.ID, again.Round})
-	busy := round(c, "x")
-	busy.Reserve = func(*audit.Statement) error { return ledger.ErrOverloaded }
-	_, err := d.Shuffle(t.Context(), busy)
-	require.ErrorIs(t, err, ledger.ErrOverloaded)
-	done, err := d.journal.Begin(journal.CommitmentClaim(c.ID))
-	require.NoError(t, err)
-	_, err = d.Shuffle(t.Context(), round(c, "x"))
-	require.ErrorIs(t, err, journal.ErrInFlight)
-	done()
-	assert.Equal(t, uint64(2), mustShuffle(t, d, round(c, "y")).Round)
 	s.Check(t, d.journal)
 }
 

@@ -1,7 +1,6 @@
 package dealer
 
 import (
-	"bytes"
 	"errors"
 	"sync"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
-	"riffle/internal/disclosure"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/plan"
@@ -31,41 +29,6 @@ func use(t *testing.T, d *Dealer, c *Commitment) error {
 	t.Helper()
 	_, err := d.Shuffle(t.Context(), ask(plan.Request{CommitmentID: c.ID, ClientSeed: "x"}))
 	return err
-}
-
-// A shuffle that uses a commitment has its statement and seed, and a client seed chosen later.
-func TestCommittedShuffle(t *testing.T) {
-	d, s := newDealer(t, Options{})
-	shown := disclosure.New(d.journal, d.rules)
-	for name, r := range map[string]plan.Request{
-		"deck":  {Deck: "undercover", Parameters: map[string]int{"players": 7}, Decks: ptr(2), Draw: ptr(5), Hands: []uint64{2, 3}, Reference: "table 1"},
-		"items": {Items: items(60), Algorithm: "durstenfeld", Repeat: ptr(3)},
-		"size":  {Size: ptr(1 << 40), Draw: ptr(3)},
-	} {
-		c, err := d.Commit(t.Context(), ask(r))
-		require.NoError(t, err, name)
-		assert.Truef(t, c.Status == StatusOpen && c.Statement.Seed == nil && c.LogIndex == s.Size(t)-1, "%s: the commitment is %+v", name, c)
-		a, err := shown.Audit(t.Context(), c.ID)
-		assert.Truef(t, err == nil && a.Seed == nil, "%s: the audit of the commitment is %+v, %v", name, a, err)
-		request := ask(plan.Request{CommitmentID: c.ID, ClientSeed: "it came late", Items: r.Items})
-		made, err := d.Shuffle(t.Context(), request)
-		require.NoError(t, err, name)
-		assert.Truef(t, made.Commitment == c.Commitment && made.LogIndex > c.LogIndex && made.Statement.Commitment() == c.Commitment,
-			"%s: the shuffle %+v is not of the commitment %+v", name, made, c)
-		stored, err := d.journal.ByID(t.Context(), c.ID)
-		require.NoError(t, err, name)
-		if sidecar, err := d.journal.Sidecar(stored); err != nil || !bytes.Equal(sidecar.Seed, made.Statement.Seed) {
-			t.Errorf("%s: another seed than was committed to: %+v, %v", name, sidecar, err)
-		}
-		v := audit.Verify(made.Append(nil), made.Statement.Seed, 1000)
-		assert.Truef(t, v.OK && v.Record.ClientSeed == "it came late", "%s: the replay is %+v", name, v)
-		got, err := d.Commitment(t.Context(), c.ID)
-		assert.Truef(t, err == nil && got.Status == StatusUsed && got.ClosedBy == made.ID, "%s: afterwards the commitment is %+v, %v", name, got, err)
-		var settled *CommitmentClosedError
-		_, err = d.Shuffle(t.Context(), request)
-		assert.Truef(t, errors.As(err, &settled) && settled.Status == StatusUsed && settled.ClosedBy == made.ID, "%s: used again: %v", name, err)
-	}
-	s.Check(t, d.journal)
 }
 
 // A commitment in use is not voided, nor used by another request. After the deadline, a use fails
@@ -177,50 +140,6 @@ func TestCommitmentExpires(t *testing.T) {
 	assert.Truef(t, errors.As(err, &settled) && settled.Status == StatusVoid, "used when it is void, and the clock was set back: %v", err)
 	assert.Equal(t, map[Event]int{Committed: 300, Used: 1, Voided: 299, Late: 3}, events)
 	s.Check(t, d.journal)
-}
-
-func TestCommitmentsAreListedByStatus(t *testing.T) {
-	d, s := newDealer(t, Options{})
-	now := time.Now()
-	s.Now = func() time.Time { return now }
-	all := map[Status][]uuid.UUID{}
-	var made []uuid.UUID
-	for i := range 40 {
-		now = now.Add(time.Second)
-		d.options.Deadline = []time.Duration{time.Hour, time.Minute}[i%2]
-		c := commit(t, d, nil)
-		made = append(made, c.ID)
-		status := []Status{StatusOpen, StatusLate, StatusUsed, StatusVoid}[i%4]
-		all[status] = append(all[status], c.ID)
-		switch status {
-		case StatusOpen, StatusLate:
-		case StatusUsed:
-			require.NoError(t, use(t, d, c))
-		case StatusVoid:
-			require.NoError(t, d.void(t.Context(), &ledger.Claim{Name: journal.CommitmentClaim(c.ID)}))
-		}
-	}
-	now = now.Add(2 * time.Minute)
-	all[""] = made
-	for status, want := range all {
-		var got []uuid.UUID
-		for after := uuid.Nil; ; {
-			page, err := d.Commitments(t.Context(), status, after, 3, func(*Commitment) error { return nil })
-			require.NoError(t, err)
-			for _, c := range page {
-				assert.Truef(t, status == "" || c.Status == status, "%s has a commitment that is %s", status, c.Status)
-				got = append(got, c.ID)
-			}
-			if len(page) < 3 {
-				break
-			}
-			after = page[2].ID
-		}
-		assert.Equalf(t, want, got,
-			"of status %q there are %d, want %d in the order in which they were made", status, len(got), len(want))
-	}
-	open, late, err := d.CountCommitments(t.Context())
-	assert.Truef(t, err == nil && open == 10 && late == 10, "%d open and %d late, %v", open, late, err)
 }
 
 func TestRefusedUseLeavesTheCommitmentOpen(t *testing.T) {

@@ -360,40 +360,6 @@ func shoeOf(r plan.Request, items ...string) *liveshoes.NewShoe {
 	return &liveshoes.NewShoe{Request: dealer.Request{Request: r}, Items: items}
 }
 
-// A retry with the same key gets the same cards and draws no others.
-func TestRetries(t *testing.T) {
-	s := newSite(t)
-	key := []string{"Idempotency-Key", `"` + uuid.NewString() + `"`}
-	first := s.send(t, "GET", "/api/deck/new/draw/?count=5", "", "", key...)
-	before := s.store.Size(t)
-	if again := s.send(t, "GET", "/api/deck/new/draw/?count=5", "", "", key...); again.Body.String() != first.Body.String() || again.Code != 200 {
-		t.Errorf("%s is not %s", again.Body, first.Body)
-	}
-	if w := s.send(t, "GET", "/api/deck/new/draw/?count=6", "", "", key...); w.Code != 422 {
-		t.Error(w.Code, w.Body)
-	}
-	id := idOfDeck.FindStringSubmatch(first.Body.String())[1]
-	var drawn reply
-	require.NoError(t, json.Unmarshal(first.Body.Bytes(), &drawn))
-	assert.Truef(t, s.store.Size(t) == before && len(drawn.Cards) == 5 && drawn.Remaining == 47, "%d records are %d, for %+v", before, s.store.Size(t), drawn)
-	for i, path := range []string{
-		"/draw/?count=3", "/draw/?count=50", "/pile/empty/add/?cards=", "/pile/a/add/?cards=" + strings.Join(drawn.codes(), ","), "/pile/a/draw/?count=2", "/pile/a/shuffle/",
-		"/return/", "/shuffle/?jokers_enabled=true", "/shuffle/",
-	} {
-		path = "/api/deck/" + id + path
-		key := []string{"Idempotency-Key", fmt.Sprint("key-", i)}
-		first := s.send(t, "POST", path, "", "", key...)
-		before := s.store.Size(t)
-		again := s.send(t, "POST", path, "", "", key...)
-		assert.Truef(t, again.Body.String() == first.Body.String() && again.Code == first.Code && s.store.Size(t) == before,
-			"%s: %s is not %s", path, again.Body, first.Body)
-	}
-	for _, key := range []string{"a b", strings.Repeat("x", 256), `"`, "ä"} { // none that could be used
-		w := s.send(t, "GET", "/api/deck/new/", "", "", "Idempotency-Key", key)
-		assert.Equalf(t, 200, w.Code, "%q: %d %s", key, w.Code, w.Body)
-	}
-}
-
 // Failures of the service have the same form as errors of the client.
 func TestFailuresOfTheService(t *testing.T) {
 	s := newSite(t)

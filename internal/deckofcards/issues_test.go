@@ -2,37 +2,10 @@ package deckofcards
 
 import (
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 )
-
-// #119: draws during a shuffle sometimes saw the deck in its first order.
-func TestIssue119ShuffleIsAtomic(t *testing.T) {
-	s := newSite(t)
-	made := s.get(t, "/api/deck/new/")
-	processes := []*site{s, newSiteOn(t, s.store)}
-	var wait sync.WaitGroup
-	s.get(t, "/api/deck/%s/shuffle/", made.DeckID)
-	for client := range 6 {
-		wait.Go(func() {
-			s := processes[client/3]
-			for i := range 8 {
-				if client%2 == 0 {
-					s.get(t, "/api/deck/%s/shuffle/?jokers_enabled=%t", made.DeckID, i%2 == client/3)
-				} else if r := s.get(t, "/api/deck/%s/draw/?count=6", made.DeckID); r.Success && slices.Equal(r.codes(), sorted[:6]) {
-					t.Error("the deck is in its first order")
-				}
-			}
-		})
-	}
-	wait.Wait()
-	s.get(t, "/api/deck/%s/shuffle/", made.DeckID)
-	if r := s.get(t, "/api/deck/%s/draw/?count=52", made.DeckID); slices.Equal(r.codes(), sorted[:52]) || len(r.Cards) != 52 {
-		t.Errorf("%v", r.codes())
-	}
-}
 
 // #35, #130, #134: a card could be added to a pile only when the deck had no other copy of it. Here
 // each drawn copy can be added once.
@@ -74,21 +47,4 @@ func TestIssue127DeckEnds(t *testing.T) {
 	assert.Truef(t, !slices.Equal(codes, sorted[:40]) && len(codes) == 40 && r.Remaining == 9, "%+v", r)
 	r = s.get(t, "/api/deck/%s/draw/random/?count=10", made.DeckID)
 	assert.Truef(t, !r.Success && len(r.Cards) == 9 && r.Error == "Not enough cards remaining to draw 10 additional", "%+v", r)
-}
-
-// A pile to which nothing was added stays, in another process and after a restart too.
-func TestEmptyPilesStay(t *testing.T) {
-	s := newSite(t)
-	made := s.get(t, "/api/deck/new/shuffle/")
-	s.get(t, "/api/deck/%s/pile/discard/add/?cards=", made.DeckID)
-	before := s.store.Size(t)
-	s.get(t, "/api/deck/%s/pile/discard/add/?cards=AS", made.DeckID) // which was not drawn
-	assert.Equal(t, before, s.store.Size(t), "adding nothing to a pile that exists made a record")
-	for _, site := range []*site{s, newSiteOn(t, s.store)} {
-		list := site.get(t, "/api/deck/%s/pile/discard/list/", made.DeckID)
-		p, found := list.Piles["discard"]
-		assert.Truef(t, found && p.Remaining == 0 && p.Cards != nil && list.Remaining == 52, "%+v", list)
-	}
-	s.get(t, "/api/deck/%s/shuffle/", made.DeckID)
-	assert.Empty(t, s.get(t, "/api/deck/%s/pile/discard/list/", made.DeckID).Piles)
 }

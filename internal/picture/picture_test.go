@@ -9,11 +9,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -158,50 +156,6 @@ func label(family string, c *deck.Card) []byte {
 	return document(c.Name.English, draw(family, c, "label"))
 }
 
-// Every card of these families has as many marks as its number.
-func TestPips(t *testing.T) {
-	number := func(c deck.Card, attribute string) int {
-		n, err := strconv.Atoi(c.Attributes[attribute])
-		if err != nil {
-			return 0
-		}
-		return n
-	}
-	pips := map[string]func(c deck.Card) int{
-		"french": func(c deck.Card) int { return strings.Index("-A23456789T", c.Attributes["rank"]) },
-		"tarot": func(c deck.Card) int {
-			if c.Attributes["suit"] == "trumps" {
-				return 0
-			}
-			return strings.Index("-A23456789T", c.Attributes["rank"])
-		},
-		"latin": func(c deck.Card) int {
-			if n := number(c, "rank"); n < 10 {
-				return n
-			}
-			return 0
-		},
-		"dominoes": func(c deck.Card) int { return number(c, "low") + number(c, "high") },
-		"set":      func(c deck.Card) int { return number(c, "number") },
-		"mahjong": func(c deck.Card) int {
-			if suit := c.Attributes["suit"]; suit != "dots" && suit != "bamboos" {
-				return 0
-			}
-			return number(c, "rank")
-		},
-	}
-	for _, kind := range types(t) {
-		want, counted := pips[kind.Family]
-		if !counted {
-			continue
-		}
-		for _, c := range faces(t, kind) {
-			name := kind.Name + " " + c.Code
-			assert.Equal(t, max(want(c), 0), read(t, name, Card(kind.Family, &c)).pips, name)
-		}
-	}
-}
-
 // An artist's editor may indent, add a declaration and comments, and name elements of its own.
 func TestContentOfADrawing(t *testing.T) {
 	got, err := content("<?xml version=\"1.0\"?>\n<!-- Made by an editor. -->\n<svg\n   viewBox=\"0 0 1 1\">\n  <g>\n    <path d=\"M0 0\" />\n  </g>\n</svg>\n")
@@ -211,55 +165,6 @@ func TestContentOfADrawing(t *testing.T) {
 		got, err := content(text)
 		assert.Errorf(t, err, "%q: %q", text, got)
 	}
-}
-
-// What pictures write can be read: letters on their ground, and suits on the card.
-func TestContrast(t *testing.T) {
-	type pair struct{ front, ground string }
-	hana := looks()["hanafuda colours"]
-	pairs := map[string]pair{
-		"number of a month": {hana["paper"].Fill, hana["black"].Fill}, "poem": {hana["black"].Fill, hana["red"].Fill}, "trump": {purple, "#fbf6ff"}, "name": {ink, "#f1f2f4"},
-	}
-	for what, grounds := range map[string][]string{"french": {paper, "#f6ecd6"}, "jokers": {paper}, "tarot": {paper}, "latin": {"#fffaf0"}, "sanguosha": {"#f6ecd6", paper}, "roles": {paper}, "families": {paper}} {
-		for name, l := range looks()[what] {
-			for _, ground := range grounds {
-				pairs[what+" "+name+" on "+ground] = pair{l.Fill, ground}
-			}
-		}
-	}
-	for name, l := range looks()["uno"] {
-		pairs["UNO "+name], pairs["UNO corner "+name] = pair{l.Sign, paper}, pair{l.Corner, l.Fill}
-	}
-	for name, p := range pairs {
-		// WCAG 2.2 asks 3 of large letters; all of these are.
-		got := contrast(t, p.front, p.ground)
-		assert.Truef(t, got >= 3, "%s: the contrast of %s on %s is %.2f, want 3", name, p.front, p.ground, got)
-	}
-}
-
-// contrast returns the contrast ratio of two colours as WCAG 2.2 defines it.
-func contrast(t *testing.T, a, b string) float64 {
-	luminance := func(colour string) float64 {
-		value, err := strconv.ParseUint(strings.TrimPrefix(colour, "#"), 16, 32)
-		require.NoError(t, err)
-		require.Len(t, colour, 7)
-		var sum float64
-		for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
-			c := float64(value>>(16-8*i)&0xff) / 255
-			if c <= 0.04045 {
-				c /= 12.92
-			} else {
-				c = math.Pow((c+0.055)/1.055, 2.4)
-			}
-			sum += weight * c
-		}
-		return sum
-	}
-	high, low := luminance(a), luminance(b)
-	if high < low {
-		high, low = low, high
-	}
-	return (high + 0.05) / (low + 0.05)
 }
 
 // To change a picture on purpose, run go test ./internal/picture -run Golden -update.

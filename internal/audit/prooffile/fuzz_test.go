@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"reflect"
@@ -23,7 +21,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"riffle/clients/clientstest"
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
@@ -73,13 +70,13 @@ func needsPackages(t testing.TB) {
 	}
 }
 
-// FuzzVerifiersAgree gives vectors with changes to four verifiers: Go's, those in JavaScript and
-// Python, and the one in JavaScript as a page has it. They say the same, each within a second, in
-// whatever order the texts are given. Without -fuzz the changes are the same in every run.
+// FuzzVerifiersAgree gives vectors with changes to three verifiers: Go's, and those in JavaScript and
+// Python. They say the same, each within a second, in whatever order the texts are given. Without
+// -fuzz the changes are the same in every run.
 func FuzzVerifiersAgree(f *testing.F) {
 	needsPackages(f)
 	corpus, decks := givenVectors(f), catalogue(f)
-	verifiers := append(threeVerifiers(f), verifier{"the page", browserPage(f)})
+	verifiers := threeVerifiers(f)
 	random := rand.New(rand.NewPCG(24, 0))
 	for range 500 {
 		choices := make([]byte, 4+random.IntN(16))
@@ -341,54 +338,5 @@ func program(t testing.TB, language string) func(cases []vector) ([]*said, error
 			list = append(list, &s)
 		}
 		return list, <-written
-	}
-}
-
-// browserPage opens a page with the verifier in JavaScript, made for browsers as web/build.mjs does.
-func browserPage(t testing.TB) func(cases []vector) ([]*said, error) {
-	bundle := exec.CommandContext(t.Context(), "node_modules/.bin/esbuild", "../verifiers/riffle.mjs", "--external:node:*", "--bundle", "--format=esm", "--target=es2022", "--minify")
-	bundle.Dir, bundle.Stderr = "../../../web", os.Stderr
-	bundle.Env = append(os.Environ(), "NODE_PATH=node_modules")
-	made, err := bundle.Output()
-	require.NoError(t, err)
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/riffle.mjs" {
-			w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-			_, _ = w.Write(made)
-			return
-		}
-		_, _ = io.WriteString(w, `<!doctype html><link rel="icon" href="data:,"><script type="module">
-import {verify} from '/riffle.mjs';
-window.check = async (cases) => {
-	const answers = [];
-	for (const {texts, hand_of: handOf, any_order: anyOrder} of cases) {
-		const before = performance.now();
-		let answer;
-		try { answer = await verify(texts, {handOf, anyOrder}); } catch (error) { answer = {verdict: 'throws: ' + error.stack}; }
-		answers.push({...answer, seconds: (performance.now() - before) / 1000});
-	}
-	return answers;
-};
-</script>`)
-	}))
-	t.Cleanup(site.Close)
-	browser := clientstest.NewBrowser(t)
-	browser.Open(site.URL)
-	browser.Until("window.check !== undefined")
-	return func(cases []vector) (list []*said, err error) {
-		type given struct {
-			Texts    []textVector `json:"texts"`
-			HandOf   string       `json:"hand_of,omitempty"`
-			AnyOrder bool         `json:"any_order,omitempty"`
-		}
-		var all []given
-		for i := range cases {
-			all = append(all, given{cases[i].given(), cases[i].HandOf, cases[i].AnyOrder})
-		}
-		arguments, err := json.Marshal(all)
-		if err != nil {
-			return nil, err
-		}
-		return list, browser.Evaluate("check("+string(arguments)+")", &list)
 	}
 }
