@@ -44,18 +44,18 @@ func (c *console) print(asJSON bool, report any, template string) error {
 	return nil
 }
 
-// A mark is how a step ended: a word, its class on a page, and its colour on a terminal.
-type mark struct{ Word, Class, Colour string }
+// A mark is how a step ended: a word, and its colour on a terminal.
+type mark struct{ Word, Colour string }
 
 // markOf returns the mark of a step.
 func markOf(state prooffile.State) mark {
 	switch state {
 	case prooffile.OK:
-		return mark{"ok", "ok", "32"}
+		return mark{"ok", "32"}
 	case prooffile.Wrong:
-		return mark{"WRONG", "wrong", "1;31"}
+		return mark{"WRONG", "1;31"}
 	default:
-		return mark{"not checked", "open", "33"}
+		return mark{"not checked", "33"}
 	}
 }
 
@@ -96,8 +96,7 @@ func (c *console) clear() {
 }
 
 // await returns what f returns, or early when ctx is done: reads and replays cannot be cancelled.
-// After a second it shows on progress, unless that is nil, for how long f has been replaying.
-func await[T any](ctx context.Context, progress io.Writer, f func() (T, error)) (T, error) {
+func await[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	var result T
 	done := make(chan error, 1)
 	go func() {
@@ -105,23 +104,10 @@ func await[T any](ctx context.Context, progress io.Writer, f func() (T, error)) 
 		result = found
 		done <- err
 	}()
-	var tick <-chan time.Time
-	if progress != nil {
-		tick = time.Tick(time.Second)
-	}
-	began, shown := time.Now(), false
-	for {
-		select {
-		case err := <-done:
-			if shown {
-				_, _ = io.WriteString(progress, clearLine)
-			}
-			return result, err
-		case <-ctx.Done():
-			return *new(T), context.Cause(ctx)
-		case <-tick:
-			shown = true
-			_, _ = fmt.Fprintf(progress, clearLine+"replaying for %s", time.Since(began).Round(time.Second))
-		}
+	select {
+	case err := <-done:
+		return result, err
+	case <-ctx.Done():
+		return *new(T), context.Cause(ctx)
 	}
 }

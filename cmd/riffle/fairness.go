@@ -37,7 +37,7 @@ func (k *fairnessCmd) Run(ctx context.Context, c *console) error {
 			return err
 		}
 	}
-	meter, err := await(ctx, nil, func() (*fairness.Meter, error) { return k.measure(ctx, reader) })
+	meter, err := await(ctx, func() (*fairness.Meter, error) { return k.measure(ctx, reader) })
 	if err != nil {
 		return err
 	}

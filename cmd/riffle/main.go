@@ -61,26 +61,14 @@ func exitCode(err error) int {
 type commands struct {
 	Version kong.VersionFlag `help:"Print the version."`
 
-	Verify     verify      `cmd:"" help:"Check proof files: that an order follows from its seed, and that its record is in the log."`
-	Proof      proofCmd    `cmd:"" help:"Print proofs from a log, without its service."`
-	Shuffle    shuffleCmd  `cmd:"" help:"Shuffle lines, with a proof."`
-	Fairness   fairnessCmd `cmd:"" help:"Measure a program's shuffle by its orders."`
-	Log        logCommands `cmd:"" help:"The log of a service."`
-	Backup     backup      `cmd:"" help:"Copy a log while its service runs."`
-	Restore    restore     `cmd:"" help:"Make a data folder from a backup."`
-	Key        keyCommands `cmd:"" help:"Keys of callers, and of a log that cosigns itself."`
-	Completion completion  `cmd:"" help:"Print a script that completes the commands in a shell."`
-	Suggest    suggest     `cmd:"" hidden:""`
-	ShowBuild  showBuild   `cmd:"" name:"version" help:"Print version, commit and date."`
-}
-
-// A showBuild prints the build.
-type showBuild struct{}
-
-// Run prints it.
-func (k *showBuild) Run(c *console) error {
-	_, err := fmt.Fprintln(c.out, release.Current())
-	return err
+	Verify   verify      `cmd:"" help:"Check proof files: that an order follows from its seed, and that its record is in the log."`
+	Proof    proofCmd    `cmd:"" help:"Print proofs from a log, without its service."`
+	Shuffle  shuffleCmd  `cmd:"" help:"Shuffle lines, with a proof."`
+	Fairness fairnessCmd `cmd:"" help:"Measure a program's shuffle by its orders."`
+	Log      logCommands `cmd:"" help:"The log of a service."`
+	Backup   backup      `cmd:"" help:"Copy a log while its service runs."`
+	Restore  restore     `cmd:"" help:"Make a data folder from a backup."`
+	Key      keyCommands `cmd:"" help:"Keys of callers."`
 }
 
 // run parses the command line and runs the command.

@@ -90,7 +90,7 @@ func (k *shuffleCmd) Run(ctx context.Context, c *console) error {
 
 // read reads the lines, without their line feeds, and requires them to be UTF-8.
 func (k *shuffleCmd) read(ctx context.Context, c *console) ([]string, error) {
-	text, err := await(ctx, nil, func() ([]byte, error) {
+	text, err := await(ctx, func() ([]byte, error) {
 		in, err := c.open(k.File)
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -25,26 +26,26 @@ type verify struct {
 	Proof     []string `sep:"none" placeholder:"FILE" help:"A proof file, which is not sorted. May be repeated."`
 	From      string   `placeholder:"URL" help:"The service that has the proofs. A file can then be an audit id; the proof of its commitment is fetched as well. With a token in RIFFLE_TOKEN, the service is sent it."`
 	JSON      bool     `name:"json" help:"Print the verdict and the steps as JSON."`
-	Report    string   `placeholder:"FILE" help:"Write the verdict and the steps to an HTML page that can be printed and filed, such as report.html."`
 	Files     []string `arg:"" name:"file" optional:"" help:"Files in any order: proofs as GET /audits/{id}/proof answers them, or http(s) URLs of them or, with --from, audit ids; the answer, a hand, the items, the key and a salt. Each is what it looks like. The proof of a commitment goes with that of the shuffle or the shoe that used it. Those of a whole shoe are checked together, in one file or several."`
+}
+
+// errUnchecked is for proofs that could not be checked to the end. The reason has been printed.
+var errUnchecked = errors.New("the files were read, and it could not be checked to the end")
+
+// verdictErrors have the errors that give verdicts their exit codes.
+var verdictErrors = map[prooffile.Verdict]error{
+	prooffile.VerdictFalse:     fmt.Errorf("the files were checked, and %w", errFindings),
+	prooffile.VerdictUnchecked: errUnchecked,
 }
 
 // Run checks the proofs and prints what it finds.
 func (k *verify) Run(ctx context.Context, c *console) error {
-	if k.Report != "" && slices.Contains(slices.Concat(k.Files, k.Proof, []string{k.Key, k.Policy, k.Items, k.Order, k.Hand}), k.Report) {
-		return fmt.Errorf("--report would write over %s, which is to be checked: name another file", k.Report)
-	}
 	found, err := k.check(ctx, c)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil { // nothing was begun
 		found = prooffile.Refused(err)
-	}
-	if k.Report != "" {
-		if err := writeReport(k.Report, found); err != nil {
-			return err
-		}
 	}
 	template := "findings"
 	if err != nil { // the error is the text
@@ -91,7 +92,7 @@ func (k *verify) check(ctx context.Context, c *console) (*prooffile.Findings, er
 	if warning != "" {
 		_, _ = fmt.Fprintln(c.messages, "riffle: warning:", warning)
 	}
-	found, err := await(ctx, c.progress, func() (*prooffile.Findings, error) {
+	found, err := await(ctx, func() (*prooffile.Findings, error) {
 		return prooffile.Verify(texts, prooffile.Options{HandOf: k.HandOf, AnyOrder: k.AnyOrder, Decks: decks}), nil
 	})
 	if err == nil && warning != "" {

@@ -5,9 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -164,77 +162,4 @@ func TestWitnessOfAnotherHistory(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(string(notes), "\n— riffle/"), "both are signed by the log: %s", notes)
 	s.get("/audits/"+s.shuffle(smallShuffle).AuditID+"/proof?witnessed=true").problem(t, http.StatusServiceUnavailable)
 	assert.Contains(t, string(s.get("/metrics").body), `riffle_witness_answers_total{result="other-history",witness="one"}`)
-}
-
-// flipped returns another character of base64.
-func flipped(c byte) string {
-	if c == 'A' {
-		return "B"
-	}
-	return "A"
-}
-
-// secondKey makes a second key of a log in a file, and returns its line of a policy.
-func secondKey(t *testing.T, file string) []byte {
-	t.Helper()
-	line, err := exec.Command(tool(), "key", "cosign", "riffle.example/log-2", file).Output()
-	require.NoError(t, err)
-	return line
-}
-
-// TestSecondKey has a log sign by a second key of its own, alone and beside a witness that is dead.
-func TestSecondKey(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	key, policy := filepath.Join(folder, "own.key"), filepath.Join(folder, "policy")
-	made := secondKey(t, key)
-	dead := newWitness(t, "dead")
-	text := string(made) + "witness dead " + dead.Key + " " + dead.url + "\ngroup either any own dead\nquorum either\n"
-	require.NoError(t, os.WriteFile(policy, []byte(text), 0o600))
-	require.NoError(t, os.Chmod(key, 0o640))
-	l := launch{data: filepath.Join(folder, "data"), args: []string{"--witness-policy", policy}}
-	s := l.start(t)
-	d := s.shuffle(smallShuffle)
-	warning, _ := s.logged("WARN", "others may read the data folder or a key: remove that permission with chmod go= if they need none")
-	assert.Equal(t, key, warning["path"])
-	until(t, "the log has cosigned it", func() bool { return s.get("/audits/"+d.AuditID+"/proof?witnessed=true").status == http.StatusOK })
-	assert.Equal(t, []string{"own"}, cosigners(t, policy, s.get("/log/checkpoint").body))
-	proven, logKey := s.get("/audits/"+d.AuditID+"/proof?witnessed=true").body, strings.TrimSpace(string(s.get("/log/key").body))
-	s.stop()
-
-	verifiers := map[string][]string{"riffle": {tool(), "verify"}}
-	if _, err := os.Stat("../../web/node_modules"); err == nil || os.Getenv("CI") != "" {
-		verifiers["riffle.mjs"] = []string{"node", "--import", "../../verifiers/curves.mjs", "../../verifiers/riffle.mjs"}
-	}
-	line := regexp.MustCompile(`— riffle\.example/log-2 ([A-Za-z0-9+/]{1000})+`)
-	require.Regexp(t, line, string(proven))
-	for name, command := range verifiers {
-		for changed, want := range map[string]string{
-			string(proven): "1 of 2 witnesses cosigned the checkpoint: own (",
-			line.ReplaceAllStringFunc(string(proven), func(s string) string { return s[:1000] + flipped(s[1000]) + s[1001:] }): `the cosignature of "own" is wrong`,
-		} {
-			file := filepath.Join(folder, "proof.json")
-			require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
-			out, _ := exec.Command(command[0], append(command[1:], "--key", logKey, "--policy", policy, file)...).Output() // the seed is held back
-			assert.Contains(t, string(out), want, name)
-		}
-	}
-}
-
-// TestSecondKeyRefused starts with second keys of others: of a witness, or none.
-func TestSecondKeyRefused(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	key, policy := filepath.Join(folder, "own.key"), filepath.Join(folder, "policy")
-	made := secondKey(t, key)
-	l := launch{data: filepath.Join(folder, "data"), args: []string{"--witness-policy", policy}}
-	other := secondKey(t, key+"2")
-	for line, want := range map[string]string{
-		strings.Replace(string(other), "own.key2", "own.key", 1):    "own.key is not the private half of the ML-DSA-44 key in the policy",
-		strings.Replace(string(made), "own.key", "nothing", 1):      "nothing: no such file",
-		"witness own " + newWitness(t, "dead").Key + " file:" + key: "own.key is not the private half",
-	} {
-		require.NoError(t, os.WriteFile(policy, []byte(strings.TrimSpace(line)+"\nquorum own\n"), 0o600))
-		l.refused(t, want)
-	}
 }

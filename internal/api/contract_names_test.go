@@ -22,7 +22,6 @@ import (
 	"riffle/internal/dealer"
 )
 
-
 // TestOnlyDocumentedNamesAreAccepted sends every name in the contract as the name of a member and of a parameter.
 // Each operation must accept those that the contract gives it and no others.
 func TestOnlyDocumentedNamesAreAccepted(t *testing.T) {

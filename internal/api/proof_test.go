@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
 )
 
 // Unknown ids, malformed ids and ids of another log get the same answer, so that nobody can tell

@@ -34,7 +34,7 @@ func checkPermissions(s *Settings, logger *slog.Logger) {
 		}
 		logger.Warn("others could read a file with secrets; its mode was changed", "file", path, "from", mode.String(), "to", (mode &^ othersMode).String())
 	}
-	for _, path := range append([]string{s.Folder, s.Key, s.SeedKeyFile}, s.secondKeys...) {
+	for _, path := range []string{s.Folder, s.Key, s.SeedKeyFile} {
 		if mode := system.Permissions(path); mode&othersMode != 0 {
 			logger.Warn("others may read the data folder or a key: remove that permission with chmod go= if they need none", "path", path, "mode", mode.String())
 		}

@@ -9,9 +9,6 @@ import (
 	"strings"
 	"time"
 
-	cosignature "github.com/transparency-dev/formats/note"
-	"golang.org/x/mod/sumdb/note"
-
 	"riffle/internal/anchor"
 	"riffle/internal/keycommand"
 	"riffle/internal/ledger"
@@ -35,7 +32,6 @@ type Settings struct {
 	Anchors     anchor.Places // besides the checkpoint file
 	NewAnchors  bool          // the log has records, and its anchors are new
 	Witnesses   *proof.Policy // who has to cosign its checkpoints; nil for nobody
-	secondKeys  []string      // paths of private keys that the policy names
 	Relays      relay.Relays  // of a public beacon
 	Decks       string        // folder of the operator's deck types; empty for none
 }
@@ -56,7 +52,7 @@ func (s *Settings) checkpointFile() string { return filepath.Join(s.Folder, ledg
 
 // ReadWitnesses reads the policy in a file; an empty name is for none.
 func (s *Settings) ReadWitnesses(file string) error {
-	s.Witnesses, s.secondKeys = nil, nil
+	s.Witnesses = nil
 	if file == "" {
 		return nil
 	}
@@ -67,33 +63,12 @@ func (s *Settings) ReadWitnesses(file string) error {
 	if err != nil {
 		return err
 	}
-	for i := range s.Witnesses.Witnesses {
-		w := &s.Witnesses.Witnesses[i]
-		if path, isOwn := strings.CutPrefix(w.URL, "file:"); isOwn {
-			if w.Signer, err = readSigner(path, w.Key); err != nil {
-				return fmt.Errorf("the key of %s: %w", w.Name, err)
-			}
-			s.secondKeys = append(s.secondKeys, path)
-			continue
-		}
+	for _, w := range s.Witnesses.Witnesses {
 		if at, err := url.Parse(w.URL); err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
-			return fmt.Errorf("the witness %s needs a URL, such as https://witness.example/add, or file: and the path of a key of your own", w.Name)
+			return fmt.Errorf("the witness %s needs a URL, such as https://witness.example/add", w.Name)
 		}
 	}
 	return nil
-}
-
-// readSigner reads the private ML-DSA-44 key of a verifier key.
-func readSigner(path string, public note.Verifier) (note.Signer, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	signer, err := cosignature.NewMLDSASigner(strings.TrimSpace(string(text)))
-	if err != nil || signer.Name() != public.Name() || signer.KeyHash() != public.KeyHash() {
-		return nil, fmt.Errorf("%s is not the private half of the ML-DSA-44 key in the policy, as riffle key cosign makes it", path)
-	}
-	return signer, nil
 }
 
 // Check calls reject for each invalid setting, with the rule that it breaks.

@@ -112,11 +112,6 @@ func (c *Cosigner) Cosign(ctx context.Context, p *Checkpoint) ([]byte, bool, map
 // ask gets the witness's cosignature. A witness that has seen another size than the last one here
 // says so once.
 func (s *state) ask(ctx context.Context, w *proof.Witness, p *Checkpoint) error {
-	if w.Signer != nil {
-		signed, err := note.Sign(&note.Note{Text: p.Text()}, w.Signer)
-		_, s.line, _ = strings.Cut(string(signed), "\n\n")
-		return err
-	}
 	for isRepeated := false; ; isRepeated = true {
 		status, answer, err := s.send(ctx, w, p)
 		if err != nil {

@@ -2,7 +2,6 @@ package prooffile
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -57,7 +56,7 @@ func readTexts(texts []Text) (*sorting, error) {
 	s := &sorting{only: map[Role]*input{}}
 	seen := map[[2]string]bool{} // roles and texts
 	for _, t := range texts {
-		in := &input{Text: t, shown: FileRole{Name: t.Name, Digest: fmt.Sprintf("%x", sha256.Sum256(t.Content))}}
+		in := &input{Text: t, shown: FileRole{Name: t.Name}}
 		s.inputs = append(s.inputs, in)
 		if len(t.Content) > MaxText {
 			return nil, refuse("unreadable", "why.given.long", message.Values{"name": t.Name, "most": MaxText >> 20}, t.Name)

@@ -23,7 +23,6 @@ type FileRole struct {
 	Role    Role   `json:"role"`
 	Hand    *Part  `json:"hand,omitempty"`    // of a hand of a deal: which it is
 	Shuffle uint64 `json:"shuffle,omitempty"` // and the number of its shuffle, from 1, if there are several
-	Digest  string `json:"-"`                 // SHA-256 of the text
 }
 
 // A Group is the verdict on proofs that are checked together.

@@ -32,9 +32,6 @@ type Witness struct {
 	Name string        // in the policy
 	URL  string        // submission prefix; empty if it is not known
 	Key  note.Verifier // of its cosignatures, by Ed25519 or ML-DSA-44 (https://c2sp.org/tlog-cosignature)
-
-	// Signer signs in place of a service, for a second key of the log itself; nil for a witness.
-	Signer note.Signer
 }
 
 // A group counts as one that cosigned if at least so many of its members do.
