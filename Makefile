@@ -120,7 +120,7 @@ generate: ## generate the clients from openapi.yaml, and the embedded files of t
 module: ## rename the Go module everywhere: make module PATH=git.example/games/riffle
 	@export PATH=/usr/local/bin:/usr/bin:/bin; bash .ci/module '$(PATH)'
 
-cost: ## compare allocations and instructions of common requests with bench/cost/cost.json
+cost: ## compare allocations of common requests with bench/cost/cost.json
 	go -C bench test -pgo=../cmd/server/default.pgo ./cost -run Cost -count 1 -v -cost
 
 bench: ## measure the service on two quiet cores and write docs/performance.md; takes some ten minutes

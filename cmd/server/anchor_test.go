@@ -84,26 +84,6 @@ func TestOldFolderIsNoticed(t *testing.T) {
 	}
 }
 
-// TestStopAdvancesABusyAnchor adds a record while an anchor is being replaced, and stops the
-// service.
-func TestStopAdvancesABusyAnchor(t *testing.T) {
-	t.Parallel()
-	b, replacing := &resource{}, make(chan struct{}, 9)
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPut {
-			replacing <- struct{}{}
-			time.Sleep(time.Second)
-		}
-		b.ServeHTTP(w, r)
-	}))
-	t.Cleanup(web.Close)
-	s := launch{args: []string{"--anchor", web.URL}}.start(t)
-	<-replacing
-	s.shuffle(smallShuffle)
-	s.stop()
-	assert.Contains(t, string(b.object), "\n1\n")
-}
-
 // TestLostAnchor loses each kind of anchor of a log that has records, in two ways.
 func TestLostAnchor(t *testing.T) {
 	t.Parallel()
@@ -156,27 +136,6 @@ func TestForkEndsTheLog(t *testing.T) {
 	}
 	assert.Equal(t, 1, s.code())
 	assert.Contains(t, s.log.String(), "are of two histories: records were changed, or the log was forked")
-}
-
-// TestReplicasShareAnAnchor advances one anchor from two replicas, which see each other's records in it.
-func TestReplicasShareAnAnchor(t *testing.T) {
-	t.Parallel()
-	place := filepath.Join(t.TempDir(), "anchor")
-	l := newDatabase(t).replica("--anchor", place)
-	replicas := []*server{l.start(t), l.start(t)}
-	for i := range 4 {
-		replicas[i%2].shuffle(smallShuffle)
-		until(t, "the anchor has the record", func() bool {
-			text, err := os.ReadFile(place)
-			return err == nil && strings.Contains(string(text), fmt.Sprintf("\n%d\n", i+1))
-		})
-	}
-	for _, s := range replicas {
-		s.shuffle(smallShuffle)
-		s.stop()
-		_, warned := s.logged("WARN", "the anchor cannot be compared or advanced; it is tried again")
-		assert.False(t, warned, s.log)
-	}
 }
 
 // TestFailingAnchor has an anchor fail in several ways. The start needs one that answers. A running

@@ -2,7 +2,6 @@ package prooffile_test
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -185,69 +184,6 @@ func (v *vector) given() []textVector {
 		return v.Texts
 	}
 	return append([]textVector{{"--key", v.Key, "key"}}, v.Texts...)
-}
-
-// TestVerifiersAgreeOnManyElements gives orders of more arrays and objects than a verifier keeps
-// parsed: the true one with other layouts of its elements, and one with another element near its end.
-func TestVerifiersAgreeOnManyElements(t *testing.T) {
-	const n = 10_100
-	var elements []string
-	for i := range n {
-		elements = append(elements, fmt.Sprintf([]string{`{"a":[%d,"x"],"b":null}`, `[[%d,{}],"y"]`}[i%2], i))
-	}
-	items := "[" + strings.Join(elements, ",") + "]"
-	record, seed := recordOf("many elements", audit.Statement{
-		Algorithm: "fisher-yates", Size: n, Draw: n, Repeat: 1, Input: audit.ItemsInput(sha256.Sum256([]byte(items))),
-	})
-	signer, key := logKey(t, origin, 1)
-	file := &prooffile.File{Record: record.Append(nil), Seed: seed, LogKey: key}
-	file.Inclusion = include(t, file.Record, 0, 1, signer)
-	replay := audit.Verify(file.Record, seed, 1<<20)
-	var order []string
-	for _, position := range replay.Orders[0] {
-		order = append(order, elements[position])
-	}
-	dealt := "[" + strings.Join(order, ",") + "]"
-	laidOut := strings.NewReplacer(`,"b":null}`, `, "\u0062" : null }`, `"y"]`, `"\u0079"]`).Replace(dealt)
-	at := strings.LastIndex(dealt, `"x"`)
-	changed := dealt[:at] + `"z"` + dealt[at+3:]
-	var cases []vector
-	for _, order := range []string{dealt, laidOut, changed} {
-		cases = append(cases, vector{Key: key, Texts: []textVector{{"proof", string(file.Text()), "proof"}, {"items", items, "items"}, {"order", order, "order"}}})
-	}
-	answers := sayAll(t, threeVerifiers(t), cases)
-	for _, said := range answers {
-		for i, want := range []string{verified, verified, isFalse} {
-			require.Equal(t, want, said[i].Verdict, said[i].Headline)
-			require.Equal(t, answers[0][i].Steps, said[i].Steps)
-		}
-	}
-}
-
-// TestVerifiersAgreeOnSignedRecords gives records that are signed and wrong: with more copies of a deck
-// than a number of 64 bits, and with a byte order mark; and a policy with two of these.
-func TestVerifiersAgreeOnSignedRecords(t *testing.T) {
-	t.Parallel()
-	signer, key := logKey(t, origin, 1)
-	file := func(input, mark string) textVector {
-		record, seed := recordOf("wrong", audit.Statement{Algorithm: "fisher-yates", Size: 52, Draw: 52, Repeat: 1, Input: input})
-		f := &prooffile.File{Record: append([]byte(mark), record.Append(nil)...), Seed: seed, LogKey: key}
-		f.Inclusion = include(t, f.Record, 0, 1, signer)
-		return textVector{"proof", string(f.Text()), "proof"}
-	}
-	right := file(audit.RangeInput, "")
-	cases := []vector{
-		{Key: key, Texts: []textVector{right}},
-		{Key: key, Texts: []textVector{file("deck standard52 x18446744073709551616 sha256:02fe565f04ddee849fc486a8ed1e35dac15b2ea53b591a4e0ed797f83a274fc0", "")}},
-		{Key: key, Texts: []textVector{file(audit.RangeInput, "\ufeff")}},
-		{Key: key, Texts: []textVector{right, {"policy", "\ufeff\ufeffquorum none\n", "policy"}}},
-	}
-	verifiers := threeVerifiers(t)
-	answers := sayAll(t, verifiers, cases)
-	require.Empty(t, disagreement(verifiers, answers, hangs))
-	for i, want := range []string{verified, isFalse, isFalse, unchecked} {
-		assert.Equal(t, want, answers[0][i].Verdict, answers[0][i].Headline)
-	}
 }
 
 // TestVerifiersAgreeOnLongTexts gives texts for which a careless verifier takes minutes, a gigabyte, or
