@@ -1,13 +1,13 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -80,15 +80,17 @@ func CountShoes(ctx context.Context, c Counter, now time.Time) (uint64, error) {
 // expireBatch is the number of claims that expire concurrently, sharing a few log commits.
 const expireBatch = 256
 
-// Expire calls expire for every overdue claim with a prefix, and returns the number that expired.
-// It skips claims for which expire returns [ErrInFlight], [ledger.ErrClaimed] or
-// [ledger.ErrOverloaded]: they are in use, or the store is too busy to read their record.
+// Expire calls expire once for every overdue claim with a prefix, and returns the number that
+// expired. Claims that fail do not keep the others from their turn; the error is one of theirs. It
+// skips claims for which expire returns [ErrInFlight], [ledger.ErrClaimed] or
+// [ledger.ErrOverloaded]: they are in use, or the store is too busy to read their record. The next
+// sweep retries all that are left.
 func (j *Journal) Expire(ctx context.Context, prefix string, expire func(context.Context, *ledger.Claim) error) (expired int, err error) {
 	q := ledger.ClaimQuery{Prefix: prefix, DueBy: j.Now().UnixMicro(), Limit: expireBatch}
 	for ctx.Err() == nil {
-		claims, err := j.Log.Claims(ctx, q)
-		if err != nil || len(claims) == 0 {
-			return expired, err
+		claims, listing := j.Log.Claims(ctx, q)
+		if listing != nil || len(claims) == 0 {
+			return expired, cmp.Or(listing, err)
 		}
 		outcomes := make([]error, len(claims))
 		var wait sync.WaitGroup
@@ -96,16 +98,16 @@ func (j *Journal) Expire(ctx context.Context, prefix string, expire func(context
 			wait.Go(func() { outcomes[i] = expire(ctx, &claims[i]) })
 		}
 		wait.Wait()
-		outcomes = slices.DeleteFunc(outcomes, func(err error) bool {
-			return errors.Is(err, ErrInFlight) || errors.Is(err, ledger.ErrClaimed) || errors.Is(err, ledger.ErrOverloaded)
-		})
-		if err := errors.Join(outcomes...); err != nil {
-			return expired, err
+		for i, outcome := range outcomes {
+			switch {
+			case outcome == nil:
+				expired++
+			case errors.Is(outcome, ErrInFlight), errors.Is(outcome, ledger.ErrClaimed), errors.Is(outcome, ledger.ErrOverloaded):
+			case err == nil:
+				err = fmt.Errorf("claim %s: %w", claims[i].Name, outcome)
+			}
 		}
-		if len(outcomes) == 0 {
-			return expired, nil // the next sweep retries the skipped claims
-		}
-		expired += len(outcomes)
+		q.After = claims[len(claims)-1].Name
 	}
 	return expired, ctx.Err()
 }
