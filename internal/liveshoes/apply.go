@@ -212,6 +212,8 @@ func (s *Service) check(from *state, c *Change) error {
 		return &ClosedError{Status: shoe.Expired}
 	case c.IfVersion != 0 && c.IfVersion != from.Layout.Version:
 		return &VersionError{from.Layout.Version}
+	case !ends:
+		return from.base.changed
 	}
 	return nil
 }

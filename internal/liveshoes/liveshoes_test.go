@@ -17,6 +17,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
+	"riffle/internal/deck"
 	"riffle/internal/disclosure"
 	"riffle/internal/journal"
 	"riffle/internal/journal/journaltest"
@@ -405,6 +406,23 @@ func TestExpireLeavesWhatOthersChanged(t *testing.T) {
 	assert.ErrorIs(t, p.expire(t.Context(), &ledger.Claim{Name: journal.ShoeClaim(made[1].AuditID)}), ledger.ErrClaimed,
 		"expiring a shoe that was replaced by one that is overdue")
 	p.store.Check(t, p.journal)
+}
+
+// The operator restarts the service without the deck types that overdue shoes were made of.
+func TestShoesOfLostDecksExpire(t *testing.T) {
+	p := newProcess(t)
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	p.store.Now = func() time.Time { return now }
+	made := create(t, p, &NewShoe{Request: ask(plan.Request{Deck: "standard52"}).Request, Expires: time.Minute})
+	now = now.Add(time.Minute)
+	bare := New(p.store.Journal(t), nil, &plan.Rules{Decks: &deck.Catalogue{}}, Options{})
+	expired, err := bare.Expire(t.Context())
+	assert.Truef(t, err == nil && expired == 1, "%d expired, %v", expired, err)
+	var changed *plan.DeckChangedError
+	_, err = bare.Get(t.Context(), made.Shoe.ID)
+	require.ErrorAs(t, err, &changed)
+	closed, err := bare.Apply(t.Context(), made.Shoe.ID, &Change{Kind: audit.KindClose})
+	assert.Truef(t, err == nil && closed.Shoe.Status == shoe.Closed, "%+v, %v", closed, err)
 }
 
 // A shoe uses a commitment once, and a committed shoe verifies.

@@ -55,7 +55,7 @@ func (s *Service) Get(ctx context.Context, id uuid.UUID) (*Shoe, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.shoe(current, s.journal.Now()), nil
+	return s.shoe(current, s.journal.Now()), current.base.changed
 }
 
 // Cards returns the seen cards at a place of a shoe: [shoe.Dealt], [shoe.Out] or a pile. The error
@@ -74,6 +74,9 @@ func (s *Service) Cards(ctx context.Context, current *Shoe, place shoe.Place, op
 // cards returns the referenced cards.
 func (s *Service) cards(ctx context.Context, current *state, cards shoe.Cards, openings bool) ([]Card, error) {
 	list := make([]Card, 0, cards.Len())
+	if b := current.base; b.changed != nil && cards.Len() > 0 {
+		return nil, b.changed
+	}
 	for ref := range cards.All() {
 		from, number, err := s.locate(ctx, current, ref)
 		if err != nil {
@@ -99,6 +102,9 @@ func (s *Service) cards(ctx context.Context, current *state, cards shoe.Cards, o
 // position, or another ledger error.
 func (s *Service) Card(ctx context.Context, id, sealedBy uuid.UUID, position uint64) (*Card, error) {
 	current, err := s.read(ctx, id)
+	if err == nil {
+		err = current.base.changed
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,11 @@ type state struct {
 type base struct {
 	id    uuid.UUID // the shoe's secret id
 	first *journal.StoredRecord
-	faces *shoe.Faces
+	faces *shoe.Faces // unusable if changed is not nil
+
+	// changed is a [*plan.DeckChangedError] if the cards of the shoe's deck are no longer known. The
+	// shoe can still be closed and expires, which need no cards.
+	changed error
 
 	seals sync.Map // *sealing by version; filled when read
 }
@@ -145,11 +149,8 @@ func (s *Service) readBase(first *journal.StoredRecord) (*base, error) {
 
 // newBase returns the base of a shoe with its first record and initial state.
 func (s *Service) newBase(first *journal.StoredRecord, saved *journal.ShoeState) (*base, error) {
-	cards, err := s.rules.DeckOf(first.Record)
-	if err != nil {
-		return nil, err
-	}
-	b := &base{id: saved.ID, first: first.Public(), faces: shoe.NewFaces(cards, saved.Items)}
+	cards, changed := s.rules.DeckOf(first.Record)
+	b := &base{id: saved.ID, first: first.Public(), faces: shoe.NewFaces(cards, saved.Items), changed: changed}
 	return b, b.addSealing(1, first.ID, saved)
 }
 
