@@ -25,7 +25,7 @@ async function busyShoe(base) {
   const {shoe_id: id} = await send('', {deck: 'piquet32', decks: 128, expires_in: 3600});
   for (let change = 1; change < 500; change++) {
     if (change % 200 === 0) await send(`/${id}/reshuffle`, {cards: 'all'});
-    else if (change % 20 === 0) await send(`/${id}/return`, {});
+    else if (change % 20 === 0) await send(`/${id}/return`, {cards: 'all'});
     else if (change % 10 === 0) await send(`/${id}/draw`, {count: 2, from: 'random'});
     else await send(`/${id}/draw`, change % 3 ? {count: 1 + (change % 5)} : {count: 2, to: `hand${change % 8}`});
   }

@@ -112,6 +112,21 @@ func (e Algorithm) Valid() bool {
 	}
 }
 
+// Defines values for AllCards.
+const (
+	AllCardsAll AllCards = "all"
+)
+
+// Valid indicates whether the value is a known member of the AllCards enum.
+func (e AllCards) Valid() bool {
+	switch e {
+	case AllCardsAll:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Chain.
 const (
 	Quicknet Chain = "quicknet"
@@ -731,6 +746,9 @@ type AddRequest struct {
 // Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
 // single cycle of all items, so that nothing stays in place, and is fair among those orders.
 type Algorithm string
+
+// AllCards defines model for AllCards.
+type AllCards string
 
 // Audit defines model for Audit.
 type Audit struct {
@@ -1836,12 +1854,16 @@ type ReturnRecordTo string
 
 // ReturnRequest defines model for ReturnRequest.
 type ReturnRequest struct {
-	// Cards Cards, each by its number or its code. Aliases of the code are accepted, and for an item that is a string, its
-	// text. A code must be unique among the cards that lie there.
-	Cards *CardNames `json:"cards,omitempty"`
+	// Cards The cards to return, or `all` that are dealt or, for a pile, on it.
+	Cards ReturnRequest_Cards `json:"cards"`
 
 	// Put The end of the deck to put the cards at, in their order; the bottom if omitted.
 	Put *ReturnRequestPut `json:"put,omitempty"`
+}
+
+// ReturnRequest_Cards The cards to return, or `all` that are dealt or, for a pile, on it.
+type ReturnRequest_Cards struct {
+	union json.RawMessage
 }
 
 // ReturnRequestPut The end of the deck to put the cards at, in their order; the bottom if omitted.
@@ -3552,6 +3574,68 @@ func (t *Record) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// AsCardNames returns the union data inside the ReturnRequest_Cards as a CardNames
+func (t ReturnRequest_Cards) AsCardNames() (CardNames, error) {
+	var body CardNames
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCardNames overwrites any union data inside the ReturnRequest_Cards as the provided CardNames
+func (t *ReturnRequest_Cards) FromCardNames(v CardNames) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCardNames performs a merge with any union data inside the ReturnRequest_Cards, using the provided CardNames
+func (t *ReturnRequest_Cards) MergeCardNames(v CardNames) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsAllCards returns the union data inside the ReturnRequest_Cards as a AllCards
+func (t ReturnRequest_Cards) AsAllCards() (AllCards, error) {
+	var body AllCards
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromAllCards overwrites any union data inside the ReturnRequest_Cards as the provided AllCards
+func (t *ReturnRequest_Cards) FromAllCards(v AllCards) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeAllCards performs a merge with any union data inside the ReturnRequest_Cards, using the provided AllCards
+func (t *ReturnRequest_Cards) MergeAllCards(v AllCards) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ReturnRequest_Cards) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ReturnRequest_Cards) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
 
@@ -4089,8 +4173,8 @@ type ClientInterface interface {
 	// ReturnCardsWithBody Return cards to the deck
 	//
 	// Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
-	// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
-	// they lie outside the deck.
+	// secret. `"all"` returns all dealt cards (drawn and on no pile), names those cards, wherever they lie outside the
+	// deck.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4100,8 +4184,8 @@ type ClientInterface interface {
 	// ReturnCards Return cards to the deck
 	//
 	// Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
-	// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
-	// they lie outside the deck.
+	// secret. `"all"` returns all dealt cards (drawn and on no pile), names those cards, wherever they lie outside the
+	// deck.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5074,8 +5158,8 @@ func (c *Client) ReshuffleShoe(ctx context.Context, id ShoeInPath, params *Reshu
 // ReturnCardsWithBody Return cards to the deck
 //
 // Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
-// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
-// they lie outside the deck.
+// secret. `"all"` returns all dealt cards (drawn and on no pile), names those cards, wherever they lie outside the
+// deck.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5095,8 +5179,8 @@ func (c *Client) ReturnCardsWithBody(ctx context.Context, id ShoeInPath, params 
 // ReturnCards Return cards to the deck
 //
 // Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
-// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
-// they lie outside the deck.
+// secret. `"all"` returns all dealt cards (drawn and on no pile), names those cards, wherever they lie outside the
+// deck.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7925,8 +8009,8 @@ type ClientWithResponsesInterface interface {
 	// ReturnCardsWithBodyWithResponse Return cards to the deck
 	//
 	// Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
-	// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
-	// they lie outside the deck.
+	// secret. `"all"` returns all dealt cards (drawn and on no pile), names those cards, wherever they lie outside the
+	// deck.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7936,8 +8020,8 @@ type ClientWithResponsesInterface interface {
 	// ReturnCardsWithResponse Return cards to the deck
 	//
 	// Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
-	// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
-	// they lie outside the deck.
+	// secret. `"all"` returns all dealt cards (drawn and on no pile), names those cards, wherever they lie outside the
+	// deck.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12800,8 +12884,8 @@ func (c *ClientWithResponses) ReshuffleShoeWithResponse(ctx context.Context, id 
 // ReturnCardsWithBodyWithResponse Return cards to the deck
 //
 // Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
-// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
-// they lie outside the deck.
+// secret. `"all"` returns all dealt cards (drawn and on no pile), names those cards, wherever they lie outside the
+// deck.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12817,8 +12901,8 @@ func (c *ClientWithResponses) ReturnCardsWithBodyWithResponse(ctx context.Contex
 // ReturnCardsWithResponse Return cards to the deck
 //
 // Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
-// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
-// they lie outside the deck.
+// secret. `"all"` returns all dealt cards (drawn and on no pile), names those cards, wherever they lie outside the
+// deck.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

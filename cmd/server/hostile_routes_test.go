@@ -114,7 +114,7 @@ func newExpensive(t *testing.T, l launch) *expensive {
 	path := "/shoes/" + d.shoes[manyShoes]
 	for range attackSize(40, 500) { // twice as many of the longest records, for a tile and a page
 		d.accepted("POST", path+"/draw", "{"+all)
-		d.accepted("POST", path+"/return", "{}")
+		d.accepted("POST", path+"/return", `{"cards":"all"}`)
 	}
 	for i := range shoes.MaxPiles - 1 {
 		d.accepted("POST", path+"/draw", fmt.Sprintf(`{"to":"%0*d"}`, shoes.MaxName, i))

@@ -136,7 +136,7 @@ func fillForReadOnly(t *testing.T, s *server) (reads map[string]*answer, writes 
 		{http.MethodPost, "/commitments", `{"size": 3}`},
 		{http.MethodPost, "/shoes", `{"deck": "standard52"}`},
 		{http.MethodPost, "/shoes/" + shoe.ID + "/draw", `{}`},
-		{http.MethodPost, "/shoes/" + shoe.ID + "/return", `{}`},
+		{http.MethodPost, "/shoes/" + shoe.ID + "/return", `{"cards":"all"}`},
 		{http.MethodPost, "/shoes/" + shoe.ID + "/reshuffle", `{}`},
 		{http.MethodPost, "/shoes/" + shoe.ID + "/close", `{}`},
 		{http.MethodPost, "/shoes/" + shoe.ID + "/piles/north/draw", `{}`},

@@ -54,9 +54,9 @@ POST /shoes/{shoe_id}/piles/hand/draw {"count":1}
 GET /shoes/{shoe_id}/dealt
 GET /shoes/{shoe_id}/cards/{position}/proof
 POST /shoes/{shoe_id}/piles/hand/add {"cards":[{card}]}
-POST /shoes/{shoe_id}/piles/hand/return {}
+POST /shoes/{shoe_id}/piles/hand/return {"cards":"all"}
 POST /shoes/{shoe_id}/draw {"count":3}
-POST /shoes/{shoe_id}/return {}
+POST /shoes/{shoe_id}/return {"cards":"all"}
 POST /shoes/{shoe_id}/reshuffle {"cards":"all"}
 POST /shoes/{shoe_id}/close {}
 GET /shoes/{shoe_id}/proof

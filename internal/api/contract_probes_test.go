@@ -75,6 +75,7 @@ func responseProbes(t *testing.T, c *contract, shared *service) []probe {
 		}
 		body := cmp.Or(map[string]string{
 			"shuffle": `{"size":2}`, "createCommitment": `{"size":2}`, "createShoe": `{"size":2}`, "addToPile": `{"cards":[0]}`,
+			"returnCards": `{"cards":"all"}`, "returnFromPile": `{"cards":"all"}`,
 			"revealAudit": `{"seed":"` + audit.Seed + `"}`,
 		}[operation], `{}`)
 		ask := func(target string) *http.Request {

@@ -116,7 +116,7 @@ func TestRecordsAreLogged(t *testing.T) {
 		{"POST", "/audits/" + shuffled.AuditID + "/reveal", `{"seed":"` + shuffled.Seed + `"}`},
 		{"POST", "/shoes", `{"deck":"standard52"}`},
 		{"POST", at + "/draw", `{"to":"alice"}`},
-		{"POST", at + "/piles/alice/return", `{}`},
+		{"POST", at + "/piles/alice/return", `{"cards":"all"}`},
 		{"POST", at + "/reshuffle", `{}`},
 		{"DELETE", at, ""},
 		{"POST", at + "/close", `{}`},

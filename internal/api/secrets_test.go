@@ -362,7 +362,7 @@ func (p *publication) dealFromShoe() {
 	}
 	require.True(t, p.secrets[len(p.secrets)-1].in(owners), "the search does not find a salt")
 	change(post(t, shoe.path()+"/draw", `{}`))
-	change(post(t, shoe.path()+"/return", `{}`))
+	change(post(t, shoe.path()+"/return", `{"cards":"all"}`))
 	p.drawn.Reset()
 	change(post(t, shoe.path()+"/piles/alice/shuffle", `{}`))
 	p.addDrawnSeed(10)

@@ -160,7 +160,9 @@ func complete(c *liveshoes.Change, given []string) error {
 	switch {
 	case c.Kind == audit.KindAdd && len(c.Cards) == 0:
 		return unprocessable(`cards must name the cards to add, by number or by code, as in [0,"AS"].`).at("/cards")
-	case c.Kind == audit.KindReturn && has("cards") && c.From == shoe.Dealt:
+	case c.Kind == audit.KindReturn && !has("cards"):
+		return unprocessable(`cards must be "all", or name the cards to return, by number or by code, as in [0,"AS"].`).at("/cards")
+	case c.Kind == audit.KindReturn && c.Cards != nil && c.From == shoe.Dealt:
 		c.From = shoe.Out
 	case c.Kind != audit.KindDraw:
 	case has("cards") && (has("count") || has("from")):
@@ -176,12 +178,20 @@ func complete(c *liveshoes.Change, given []string) error {
 	return nil
 }
 
-// readCards reads cards by their numbers and codes, or which cards of a deck to reshuffle.
+// readCards reads cards by their numbers and codes, all cards to return, or which cards of a deck to
+// reshuffle.
 func readCards(d *httpjson.Reader, c *liveshoes.Change) error {
-	if c.Kind == audit.KindReshuffle {
+	switch {
+	case c.Kind == audit.KindReshuffle:
 		which, err := oneOf("remaining", "all")(d)
 		if which == "all" {
 			c.From = shoe.All
+		}
+		return err
+	case c.Kind == audit.KindReturn && d.Kind() == '"':
+		text, err := d.String()
+		if err == nil && text != "all" {
+			err = unprocessable(`cards must be "all" or an array of card numbers and codes such as [0,"AS"]; got %s.`, suggest.Quote(text)).at("/cards")
 		}
 		return err
 	}

@@ -81,7 +81,7 @@ func TestShoeItemsAreReturnedVerbatim(t *testing.T) {
 		}
 		checkOpenings(t, by, made.shoeResult, drawn.Cards)
 		assert.Len(t, drawn.Cards, 7)
-		by.mustShoe(t, post(t, made.path()+"/return", `{}`))
+		by.mustShoe(t, post(t, made.path()+"/return", `{"cards":"all"}`))
 		made.shoeResult = by.mustShoe(t, post(t, made.path()+"/reshuffle", `{}`)).shoeResult
 	}
 	c := mustCommit(t, s, `{"items":["a" , 2]}`)
@@ -159,7 +159,7 @@ func TestIfMatch(t *testing.T) {
 	s.mustShoe(t, ifMatch(post(t, at+"/draw", `{}`), `"1"`))
 	s.mustShoe(t, ifMatch(post(t, at+"/draw", `{}`), ` "2" `))
 	s.mustShoe(t, ifMatch(post(t, at+"/draw", `{}`), `*`))
-	for path, body := range map[string]string{"/draw": `{}`, "/return": `{}`, "/reshuffle": `{}`, "/close": `{}`, "/piles/a/add": `{"cards":[0]}`} {
+	for path, body := range map[string]string{"/draw": `{}`, "/return": `{"cards":"all"}`, "/reshuffle": `{}`, "/close": `{}`, "/piles/a/add": `{"cards":[0]}`} {
 		rejected(ifMatch(post(t, at+path, body), `"1"`), 412, "version 4")
 		rejected(ifMatch(post(t, at+path, body), `"5"`), 412, "version 4")
 	}
@@ -226,7 +226,7 @@ func TestShoeMetrics(t *testing.T) {
 	c.Set(c.Now().Add(time.Minute))
 	s.checkMetrics(t, "riffle_shoes 2", `riffle_shoe_changes_total{kind="expire"} 0`)
 	for _, change := range []struct{ path, body string }{
-		{"/draw", `{"to":"a"}`}, {"/piles/a/draw", `{}`}, {"/return", `{}`}, {"/reshuffle", `{}`}, {"/close", `{}`},
+		{"/draw", `{"to":"a"}`}, {"/piles/a/draw", `{}`}, {"/return", `{"cards":"all"}`}, {"/reshuffle", `{}`}, {"/close", `{}`},
 	} {
 		s.mustShoe(t, keyed(post(t, closed.path()+change.path, change.body), "k"+change.path))
 		s.mustShoe(t, keyed(post(t, closed.path()+change.path, change.body), "k"+change.path)) // replays are not counted

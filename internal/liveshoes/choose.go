@@ -46,7 +46,7 @@ func (s *Service) chooseNamed(ctx context.Context, p *pendingChange, there shoe.
 	case len(p.Cards) == 0 && p.Kind == audit.KindAdd:
 		return shoe.Cards{}, nil
 	case len(p.Cards) == 0:
-		return there, plan.Refuse("/cards", "cards must name at least 1 card; omit cards to take all of them")
+		return there, plan.Refuse("/cards", "cards must name at least 1 card")
 	}
 	numbers, err := s.numbers(ctx, p.from, there)
 	if err != nil {

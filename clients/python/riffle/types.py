@@ -258,7 +258,8 @@ class AddRequest(TypedDict):
 
 
 class ReturnRequest(TypedDict):
-    cards: NotRequired[CardNames]
+    cards: Union[CardNames, AllCards]
+    """The cards to return, or `all` that are dealt or, for a pile, on it."""
     put: NotRequired[Literal['top', 'bottom']]
     """The end of the deck to put the cards at, in their order; the bottom if omitted."""
 
@@ -763,6 +764,8 @@ CutPosition: TypeAlias = "int"
 CutReached: TypeAlias = "bool"
 
 PileName: TypeAlias = "str"
+
+AllCards: TypeAlias = "Literal['all']"
 
 CardNames: TypeAlias = "list[Union[int, str]]"
 

@@ -315,8 +315,8 @@ export interface paths {
         /**
          * Return cards to the deck
          * @description Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
-         *     secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
-         *     they lie outside the deck.
+         *     secret. `"all"` returns all dealt cards (drawn and on no pile), names those cards, wherever they lie outside the
+         *     deck.
          */
         post: operations["returnCards"];
         delete?: never;
@@ -1394,7 +1394,8 @@ export interface components {
             put?: components["schemas"]["PutOnPile"];
         };
         ReturnRequest: {
-            cards?: components["schemas"]["CardNames"];
+            /** @description The cards to return, or `all` that are dealt or, for a pile, on it. */
+            cards: components["schemas"]["CardNames"] | components["schemas"]["AllCards"];
             /**
              * @description The end of the deck to put the cards at, in their order; the bottom if omitted.
              * @enum {string}
@@ -1462,6 +1463,8 @@ export interface components {
          */
         CutReached: boolean;
         PileName: string;
+        /** @enum {string} */
+        AllCards: "all";
         /**
          * @description Cards, each by its number or its code. Aliases of the code are accepted, and for an item that is a string, its
          *     text. A code must be unique among the cards that lie there.
