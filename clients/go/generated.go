@@ -1711,8 +1711,9 @@ type Reference = string
 // Remaining How many cards are in the deck.
 type Remaining = Count
 
-// Repeat The number of independent shuffles in one record. The answer then has `shuffles`, even for 1. `repeat` times
-// `draw` is at most 10,000,000, and a replay of all shuffles costs at most 1,073,741,824 steps: see Limits.
+// Repeat The number of independent shuffles in one record, 1 if nothing is drawn. The answer then has `shuffles`, even
+// for 1. `repeat` times `draw` is at most 10,000,000, and a replay of all shuffles costs at most 1,073,741,824
+// steps: see Limits.
 type Repeat = uint64
 
 // ReshuffleRecord The record of cards that were shuffled and sealed again.
@@ -2364,8 +2365,9 @@ type ShuffleRequest struct {
 	// breaks, tabs or other control characters. Empty is the same as omitted.
 	Reference *Reference `json:"reference,omitempty"`
 
-	// Repeat The number of independent shuffles in one record. The answer then has `shuffles`, even for 1. `repeat` times
-	// `draw` is at most 10,000,000, and a replay of all shuffles costs at most 1,073,741,824 steps: see Limits.
+	// Repeat The number of independent shuffles in one record, 1 if nothing is drawn. The answer then has `shuffles`, even
+	// for 1. `repeat` times `draw` is at most 10,000,000, and a replay of all shuffles costs at most 1,073,741,824
+	// steps: see Limits.
 	Repeat *Repeat `json:"repeat,omitempty"`
 
 	// Reveal Makes the seed public immediately. Without it only the caller gets the seed, until it is revealed.

@@ -256,7 +256,9 @@ func (r *Rules) checkDraw(s *audit.Statement, q *Request) error {
 		return Refuse("/algorithm", "algorithm %s shuffles all %d items, and at most %d can be shuffled; use fisher-yates, which can stop early", s.Algorithm, s.Size, limits.Items)
 	case s.Repeat < 1:
 		return Refuse("/repeat", "repeat must be at least 1; got 0")
-	case overflow > 0 || results > limits.Results || s.Repeat > limits.Results:
+	case s.Draw == 0 && s.Repeat > 1:
+		return Refuse("/repeat", "repeat must be 1 if nothing is drawn; got %d", s.Repeat)
+	case overflow > 0 || results > limits.Results:
 		return Refuse("/repeat", "repeat times draw must be at most %d; split the request", limits.Results)
 	}
 	return checkCost(s, q)

@@ -122,7 +122,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"repeat above limit", "/repeat", "at most 10000000", Request{Size: ptr(1000), Repeat: ptr(10_001)}},
 		{"repeat that overflows", "/repeat", "at most 10000000", Request{Size: ptr(4), Repeat: ptr(huge)}},
 		{"repeat that no verifier replays", "/repeat", "repeat must be at most 49 here; got 200", Request{Size: ptr(1_000_000), Draw: ptr(1), Repeat: ptr(200), Algorithm: "durstenfeld"}},
-		{"repeat of nothing", "/repeat", "at most 10000000", Request{Size: ptr(0), Repeat: ptr(huge)}},
+		{"repeat of nothing", "/repeat", "must be 1 if nothing is drawn; got 2", Request{Size: ptr(5), Draw: ptr(0), Repeat: ptr(2)}},
 		{"hands above the deck", "/hands", "more than the 52 drawn", Request{Deck: "standard52", Hands: []uint64{27, 26}}},
 		{"hands that overflow", "/hands", "more than the 52 drawn", Request{Deck: "standard52", Hands: []uint64{huge, huge}}},
 		{"hands that overflow together", "/hands", "more than the 52 drawn", Request{Deck: "standard52", Hands: []uint64{1, math.MaxUint64}}},

@@ -1082,8 +1082,9 @@ export interface components {
         Hands: components["schemas"]["HandSizes"] | components["schemas"]["HandsName"];
         /**
          * Format: uint64
-         * @description The number of independent shuffles in one record. The answer then has `shuffles`, even for 1. `repeat` times
-         *     `draw` is at most 10,000,000, and a replay of all shuffles costs at most 1,073,741,824 steps: see Limits.
+         * @description The number of independent shuffles in one record, 1 if nothing is drawn. The answer then has `shuffles`, even
+         *     for 1. `repeat` times `draw` is at most 10,000,000, and a replay of all shuffles costs at most 1,073,741,824
+         *     steps: see Limits.
          */
         Repeat: number;
         /**
