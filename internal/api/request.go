@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -34,7 +35,7 @@ type shuffleRequest struct {
 	chain    string          // of the beacon of a commitment
 	after    string          // how far away the beacon is
 	cut      *shoe.Cut       // of a shoe; nil for none
-	job      *scheduler.Job  // nil unless the shuffle takes long
+	job      *scheduler.Job  // nil unless it takes long
 }
 
 // A member is a member of a JSON body, with the function that reads its value into a T.
@@ -289,16 +290,31 @@ const elementBytes = 32
 // reference that steps are counted for.
 const shortShuffle = 2_000_000
 
-// prepare sets the idempotency key and the admission hook, which charges the lease for the elements and
-// gives a long shuffle its job.
+// prepare sets the idempotency key and the admission hooks, which charge the lease for the elements
+// and give a long shuffle or a large book its job. The caller ends the job.
 func (a *API) prepare(x *exchange, q *shuffleRequest) (err error) {
-	q.Reserve = func(s *audit.Statement) (err error) {
-		if s.Cost() > shortShuffle && q.job == nil {
-			if q.job, err = a.long.Admit(x, x.r); err != nil {
-				return err
-			}
+	admit := func(steps uint64) (err error) {
+		if steps > shortShuffle && q.job == nil {
+			q.job, err = a.long.Admit(x, x.r)
+		}
+		return err
+	}
+	q.Reserve = func(s *audit.Statement) error {
+		if err := admit(s.Cost()); err != nil {
+			return err
 		}
 		return x.lease.Grow(int64(plan.Elements(s)) * elementBytes)
+	}
+	q.Work = func(ctx context.Context, steps uint64, work func()) error {
+		if err := admit(steps); err != nil {
+			return err
+		}
+		if err := q.job.Wait(ctx); err != nil {
+			return err
+		}
+		defer q.job.Release()
+		work()
+		return nil
 	}
 	q.Key, err = idempotencyKey(x, q.body)
 	return err

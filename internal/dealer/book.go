@@ -3,11 +3,14 @@ package dealer
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"golang.org/x/sync/semaphore"
 
 	"riffle/internal/audit"
 	"riffle/internal/journal"
+	"riffle/internal/ledger"
+	"riffle/internal/rng"
 )
 
 // maxBooks is the capacity of the cache of books: 9 KiB each, 40 with the longest
@@ -31,27 +34,25 @@ var errRoundTaken = errors.New("the round of the book was taken")
 
 // dealRound deals the next round of the draft's book, one request after the other, and again if
 // another process took the round.
-func (d *Dealer) dealRound(ctx context.Context, t *Draft, key *journal.IdempotencyKey) (*Shuffle, error) {
+func (d *Dealer) dealRound(ctx context.Context, t *Draft, r *Request) (*Shuffle, error) {
 	c, b := t.committed, t.committed.book
 	if err := b.turn.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
 	defer b.turn.Release(1)
-	if b.tree == nil {
-		statement := c.record.Statement
-		statement.Seed = c.seed
-		b.tree = audit.NewBook(&statement, c.record.Count)
-	}
 	for {
 		if err := d.locate(ctx, b, c); err != nil {
 			return nil, err
 		}
-		if b.used == c.record.Count {
-			return nil, d.checkOpen(ctx, c, d.journal.Now()) // it is not
+		if now := d.journal.Now(); b.used == c.record.Count || !now.Before(c.record.Deadline) {
+			return nil, d.checkOpen(ctx, c, now) // it is not
+		}
+		if err := b.grow(ctx, c, r); err != nil {
+			return nil, err
 		}
 		round := b.used + 1
 		t.committed = &committed{c.index, c.record, audit.RoundSeed(c.seed, round), nil, b.holder, round, b.tree.Path(round)}
-		made, err := d.deal(ctx, t, key)
+		made, err := d.deal(ctx, t, r.Key)
 		if b.isKnown = err == nil; b.isKnown {
 			b.used, b.holder = made.Round, made.LogIndex
 		}
@@ -59,6 +60,39 @@ func (d *Dealer) dealRound(ctx context.Context, t *Draft, key *journal.Idempoten
 			return made, err
 		}
 	}
+}
+
+// grow makes the tree of the book for a request, unless it is there, and checks the seed by it.
+func (b *book) grow(ctx context.Context, c *committed, r *Request) error {
+	if b.tree != nil {
+		return nil
+	}
+	statement := c.record.Statement
+	statement.Seed = c.seed
+	tree, err := r.makeBook(ctx, &statement, c.record.Count)
+	if err != nil {
+		return err
+	}
+	if audit.Commitment(tree.Root()) != c.record.Commitment {
+		return fmt.Errorf("%w: the seed of the book %s does not lead to its commitment", ledger.ErrCorrupt, c.record.ID)
+	}
+	b.tree = tree
+	return nil
+}
+
+// blockSteps is the cost of each block of a book's seeds, in steps of [audit.Statement.Cost] as the
+// service makes them: half a microsecond. The largest book takes 8 ms.
+const blockSteps = 2000
+
+// makeBook makes the tree of a book once the request may take as long.
+func (r *Request) makeBook(ctx context.Context, s *audit.Statement, rounds uint64) (tree *audit.Book, err error) {
+	work := func() { tree = audit.NewBook(s, rounds) }
+	if r.Work == nil {
+		work()
+		return tree, nil
+	}
+	err = r.Work(ctx, rounds*uint64(len(s.Seed)/rng.BlockSize)*blockSteps, work)
+	return tree, err
 }
 
 // locate finds how much of the book was used, unless that is known.

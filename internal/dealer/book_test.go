@@ -1,6 +1,7 @@
 package dealer
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -106,6 +107,43 @@ func TestBookIsVoidedOnce(t *testing.T) {
 	require.NoError(t, d.void(t.Context(), claim))
 	require.ErrorIs(t, d.void(t.Context(), claim), ledger.ErrClaimed)
 	require.ErrorIs(t, d.void(t.Context(), &ledger.Claim{Name: journal.CommitmentClaim(used.ID)}), ledger.ErrClaimed)
+	s.Check(t, d.journal)
+}
+
+// The tree of a book takes long, so it is made for a request that may take long and deals a round: a
+// commitment, and the first round after a restart.
+func TestTreeOfABookIsWork(t *testing.T) {
+	now := time.Now()
+	d, s := newDealer(t, Options{Deadline: time.Minute})
+	s.Now = func() time.Time { return now }
+	full := errors.New("full")
+	busy := func(r *Request) *Request {
+		r.Work = func(context.Context, uint64, func()) error { return full }
+		return r
+	}
+	_, err := d.Commit(t.Context(), busy(ask(plan.Request{Size: ptr(9), Count: ptr(2)})))
+	require.ErrorIs(t, err, full)
+	void, used, begun := openBook(t, d, 2), openBook(t, d, 2), openBook(t, d, 2)
+	for _, c := range []*Commitment{used, used, begun} {
+		mustShuffle(t, d, round(c, "x"))
+	}
+	require.NoError(t, d.void(t.Context(), &ledger.Claim{Name: journal.CommitmentClaim(void.ID)}))
+	restarted := func() *Dealer { return New(s.Journal(t), d.rules, Options{}) }
+	var closed *CommitmentClosedError
+	for _, c := range []*Commitment{void, used} {
+		_, err := restarted().Shuffle(t.Context(), busy(round(c, "y")))
+		require.ErrorAs(t, err, &closed)
+	}
+	d = restarted()
+	var invalid *plan.Invalid
+	_, err = d.Shuffle(t.Context(), busy(round(begun, "")))
+	require.ErrorAs(t, err, &invalid)
+	_, err = d.Shuffle(t.Context(), busy(round(begun, "y")))
+	require.ErrorIs(t, err, full)
+	now = begun.Deadline
+	_, err = d.Shuffle(t.Context(), busy(round(begun, "y")))
+	require.ErrorAs(t, err, &closed)
+	assert.Equal(t, StatusLate, closed.Status)
 	s.Check(t, d.journal)
 }
 

@@ -107,8 +107,12 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		}
 		c := &committed{record: record, seed: draft.Seed}
 		if rounds := draft.Plan.Request.Count; rounds != nil {
-			c.book = newBook(audit.NewBook(&record.Statement, *rounds))
-			record.Count, record.Commitment = *rounds, audit.Commitment(c.book.tree.Root())
+			tree, err := r.makeBook(ctx, &record.Statement, *rounds)
+			if err != nil {
+				return nil, err
+			}
+			c.book = newBook(tree)
+			record.Count, record.Commitment = *rounds, audit.Commitment(tree.Root())
 		}
 		record.Statement.Seed = nil
 		record.Deadline = record.Time.Add(cmp.Or(r.Expiry, d.options.Deadline))
@@ -196,16 +200,17 @@ func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, 
 	if err != nil {
 		return nil, err
 	}
-	seed, err := d.journal.Seed(ctx, stored)
+	c := &committed{index: stored.Index, record: stored.Record}
+	if stored.Count == 0 {
+		c.seed, err = d.journal.Seed(ctx, stored)
+		return c, err
+	}
+	sidecar, err := d.journal.Sidecar(stored)
 	if err != nil {
 		return nil, err
 	}
-	c := &committed{index: stored.Index, record: stored.Record, seed: seed}
-	if stored.Count > 0 { // whose seed takes long to check
-		c.book = newBook(nil)
-		c = d.cache(c)
-	}
-	return c, nil
+	c.seed, c.book = sidecar.Seed, newBook(nil) // the seed is checked once a round is dealt
+	return d.cache(c), nil
 }
 
 // use appends a record that uses a commitment. The error is a [*CommitmentClosedError] if the

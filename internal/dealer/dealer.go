@@ -79,6 +79,10 @@ type Request struct {
 	// Reserve may be nil. It is called with the statement before the shuffle is drawn or replayed,
 	// and twice for a request that loses a race with its own retry. Its error ends the request.
 	Reserve func(*audit.Statement) error
+
+	// Work may be nil. It does work of so many steps, once the request may, or returns why it may
+	// not.
+	Work func(ctx context.Context, steps uint64, work func()) error
 }
 
 // ReserveFor calls Reserve if it is set.
@@ -111,7 +115,7 @@ func (d *Dealer) Shuffle(ctx context.Context, r *Request) (*Shuffle, error) {
 			return nil, err
 		}
 		if c := draft.committed; c != nil && c.book != nil {
-			return d.dealRound(ctx, draft, r.Key)
+			return d.dealRound(ctx, draft, r)
 		}
 		return d.deal(ctx, draft, r.Key)
 	})

@@ -171,7 +171,7 @@ func (r *Rules) check(p *Plan, committed *audit.Record) (err error) {
 	return compare(s, &committed.Statement)
 }
 
-// maxBlocks bounds the blocks of all seeds of a book, which take a few milliseconds to make.
+// maxBlocks bounds the blocks of all seeds of a book.
 const maxBlocks = 1 << 14
 
 // Algorithm returns the algorithm with a name; fisher-yates if the name is empty. The error is an
