@@ -57,6 +57,20 @@ func (b *resource) set(fault http.HandlerFunc) {
 	b.fault = fault
 }
 
+// TestAnswersToTheServiceAreShort has an anchor and a collector of traces answer with a megabyte of header fields.
+func TestAnswersToTheServiceAreShort(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Long", strings.Repeat("x", 1<<20))
+	}))
+	t.Cleanup(web.Close)
+	const refused = "server response headers exceeded 65536 bytes"
+	launch{args: []string{"--anchor", web.URL}}.refused(t, refused)
+	s := launch{env: traced(web.URL, "OTEL_TRACES_SAMPLER=always_on")}.start(t)
+	s.shuffle(smallShuffle)
+	until(t, "the collector is refused", func() bool { return strings.Contains(s.log.String(), refused) })
+}
+
 // TestOldFolderIsNoticed puts an old copy of the whole data folder back. Each kind of anchor notices it.
 func TestOldFolderIsNoticed(t *testing.T) {
 	t.Parallel()

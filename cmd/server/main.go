@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -19,6 +20,8 @@ import (
 )
 
 func main() {
+	// All clients use this transport or a clone. Nobody who answers is trusted, and 10 MB would be read.
+	http.DefaultTransport.(*http.Transport).MaxResponseHeaderBytes = 64 << 10
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // so that a second signal kills the process
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)

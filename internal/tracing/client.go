@@ -83,7 +83,9 @@ func newClient(env func(string) string, logger *slog.Logger) (*client, error) {
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}
-	c.http.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = config
+	c.http.Transport = transport
 	return c, nil
 }
 
