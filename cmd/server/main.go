@@ -24,7 +24,7 @@ func main() {
 	http.DefaultTransport.(*http.Transport).MaxResponseHeaderBytes = 64 << 10
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // so that a second signal kills the process
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	err := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
 	stop()
 	if err != nil {
 		os.Exit(1)
@@ -33,8 +33,9 @@ func main() {
 
 // run runs the service until ctx is done or the log fails. It writes the error that it
 // returns.
-func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) (err error) {
-	o, err := parse(args, env)
+func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) (err error) {
+	env := variables(environ)
+	o, err := parse(args, environ)
 	defer func() { o.writeError(stderr, err) }()
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 		return err
 	}
 	return s.run(ctx, hangups, func() {
-		file, err := parse(args, env)
+		file, err := parse(args, environ)
 		s.reload(level, file, err)
 	})
 }

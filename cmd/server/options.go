@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"regexp"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"riffle/internal/httpserver"
 	"riffle/internal/ledger"
 	"riffle/internal/openlog"
+	"riffle/internal/suggest"
 )
 
 // options are the settings of the service: flags, environment variables and keys of the
@@ -55,7 +57,7 @@ type options struct {
 }
 
 // parse reads the settings and checks them. It returns those that it has read with an error, too.
-func parse(args []string, env func(string) string) (*options, error) {
+func parse(args, environ []string) (*options, error) {
 	o := newOptions()
 	f := o.flags
 	// A variable that is not set leaves a flag empty: there would be no keys, or another store.
@@ -65,13 +67,15 @@ func parse(args []string, env func(string) string) (*options, error) {
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		o.help = true
 		return o, nil
+	} else if name, unknown := strings.CutPrefix(fmt.Sprint(err), "flag provided but not defined: -"); unknown {
+		return o, fmt.Errorf("unknown flag --%s; %s", name, suggest.Or("--"+name, o.flagNames(), "see --help"))
 	} else if err != nil {
 		return o, fmt.Errorf("%s; see --help", flagInError.ReplaceAllString(err.Error(), "$1 --"))
 	}
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("unknown argument %q; see --help", f.Arg(0))
 	}
-	if err := fromEnvironment(f, env); err != nil {
+	if err := fromEnvironment(f, environ); err != nil {
 		return o, err
 	}
 	overridden := given(f)
@@ -86,7 +90,7 @@ func parse(args []string, env func(string) string) (*options, error) {
 			errs = append(errs, err)
 		}
 	}
-	if key := env("RIFFLE_SEED_KEY"); key != "" {
+	if key := variables(environ)("RIFFLE_SEED_KEY"); key != "" {
 		var err error
 		if o.log.SeedKey, err = ledger.ParseSeedKey(key); err != nil {
 			return o, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
@@ -180,25 +184,64 @@ func (o *options) writeHelp(w io.Writer) error {
 	return err
 }
 
-// flagInError matches the single dash before a flag's name in the errors of package flag.
-var flagInError = regexp.MustCompile(`(for flag|defined:|argument:) -`)
+// flagNames returns the names of all flags, each with two dashes.
+func (o *options) flagNames() (names []string) {
+	o.flags.VisitAll(func(fl *flag.Flag) { names = append(names, "--"+fl.Name) })
+	return names
+}
 
-// fromEnvironment sets the missing flags from their variables.
-func fromEnvironment(f *flag.FlagSet, env func(string) string) error {
-	given := given(f)
+// flagInError matches the single dash before a flag's name in the errors of package flag.
+var flagInError = regexp.MustCompile(`(for flag|argument:) -`)
+
+// variables returns the function that looks up a variable of an environment, as os.Getenv.
+func variables(environ []string) func(name string) string {
+	values := map[string]string{}
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		values[name] = value
+	}
+	return func(name string) string { return values[name] }
+}
+
+// kubernetes matches the variables that Kubernetes sets for a service whose name begins with riffle.
+var kubernetes = regexp.MustCompile(`^RIFFLE_(\w+_)?(SERVICE_(HOST|PORT)\w*=|PORT_\d+_|PORT=\w+://)`)
+
+// fromEnvironment sets the missing flags from their variables. A variable that is none of these nor
+// empty is an error, since a misspelled one would leave a default, such as a log that is begun anew.
+func fromEnvironment(f *flag.FlagSet, environ []string) error {
+	given, env := given(f), variables(environ)
+	known := map[string]string{"key": "RIFFLE_KEY_FILE", "seed-key": "RIFFLE_SEED_KEY", "token": "RIFFLE_TOKEN"} // of clients
 	var errs []error
 	f.VisitAll(func(fl *flag.Flag) {
 		if !hasKey(fl.Name) && fl.Name != "config" {
+			known[fl.Name] = "--" + fl.Name
 			return
 		}
 		name := variable(fl.Name)
+		known[inFlags(name)] = name
 		if value := env(name); value != "" && !given[fl.Name] {
 			if err := f.Set(fl.Name, value); err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", name, err))
 			}
 		}
 	})
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		if !strings.HasPrefix(name, "RIFFLE_") || value == "" || known[inFlags(name)] == name || kubernetes.MatchString(v) {
+			continue
+		}
+		hint := "see --help"
+		if nearest := suggest.Nearest(inFlags(name), slices.Sorted(maps.Keys(known))); nearest != "" {
+			hint = "did you mean " + known[nearest] + "?"
+		}
+		errs = append(errs, fmt.Errorf("unknown variable %s; %s", name, hint))
+	}
 	return errors.Join(errs...)
+}
+
+// inFlags returns the name of a variable as a flag would have it.
+func inFlags(variable string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(variable, "RIFFLE_")), "_", "-")
 }
 
 // given returns the names of the flags that are set.

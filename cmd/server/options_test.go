@@ -15,10 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEnvironment sets settings by variables, among them some that are flags only.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	env := []string{"RIFFLE_QUEUE=77", "RIFFLE_DATA=/dev/null/not-a-folder", "RIFFLE_HEALTHCHECK=true", "RIFFLE_VERSION=true", "RIFFLE_DECKOFCARDS=true"}
+	env := []string{"RIFFLE_QUEUE=77", "RIFFLE_DATA=/dev/null/not-a-folder", "RIFFLE_DECKOFCARDS=true"}
 	s := launch{env: env}.start(t)
 	assert.EqualValues(t, 77, s.metric("riffle_queue_capacity", ""), "RIFFLE_QUEUE=77 gives a queue of")
 	s.wantOK(s.get("/api/deck/new/"))

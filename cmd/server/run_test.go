@@ -16,6 +16,6 @@ import (
 // program, so that cached results expire.
 func TestRunInProcess(t *testing.T) {
 	var stdout bytes.Buffer
-	require.NoError(t, run(t.Context(), []string{"-version"}, func(string) string { return "" }, &stdout, io.Discard))
+	require.NoError(t, run(t.Context(), []string{"-version"}, nil, &stdout, io.Discard))
 	assert.Equal(t, release.Current().String()+"\n", stdout.String())
 }

@@ -6,8 +6,8 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {chromium} from 'playwright-core';
 
-// The service would read RIFFLE_PAGES as its flag.
-const {RIFFLE_PAGES: pages, ...env} = process.env;
+// The service would take the tests' variables for its own.
+const {RIFFLE_PAGES: pages, RIFFLE_SERVER: server, ...env} = process.env;
 
 /** everyLook is set at night: every page is tested in each width, language and theme, and with every vector. */
 export const everyLook = pages === 'all';
@@ -20,7 +20,7 @@ process.on('exit', () => started.forEach((child) => child.kill('SIGKILL')));
 export async function start(...flags) {
   const data = await mkdtemp(join(tmpdir(), 'riffle-pages-'));
   const child = spawn(
-    process.env.RIFFLE_SERVER,
+    server,
     ['-addr', '127.0.0.1:0', '-data', data, '-access-log=false', ...flags],
     {env, stdio: ['ignore', 'ignore', 'pipe']},
   );
