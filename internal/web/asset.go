@@ -85,13 +85,21 @@ func (file asset) serve(w http.ResponseWriter, r *http.Request, caching string) 
 	h.Set("Content-Security-Policy", file.policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", caching)
-	h.Set("Vary", "Accept-Encoding")
 	body := file.plain
-	if acceptsGzip(r.Header.Get("Accept-Encoding")) {
-		h.Set("Content-Encoding", "gzip")
+	if zips(w, r) {
 		body = file.zipped()
 	}
 	_, _ = w.Write(body) // an error means that the caller has left
+}
+
+// zips sets the headers of an answer that is compressed if the caller accepts it, and reports whether.
+func zips(w http.ResponseWriter, r *http.Request) bool {
+	w.Header().Add("Vary", "Accept-Encoding")
+	accepted := acceptsGzip(r.Header.Get("Accept-Encoding"))
+	if accepted {
+		w.Header().Set("Content-Encoding", "gzip")
+	}
+	return accepted
 }
 
 // A kept file is served by the service worker without a network, if its bytes have one of the

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"strings"
@@ -17,6 +18,7 @@ type docs struct {
 	Guides     []entry                                // without their index, guides/README
 	Reference  []entry                                // of the pages on operations, their index alone
 	Files      map[string]struct{ Type, Text string } // pictures, and search.json with the sections of all documents
+	assets     map[string]asset                       // of Files
 }
 
 // newDocs decodes the documents.
@@ -30,6 +32,11 @@ func newDocs() *docs {
 		pairs = append(pairs, ">"+english+"</", `><span lang="zh">`+chinese+"</span></")
 	}
 	d.chinese = strings.NewReplacer(pairs...)
+	d.assets = map[string]asset{}
+	for name, file := range d.Files {
+		d.assets[name] = newAsset(file.Type, "default-src 'none'; style-src 'unsafe-inline'", []byte(file.Text))
+	}
+	d.Files = nil
 	return d
 }
 
@@ -48,16 +55,25 @@ func (p *Pages) serveDocument(w http.ResponseWriter, r *http.Request) {
 		p.serve(w, r, view{script: "docs", policy: policy, path: name, document: page})
 		return
 	}
-	file, found := p.docs().Files[name]
-	if !found {
+	if file, found := p.docs().assets[name]; found {
+		file.serve(w, r, "no-cache")
+	} else {
 		p.Missing(w, r)
-		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", file.Type)
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-	h.Set("X-Content-Type-Options", "nosniff")
-	writeParts(w, file.Text)
+}
+
+// zippedDocument returns a document's page in a language, compressed. The first request for it
+// compresses it, one at a time, since each takes a megabyte for that.
+func (p *Pages) zippedDocument(tag string, v view) []byte {
+	p.zipping.Lock()
+	defer p.zipping.Unlock()
+	key := tag + " " + v.path
+	if p.zipped[key] == nil {
+		var plain bytes.Buffer
+		p.write(&plain, tag, v)
+		p.zipped[key] = compress(plain.Bytes())
+	}
+	return p.zipped[key]
 }
 
 // writeParts writes a text in parts: io.WriteString would copy all of it for every slow caller. One

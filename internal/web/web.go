@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -70,6 +71,9 @@ type Pages struct {
 	turn   sync.Mutex // of the request that fills the frame: a thousand together would take 100 MiB
 	assets map[string]asset
 	docs   func() *docs // decodes them at the first call
+
+	zipping sync.Mutex
+	zipped  map[string][]byte // documents by language and path; guarded by zipping
 }
 
 // A view holds the data of a page's template.
@@ -87,7 +91,7 @@ func (v view) isContract() bool {
 
 // New returns the pages.
 func New() (*Pages, error) {
-	p := &Pages{}
+	p := &Pages{zipped: map[string][]byte{}}
 	err := errors.Join(read("static/names.json", &p.names), read("static/verify.json", &p.kept), read("text.json", &p.texts))
 	if err != nil {
 		return nil, err
@@ -161,7 +165,6 @@ func (p *Pages) Missing(w http.ResponseWriter, r *http.Request) {
 // serve answers with the frame of a page.
 func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
 	tag := p.language(r).String()
-	top, bottom := p.render(tag, v)
 	h := w.Header()
 	for name, value := range headersOf(v.policy) {
 		h.Set(name, value)
@@ -169,8 +172,18 @@ func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
 	h.Set("Content-Language", tag)
 	h.Set("Cache-Control", "no-cache")
 	h.Add("Vary", "Accept-Language, Cookie")
+	if v.document != nil && zips(w, r) {
+		_, _ = w.Write(p.zippedDocument(tag, v)) // an error means that the caller has left
+		return
+	}
 	w.WriteHeader(cmp.Or(v.status, http.StatusOK))
-	_, _ = w.Write(top) // an error means that the caller has left
+	p.write(w, tag, v)
+}
+
+// write writes a page. An error means that the caller has left.
+func (p *Pages) write(w io.Writer, tag string, v view) {
+	top, bottom := p.render(tag, v)
+	_, _ = w.Write(top)
 	switch {
 	case v.document == nil:
 	case tag == "zh" && v.isContract():

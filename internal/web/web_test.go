@@ -132,6 +132,15 @@ func TestPagesAreSmall(t *testing.T) {
 	}
 }
 
+// unzipped returns the body that a caller gets who accepts gzip, which must be compressed.
+func unzipped(t *testing.T, path string) string {
+	t.Helper()
+	answer, body := serve(t, path, http.Header{"Accept-Encoding": {"gzip"}})
+	require.Equal(t, "gzip", answer.Header.Get("Content-Encoding"), path)
+	require.Contains(t, answer.Header.Values("Vary"), "Accept-Encoding", path)
+	return unzip(t, body)
+}
+
 func unzip(t *testing.T, zipped string) string {
 	t.Helper()
 	r, err := gzip.NewReader(strings.NewReader(zipped))
@@ -204,7 +213,8 @@ func TestWorkerKnowsWhatItServes(t *testing.T) {
 	assert.Truef(t, answer.StatusCode == http.StatusPermanentRedirect && answer.Header.Get("Location") == "/docs", "/docs/ is answered %s with %v", answer.Status, answer.Header)
 }
 
-// TestDocuments reads every page of the docs, which web/test/docs.test.mjs checks.
+// TestDocuments reads every page of the docs, plain and compressed; web/test/docs.test.mjs checks
+// what they say.
 func TestDocuments(t *testing.T) {
 	var d docs
 	require.NoError(t, read("static/docs.json", &d))
@@ -214,11 +224,13 @@ func TestDocuments(t *testing.T) {
 		answer, body := serve(t, strings.TrimSuffix("/docs/"+path, "/"), nil)
 		assert.Equal(t, http.StatusOK, answer.StatusCode, path)
 		assert.Contains(t, body, page.Body, path)
+		assert.Equal(t, body, unzipped(t, strings.TrimSuffix("/docs/"+path, "/")), path)
 		assert.Contains(t, body, "<title>"+html.EscapeString(page.Title)+" · Riffle</title>", path)
 	}
 	for path, file := range d.Files {
-		answer, _ := serve(t, "/docs/"+path, nil)
+		answer, body := serve(t, "/docs/"+path, nil)
 		assert.Equal(t, file.Type, answer.Header.Get("Content-Type"), path)
+		assert.True(t, body == file.Text && unzipped(t, "/docs/"+path) == file.Text, path)
 	}
 	answer, body := serve(t, "/docs/none", nil)
 	assert.Equal(t, http.StatusNotFound, answer.StatusCode, body)
