@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -130,4 +132,21 @@ func TestSecondSignalKills(t *testing.T) {
 	assert.NotEqualf(t, 0, s.wait(), "the server exited with 0 before -drain was over:\n%s", s.log)
 	s = launch{data: s.data}.start(t)
 	s.checkLog("fault", answered)
+}
+
+// TestNoCoreFiles reads the limits of a running service. With --core-dumps it has those of its
+// parent, which the service's tests may have at 0.
+func TestNoCoreFiles(t *testing.T) {
+	t.Parallel()
+	cores := regexp.MustCompile(`Max core file size +(\w+) +(\w+)`)
+	limits := func(args ...string) string {
+		s := launch{args: args}.start(t)
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", s.cmd.Process.Pid))
+		require.NoError(t, err)
+		return cores.FindString(string(text))
+	}
+	own, err := os.ReadFile("/proc/self/limits")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"0", "0"}, cores.FindStringSubmatch(limits())[1:])
+	assert.Equal(t, cores.FindString(string(own)), limits("--core-dumps"))
 }

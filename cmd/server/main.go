@@ -16,6 +16,7 @@ import (
 
 	"riffle/internal/config"
 	"riffle/internal/release"
+	"riffle/internal/system"
 	"riffle/internal/tracing"
 )
 
@@ -57,6 +58,11 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 		}
 		_, err := fmt.Fprintln(stdout, o.config, "is valid")
 		return err
+	}
+	if !o.coreDumps {
+		if err := system.NoCores(); err != nil {
+			return fmt.Errorf("setting the limit of core files to 0, which --core-dumps leaves out: %w", err)
+		}
 	}
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)

@@ -50,6 +50,7 @@ type options struct {
 	grace          time.Duration
 	accessLog      bool
 	logLevel       slog.Level
+	coreDumps      bool
 
 	config string
 
@@ -163,6 +164,7 @@ func newOptions() *options {
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "time for requests in flight to finish after a stop signal")
 	f.BoolVar(&o.accessLog, "access-log", true, "log each request at level info, on one line")
 	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "lowest `level` that is logged: debug, info, warn or error")
+	f.BoolVar(&o.coreDumps, "core-dumps", false, "let the system write core files, which have the keys and secret seeds; without it, the service sets its limit of them to 0")
 	f.StringVar(&o.config, "config", "", "configuration `file` in YAML, such as deploy/riffle.yaml, which names every key; SIGHUP reads it again")
 	f.BoolVar(&o.checkConfig, "check-config", false, "say what is wrong with the configuration file and exit, with 0 if nothing is")
 	f.BoolVar(&o.healthcheck, "healthcheck", false, "exit with 0 if the service at --addr is ready, and with 1 if not")

@@ -1,6 +1,6 @@
 // Package system holds what operating systems do in different ways: locks of files, permissions,
-// free space, open files, groups of processes. Windows has some of it in a weaker form, which each
-// function says.
+// free space, open files, core files, groups of processes. Windows has some of it in a weaker form,
+// which each function says.
 package system
 
 import "errors"

@@ -86,6 +86,17 @@ func OpenFiles() (int64, error) {
 	return int64(min(limit.Cur, 1<<30)), err // it may be unlimited
 }
 
+// NoCores keeps the kernel from writing core files of this process, which have all of its memory;
+// Windows has none.
+func NoCores() error {
+	var none, limit syscall.Rlimit
+	err := syscall.Getrlimit(syscall.RLIMIT_CORE, &limit)
+	if err != nil || limit == none { // systemd's unit permits no change
+		return err
+	}
+	return syscall.Setrlimit(syscall.RLIMIT_CORE, &none)
+}
+
 // Number returns what tells a file from another that has its name later: its inode, or the time at
 // which it was made on Windows.
 func Number(info fs.FileInfo) int64 {
