@@ -2534,9 +2534,6 @@ type NoCommitmentToUse = Problem
 // NoMoreChanges A problem document (RFC 9457).
 type NoMoreChanges = Problem
 
-// NoPicture A problem document (RFC 9457).
-type NoPicture = Problem
-
 // NoSeed A problem document (RFC 9457).
 type NoSeed = Problem
 
@@ -3740,8 +3737,8 @@ type ClientInterface interface {
 	//
 	// The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
 	// long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
-	// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture is what the
-	// service draws; it is no proof.
+	// down. Items of your own are not stored, so they are numbers in the list, from 1. A record that deals nothing has a
+	// table without cards. The picture is what the service draws; it is no proof.
 	//
 	// Corresponds with GET /audits/{id}/picture.png (the `GetDealPicture` operationId).
 	GetDealPicture(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4295,8 +4292,8 @@ func (c *Client) GetAudit(ctx context.Context, id IDInPath, reqEditors ...Reques
 //
 // The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
 // long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
-// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture is what the
-// service draws; it is no proof.
+// down. Items of your own are not stored, so they are numbers in the list, from 1. A record that deals nothing has a
+// table without cards. The picture is what the service draws; it is no proof.
 //
 // Corresponds with GET /audits/{id}/picture.png (the `GetDealPicture` operationId).
 func (c *Client) GetDealPicture(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7530,8 +7527,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
 	// long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
-	// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture is what the
-	// service draws; it is no proof.
+	// down. Items of your own are not stored, so they are numbers in the list, from 1. A record that deals nothing has a
+	// table without cards. The picture is what the service draws; it is no proof.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8335,8 +8332,6 @@ type GetDealPictureResp struct {
 	ApplicationProblemJSON404 *NoSuchAudit
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
-	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *NoPicture
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -8368,11 +8363,6 @@ func (r GetDealPictureResp) GetApplicationProblemJSON404() *NoSuchAudit {
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
 func (r GetDealPictureResp) GetApplicationProblemJSON421() *OtherHost {
 	return r.ApplicationProblemJSON421
-}
-
-// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r GetDealPictureResp) GetApplicationProblemJSON422() *NoPicture {
-	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
@@ -12147,8 +12137,8 @@ func (c *ClientWithResponses) GetAuditWithResponse(ctx context.Context, id IDInP
 //
 // The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
 // long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
-// down. Items of your own are not stored, so they are numbers in the list, from 1. The picture is what the
-// service draws; it is no proof.
+// down. Items of your own are not stored, so they are numbers in the list, from 1. A record that deals nothing has a
+// table without cards. The picture is what the service draws; it is no proof.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -13229,13 +13219,6 @@ func ParseGetDealPictureResp(rsp *http.Response) (*GetDealPictureResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON421 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest NoPicture
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON422 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
 		var dest TooMany

@@ -121,7 +121,7 @@ func newHandler(o *options, settings api.Options) (*api.API, error) {
 		if err != nil {
 			return nil, err
 		}
-		settings.Pages, settings.Home, settings.Missing = pages.Routes(), pages.Home, pages.Missing
+		settings.Pages, settings.Home, settings.Link, settings.Missing = pages.Routes(), pages.Home, pages.Link, pages.Missing
 	}
 	settings.Contract, settings.Admin = riffle.Contract, o.adminAddr != ""
 	settings.Budget, settings.WriteTimeout, settings.Policy = memory, o.timeouts.Write, o.callers.policy()

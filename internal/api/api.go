@@ -45,6 +45,10 @@ type Options struct {
 	Pages        map[string]http.HandlerFunc // by pattern, for browsers
 	Home         http.HandlerFunc            // answers browsers at /; by default they get JSON, as programs do
 	Missing      http.HandlerFunc            // answers browsers where there is nothing; by default they get JSON
+
+	// Link answers GET /a/{id}; nil for no such path. found is false if everybody may read records and
+	// there is none.
+	Link func(w http.ResponseWriter, r *http.Request, found bool)
 }
 
 // More are routes beyond the contract, by pattern, for callers with a scope.
@@ -102,6 +106,9 @@ func (a *API) routes() *chi.Mux {
 		for pattern, answer := range m.Routes {
 			r.Handle(pattern, a.serveMore(m, answer))
 		}
+	}
+	if a.Link != nil {
+		a.add(r, route{access.Page, http.MethodGet, "/a/{id}", (*API).link})
 	}
 	for pattern, page := range a.Pages {
 		a.add(r, route{access.Page, http.MethodGet, pattern, sendPage(page)})

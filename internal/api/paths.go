@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"riffle/internal/access"
+	"riffle/internal/ledger"
 	"riffle/internal/suggest"
 )
 
@@ -23,6 +26,15 @@ func (a *API) home(x *exchange) error {
 		return sendPage(a.Home)(a, x)
 	}
 	return x.send(typeJSON, []byte(`{"service":"riffle","contract":"/openapi.yaml","checkpoint":"/log/checkpoint"}`+"\n"))
+}
+
+// link answers GET /a/{id}, which people send each other.
+func (a *API) link(x *exchange) (err error) {
+	if a.policy.Load().Public(access.Read) {
+		_, err = a.Disclosure.Audit(x.r.Context(), parseID(chi.URLParam(x.r, "id")))
+	}
+	a.Link(x, x.r, !errors.Is(err, ledger.ErrNotFound)) // the page shows other errors
+	return nil
 }
 
 // acceptsHTML reports whether the Accept field names HTML, as browsers' fields do.

@@ -52,7 +52,7 @@ func (a *API) drawDeck(x *exchange, kind *deck.Type) error {
 }
 
 // drawDeal answers GET /audits/{id}/picture.png: the cards once the seed is public, and their backs
-// before.
+// before. A record that deals nothing has a table without cards.
 func (a *API) drawDeal(x *exchange) error {
 	found, err := a.Disclosure.Audit(x.r.Context(), x.id)
 	if err != nil {
@@ -61,9 +61,6 @@ func (a *API) drawDeal(x *exchange) error {
 	record, err := audit.ParseRecord(found.Record)
 	if err != nil {
 		return err
-	}
-	if !record.Deals() {
-		return disclosure.ErrNoSeed
 	}
 	long := a.long.Read(x, x.r, x.lease)
 	defer long.Done()
@@ -87,6 +84,10 @@ func (a *API) drawDeal(x *exchange) error {
 // has changed since.
 func tableOf(rules *plan.Rules, record *audit.Record, shown *disclosure.PublicRecord) *picture.Table {
 	s := &record.Statement
+	if !record.Deals() {
+		note := record.Time.Format("Written on 2006-01-02. Open the link to check it yourself.")
+		return &picture.Table{Family: "list", Title: "A record of Riffle: " + string(record.Kind), Note: note}
+	}
 	t := &picture.Table{
 		Family: "list", Title: fmt.Sprintf("%d of %d", s.Draw, s.Size), Hands: s.Hands, Size: s.Draw,
 		Note: record.Time.Format("Dealt by Riffle on 2006-01-02. Open the link to check it yourself."),

@@ -52,6 +52,7 @@ type setup struct {
 	origins  access.Origins                  // whose pages may write; none by default
 	policy   *access.Policy                  // who may do what; everybody everything by default
 	home     http.HandlerFunc                // the page of browsers; none by default
+	link     func(http.ResponseWriter, *http.Request, bool)
 	more     []api.More                      // routes beyond the contract; none by default
 }
 
@@ -147,7 +148,7 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 	}
 	a := api.New(api.Options{
 		Services: services.New(log, rules, serving), Logger: slog.New(slog.NewTextHandler(output, &logging)), AccessLog: accessLog, Tracer: s.tracer, Metrics: metrics, Gatherer: s.gatherer,
-		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: budget.New(s.memory), Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReadTime: s.reading, Home: s.home, More: s.more,
+		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: budget.New(s.memory), Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReadTime: s.reading, Home: s.home, Link: s.link, More: s.more,
 	})
 	a.Watch(registry)
 	return &service{API: a, log: log, setup: s}

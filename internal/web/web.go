@@ -116,10 +116,10 @@ func read(name string, value any) error {
 	return nil
 }
 
-// Routes returns all pages except the first, and their files.
+// Routes returns all pages except the first, [Pages.Link] and [Pages.Missing], and their files.
 func (p *Pages) Routes() map[string]http.HandlerFunc {
 	routes := map[string]http.HandlerFunc{
-		"/a/{id}": p.serveLink, "/docs": p.serveDocument, "/docs/*": p.serveDocument, "/static/{file}": p.serveAsset,
+		"/docs": p.serveDocument, "/docs/*": p.serveDocument, "/static/{file}": p.serveAsset,
 		"/docs/": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", "/docs")
 			w.WriteHeader(http.StatusPermanentRedirect)
@@ -134,11 +134,13 @@ func (p *Pages) Routes() map[string]http.HandlerFunc {
 	return routes
 }
 
-// serveLink answers with the page that verifies an audit, with a picture of its deal for
-// messengers.
-func (p *Pages) serveLink(w http.ResponseWriter, r *http.Request) {
+// Link answers with the page that verifies an audit, with a picture of its deal for messengers. If
+// there is none, the status is 404, and the page says so.
+func (p *Pages) Link(w http.ResponseWriter, r *http.Request, found bool) {
 	v := view{script: "verify", policy: policy}
-	if id, err := uuid.Parse(chi.URLParam(r, "id")); err == nil {
+	if id, err := uuid.Parse(chi.URLParam(r, "id")); !found {
+		v.status = http.StatusNotFound
+	} else if err == nil {
 		v.picture = httpserver.Address(r) + "/audits/" + id.String() + "/picture.png"
 	}
 	p.serve(w, r, v)

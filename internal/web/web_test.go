@@ -26,6 +26,7 @@ func serve(t *testing.T, path string, header http.Header) (*http.Response, strin
 	require.NoError(t, err)
 	routes := pages.Routes()
 	routes["/"] = pages.Home
+	routes["/a/{id}"] = func(w http.ResponseWriter, r *http.Request) { pages.Link(w, r, true) }
 	router := chi.NewRouter()
 	for pattern, answer := range routes {
 		router.Get(pattern, answer)
@@ -49,6 +50,20 @@ func TestPagesAreStrict(t *testing.T) {
 			"%s is answered %s with the policy %q", path, answer.Status, csp)
 		found := regexp.MustCompile(`<style|<script[^>]*>[^<]|<[^>]+ (style|on[a-z]+)=|(src|<link[^>]*href)="?http`).FindString(body)
 		assert.Equal(t, "", found, path)
+	}
+}
+
+// A link to no record is answered 404, without the picture that it would have.
+func TestLinkToNoRecord(t *testing.T) {
+	pages, err := New()
+	require.NoError(t, err)
+	router := chi.NewRouter()
+	router.Get("/a/{id}", func(w http.ResponseWriter, r *http.Request) { pages.Link(w, r, r.URL.Query().Has("found")) })
+	for query, want := range map[string]int{"?found": http.StatusOK, "": http.StatusNotFound} {
+		w := httptest.NewRecorder()
+		router.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/a/01890a5d-ac96-774b-bcce-b302099a8057"+query, nil))
+		assert.Equal(t, want, w.Code)
+		assert.Equal(t, query != "", strings.Contains(w.Body.String(), "og:image"))
 	}
 }
 

@@ -694,8 +694,8 @@ export interface paths {
          * Get a picture of a deal
          * @description The cards as they lie on the table, as a PNG of 1200 by 630 pixels: hand by hand, of several shuffles the first, of a
          *     long order its head. Messengers show it beside a link to `/a/{id}`. As long as the seed is secret, the cards lie face
-         *     down. Items of your own are not stored, so they are numbers in the list, from 1. The picture is what the
-         *     service draws; it is no proof.
+         *     down. Items of your own are not stored, so they are numbers in the list, from 1. A record that deals nothing has a
+         *     table without cards. The picture is what the service draws; it is no proof.
          */
         get: operations["getDealPicture"];
         put?: never;
@@ -2528,16 +2528,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Records of this kind have no order. */
-        NoPicture: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /**
          * @description The proof would take too long, though a service proves shoes of 500,000 versions at least; or the log has no
          *     witnesses.
@@ -3988,7 +3978,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchAudit"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["NoPicture"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
