@@ -41,7 +41,6 @@ type step struct {
 	IfMatch   string `json:"if_match"`
 	Body      any
 	AtOnce    int `json:"at_once"`
-	Stream    bool
 	Verify    map[string]any
 	Expect    map[string]any
 	Problem   map[string]any
@@ -96,8 +95,6 @@ func (p *player) play(s step) {
 	switch {
 	case s.Verify != nil:
 		result, err = p.verify(p.fill(s.Verify).(map[string]any))
-	case s.Stream:
-		result, err = p.stream(s)
 	default:
 		result, err = p.callAtOnce(s)
 	}
@@ -204,27 +201,6 @@ func (p *player) value(v any, as reflect.Type) reflect.Value {
 		p.Fatal(err)
 	}
 	return pointer.Elem()
-}
-
-func (p *player) stream(s step) (any, error) {
-	id := p.value(p.fill(s.Path["id"]), reflect.TypeFor[client.ShoeInPath]()).Interface().(client.ShoeInPath)
-	answer, err := p.client.ProveShoe(p.Context(), id, nil)
-	if err != nil {
-		return nil, err
-	}
-	var proofs []*client.AuditProof
-	for proof, err := range client.Proofs(answer) {
-		if err != nil {
-			return nil, err
-		}
-		proofs = append(proofs, proof)
-	}
-	text, err := json.Marshal(proofs)
-	if err != nil {
-		return nil, err
-	}
-	var result any
-	return result, decode(text, &result)
 }
 
 func (p *player) verify(texts map[string]any) (any, error) {

@@ -18,7 +18,6 @@ hashes = {name: hashlib.sha256(f"{name}\n{seed}".encode()).hexdigest() for name,
 
 # The service commits to its seed, and the commitment has the hashes. All players can see that before they show their seeds.
 commitment = riffle.create_commitment({"deck": "mahjong136", "hands": "mahjong", "players": hashes})
-committed = riffle.prove_audit(commitment["commitment_id"])
 
 wall = riffle.shuffle({"commitment_id": commitment["commitment_id"], "player_seeds": seeds})
 for name, hand in zip(seeds, wall.get("hands", [])):
@@ -29,6 +28,6 @@ print("tiles left in the wall:", len(wall.get("rest", [])))
 riffle.reveal_audit(wall["audit_id"], {"seed": wall["seed"]})
 proof = riffle.prove_audit(wall["audit_id"])
 tiles = [tile["code"] for tile in riffle.list_cards("mahjong136")["cards"]]
-verdict = verify([committed, proof], key=riffle.get_log_key(), items=tiles, order=wall)
+verdict = verify(proof, key=riffle.get_log_key(), items=tiles, order=wall)
 print("the wall:", verdict["verdict"])
 print(verdict["notes"][0])

@@ -1981,7 +1981,7 @@ function roleOf(text) { // of JSON; undefined for none
     nodes = parseAll(text, 2);
     [first] = nodes;
     list = isList(first) ? first.value : undefined;
-    if (has(first, 'record', 'tlog_proof') || (list?.length && has(list.at(0), 'record') && has(list.at(0), 'tlog_proof'))) {
+    if (has(first, 'record', 'tlog_proof', 'shoe') || (list?.length && has(list.at(0), 'record') && has(list.at(0), 'tlog_proof'))) {
       parseAll(text); // all are JSON
       return 'proof';
     }
@@ -2001,9 +2001,19 @@ function fromTlogProof(text) { // the JSON of a proof file in C2SP's format tlog
     return object.endsWith('}') ? `${object.slice(0, -1)},"tlog_proof":${JSON.stringify(`c2sp.org/tlog-proof@v1\n${rest}\n`)}}` : text;
   } catch { return text; }
 }
+const hasSize = ({value, duplicate}, size) => value instanceof Map && duplicate === undefined && value.size === size;
+function unnest(node) { // a proof file without that of its commitment, and that
+  if (!hasSize(node, FILE.length + 1) || !node.value.has('commitment_proof')) return [node];
+  const alone = new Value(node.source, node.start, node.end);
+  alone.value = new Map([...node.value].filter(([name]) => name !== 'commitment_proof'));
+  return [alone, node.value.get('commitment_proof')];
+}
 function split(text) {
   try {
-    return parseAll(fromTlogProof(text)).flatMap((node) => isList(node) && node.value.length > 0 ? [...node.value] : [node]);
+    return parseAll(fromTlogProof(text)).flatMap((node) => {
+      if (hasSize(node, 2) && isList(node.value.get('shoe')) && node.value.has('spec')) node = node.value.get('shoe');
+      return (isList(node) && node.value.length > 0 ? [...node.value] : [node]).flatMap(unnest);
+    });
   } catch { return [{problem: message('why.file.json')}]; }
 }
 async function filesOf(text) { // the proof files of a text, each with its record; unchecked, and undefined if it cannot be read

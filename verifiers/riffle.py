@@ -2366,10 +2366,28 @@ def from_tlog_proof(text):
     return f'{object[:-1]},"tlog_proof":{inclusion}}}'
 
 
+def is_object(node, size):
+    return is_at(dict, node) and node.duplicate is None and len(node.value) == size
+
+
+def unnest(node):
+    """A proof file without that of its commitment, and that."""
+    if not is_object(node, len(FILE) + 1) or "commitment_proof" not in node.value:
+        return [node]
+    members = {name: value for name, value in node.value.items() if name != "commitment_proof"}
+    return [Value(node.source, node.start, node.end, members), node.value["commitment_proof"]]
+
+
 def split(text):
     """The proof files of a text: JSON texts one after the other, the elements of an array, or one as a tlog-proof."""
     try:
-        return [one for node in parse_all(from_tlog_proof(text)) for one in (node.value if is_at(List, node) and node.value else [node])]
+        nodes = []
+        for node in parse_all(from_tlog_proof(text)):
+            if is_object(node, 2) and is_at(List, node.value.get("shoe")) and "spec" in node.value:
+                node = node.value["shoe"]
+            for one in node.value if is_at(List, node) and node.value else [node]:
+                nodes += unnest(one)
+        return nodes
     except Fault:
         return [NO_JSON]
 
@@ -2439,7 +2457,7 @@ def role_of(text):
         nodes = parse_all(text, 2)
         first = nodes[0]
         values = first.value if is_at(List, first) else []
-        if has(first, "record", "tlog_proof") or (values and has(values[0], "record") and has(values[0], "tlog_proof")):
+        if has(first, "record", "tlog_proof", "shoe") or (values and has(values[0], "record") and has(values[0], "tlog_proof")):
             parse_all(text)  # all are JSON
             return "proof"
     except Fault:

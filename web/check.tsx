@@ -118,33 +118,36 @@ export interface Shown {
   input?: string;
 }
 
-/** withCommitment adds the proof of the commitment that the first record used. */
-export async function withCommitment(proofs: Text): Promise<Text[]> {
-  const [first] = recordsOf(proofs),
-    made = first?.commitment_id;
-  return made ? [proofs, {name: made, text: await published(path(['audits', made, 'proof']))}] : [proofs];
+/** proofsOf fetches the proof of a record. */
+export const proofsOf = async (id: string): Promise<Text[]> => [
+  {name: id, text: await published(path(['audits', id, 'proof']))},
+];
+
+/** proofsOfShoe fetches the proof of a shoe. */
+export const proofsOfShoe = async (id: string): Promise<Text[]> => [
+  {name: 'shoe', text: await published(path(['shoes', id, 'proof']))},
+];
+
+interface ProofFile {
+  record: string;
+  commitment_proof?: ProofFile;
+  shoe?: ProofFile[];
 }
 
-/** proofsOf fetches the proofs of a record and of the commitment that it used. */
-export const proofsOf = async (id: string): Promise<Text[]> =>
-  withCommitment({name: id, text: await published(path(['audits', id, 'proof']))});
-
-/** proofsOfShoe fetches the proofs of a shoe's records and of the commitment that it used. */
-export const proofsOfShoe = async (id: string): Promise<Text[]> =>
-  withCommitment({name: 'shoe', text: await published(path(['shoes', id, 'proof']))});
-
-/** recordsOf returns the records of the proofs in a text, as far as they can be read. */
+/** recordsOf returns the records of the proofs in a text, each before the commitment that it used, as far as they can be read. */
 export function recordsOf({text}: Text): Shown[] {
-  const read = (json: string) =>
-    [JSON.parse(json) as {record: string}]
-      .flat()
-      .map(({record}) => JSON.parse(record) as Shown | null)
-      .filter((record) => record !== null);
+  const read = ({record, commitment_proof: commitment, shoe}: ProofFile): Shown[] =>
+    shoe
+      ? shoe.flatMap(read)
+      : [JSON.parse(record) as Shown | null, ...(commitment ? read(commitment) : [])].filter(
+          (record) => record !== null,
+        );
+  const parse = (json: string) => [JSON.parse(json) as ProofFile].flat().flatMap(read);
   try {
-    return read(text);
+    return parse(text);
   } catch {
     try {
-      return text.trim().split(/\n+/).flatMap(read);
+      return text.trim().split(/\n+/).flatMap(parse);
     } catch {
       return [];
     }

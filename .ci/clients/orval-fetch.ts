@@ -2,8 +2,5 @@
 export async function request<T>(path: string, options: RequestInit): Promise<T> {
   const response = await fetch(new URL(path, process.argv[2]), options);
   const { status, headers } = response;
-  if (headers.get('content-type') === 'application/x-ndjson') {
-    return { status, headers, stream: response } as T;
-  }
   return { status, headers, data: await response.json() } as T;
 }

@@ -5,9 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
@@ -154,22 +152,6 @@ func joined(hands [][]client.Item) string {
 		}
 	}
 	return strings.Join(list, " ")
-}
-
-// TestProofsOfAStream reads a stream of records that ends, and one that is cut off within a record.
-func TestProofsOfAStream(t *testing.T) {
-	const records = `{"record":"a"}` + "\n" + `{"record":"b"}` + "\n"
-	for text, want := range map[string]error{"": nil, records: nil, records + `{"rec`: io.ErrUnexpectedEOF} {
-		var got string
-		var failed error
-		for proof, err := range client.Proofs(&http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(text))}) {
-			if failed = err; err == nil {
-				got += proof.Record
-			}
-		}
-		assert.Equal(t, want, failed, text)
-		assert.Equal(t, strings.Repeat("ab", min(1, len(text))), got, text)
-	}
 }
 
 func TestProblem(t *testing.T) {

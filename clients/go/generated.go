@@ -786,6 +786,9 @@ type AuditProof struct {
 	// ClientSeed The client seed of the record; empty if it has none.
 	ClientSeed ClientSeed `json:"client_seed"`
 
+	// CommitmentProof The proof of the commitment that the record names; left out if it names none.
+	CommitmentProof *AuditProof `json:"commitment_proof,omitempty"`
+
 	// LogKey The verifier key of the log, as `GET /log/key` returns it.
 	LogKey string `json:"log_key"`
 
@@ -2033,8 +2036,14 @@ type ShoeChange struct {
 // ShoeID **Secret.** Whoever has this id can draw from the shoe and see what was drawn. It is in no record.
 type ShoeID = openapi_types.UUID
 
-// ShoeProof Lines, each one `AuditProof` as JSON.
-type ShoeProof = string
+// ShoeProof The proofs of all records of a shoe.
+type ShoeProof struct {
+	// Shoe Of each record, in order.
+	Shoe []AuditProof `json:"shoe"`
+
+	// Spec The version of the rules that lead from a seed to an order.
+	Spec Spec `json:"spec"`
+}
 
 // ShoeRecord The first record of a shoe. Empty members are omitted.
 type ShoeRecord struct {
@@ -3746,8 +3755,8 @@ type ClientInterface interface {
 	// ProveAudit Get the proof of a record
 	//
 	// Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
-	// revealed, and the proof that it is in the log, with a signed checkpoint. A later request may return another
-	// proof, because the log has grown; earlier ones stay valid.
+	// revealed, the proof that it is in the log, with a signed checkpoint, and the proof of the commitment that it
+	// used. A later request may return another proof, because the log has grown; earlier ones stay valid.
 	//
 	// To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in `tlog_proof`
 	// it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
@@ -4141,10 +4150,9 @@ type ClientInterface interface {
 
 	// ProveShoe Get the proof of a shoe
 	//
-	// The proofs of all records of the shoe, from the first to the last, one per line and each as
-	// `GET /audits/{id}/proof` returns it: everything needed to check the whole shoe offline. The proofs have the
-	// seeds once the shoe is closed, and never the shoe id. `Accept: application/jsonl` gets the same lines under
-	// that name.
+	// The proofs of all records of the shoe, from the first to the last, each as `GET /audits/{id}/proof` returns it:
+	// everything needed to check the whole shoe offline. The proofs have the seeds once the shoe is closed, and never
+	// the shoe id.
 	//
 	// Corresponds with GET /shoes/{id}/proof (the `ProveShoe` operationId).
 	ProveShoe(ctx context.Context, id ShoeInPath, params *ProveShoeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4311,8 +4319,8 @@ func (c *Client) GetDealPicture(ctx context.Context, id IDInPath, reqEditors ...
 // ProveAudit Get the proof of a record
 //
 // Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
-// revealed, and the proof that it is in the log, with a signed checkpoint. A later request may return another
-// proof, because the log has grown; earlier ones stay valid.
+// revealed, the proof that it is in the log, with a signed checkpoint, and the proof of the commitment that it
+// used. A later request may return another proof, because the log has grown; earlier ones stay valid.
 //
 // To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in `tlog_proof`
 // it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
@@ -5096,10 +5104,9 @@ func (c *Client) ShufflePile(ctx context.Context, id ShoeInPath, pile PileInPath
 
 // ProveShoe Get the proof of a shoe
 //
-// The proofs of all records of the shoe, from the first to the last, one per line and each as
-// `GET /audits/{id}/proof` returns it: everything needed to check the whole shoe offline. The proofs have the
-// seeds once the shoe is closed, and never the shoe id. `Accept: application/jsonl` gets the same lines under
-// that name.
+// The proofs of all records of the shoe, from the first to the last, each as `GET /audits/{id}/proof` returns it:
+// everything needed to check the whole shoe offline. The proofs have the seeds once the shoe is closed, and never
+// the shoe id.
 //
 // Corresponds with GET /shoes/{id}/proof (the `ProveShoe` operationId).
 func (c *Client) ProveShoe(ctx context.Context, id ShoeInPath, params *ProveShoeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7538,8 +7545,8 @@ type ClientWithResponsesInterface interface {
 	// ProveAuditWithResponse Get the proof of a record
 	//
 	// Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
-	// revealed, and the proof that it is in the log, with a signed checkpoint. A later request may return another
-	// proof, because the log has grown; earlier ones stay valid.
+	// revealed, the proof that it is in the log, with a signed checkpoint, and the proof of the commitment that it
+	// used. A later request may return another proof, because the log has grown; earlier ones stay valid.
 	//
 	// To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in `tlog_proof`
 	// it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
@@ -7975,10 +7982,9 @@ type ClientWithResponsesInterface interface {
 
 	// ProveShoeWithResponse Get the proof of a shoe
 	//
-	// The proofs of all records of the shoe, from the first to the last, one per line and each as
-	// `GET /audits/{id}/proof` returns it: everything needed to check the whole shoe offline. The proofs have the
-	// seeds once the shoe is closed, and never the shoe id. `Accept: application/jsonl` gets the same lines under
-	// that name.
+	// The proofs of all records of the shoe, from the first to the last, each as `GET /audits/{id}/proof` returns it:
+	// everything needed to check the whole shoe offline. The proofs have the seeds once the shoe is closed, and never
+	// the shoe id.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11560,6 +11566,8 @@ func (r ShufflePileResp) ContentType() string {
 type ProveShoeResp struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ShoeProof
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
@@ -11580,6 +11588,11 @@ type ProveShoeResp struct {
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
 	ApplicationProblemJSON503 *Unavailable
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ProveShoeResp) GetJSON200() *ShoeProof {
+	return r.JSON200
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
@@ -12154,8 +12167,8 @@ func (c *ClientWithResponses) GetDealPictureWithResponse(ctx context.Context, id
 // ProveAuditWithResponse Get the proof of a record
 //
 // Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
-// revealed, and the proof that it is in the log, with a signed checkpoint. A later request may return another
-// proof, because the log has grown; earlier ones stay valid.
+// revealed, the proof that it is in the log, with a signed checkpoint, and the proof of the commitment that it
+// used. A later request may return another proof, because the log has grown; earlier ones stay valid.
 //
 // To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in `tlog_proof`
 // it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
@@ -12825,10 +12838,9 @@ func (c *ClientWithResponses) ShufflePileWithResponse(ctx context.Context, id Sh
 
 // ProveShoeWithResponse Get the proof of a shoe
 //
-// The proofs of all records of the shoe, from the first to the last, one per line and each as
-// `GET /audits/{id}/proof` returns it: everything needed to check the whole shoe offline. The proofs have the
-// seeds once the shoe is closed, and never the shoe id. `Accept: application/jsonl` gets the same lines under
-// that name.
+// The proofs of all records of the shoe, from the first to the last, each as `GET /audits/{id}/proof` returns it:
+// everything needed to check the whole shoe offline. The proofs have the seeds once the shoe is closed, and never
+// the shoe id.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -15964,6 +15976,13 @@ func ParseProveShoeResp(rsp *http.Response) (*ProveShoeResp, error) {
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ShoeProof
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
 		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

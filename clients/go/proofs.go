@@ -1,44 +1,12 @@
 package client
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
-	"net/http"
 
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
 )
-
-// Proofs reads the answer to [Client.ProveShoe] as it arrives, one record at a time. It yields an
-// error at most once, last. To leave the loop ends the request.
-func Proofs(answer *http.Response) iter.Seq2[*AuditProof, error] {
-	return func(yield func(*AuditProof, error) bool) {
-		defer func() { _ = answer.Body.Close() }()
-		if answer.StatusCode >= http.StatusMultipleChoices {
-			body, err := io.ReadAll(answer.Body)
-			if err == nil {
-				err = problem(answer.StatusCode, answer.Header.Get("Content-Type"), body)
-			}
-			yield(nil, err)
-			return
-		}
-		for records := json.NewDecoder(answer.Body); ; {
-			p := new(AuditProof)
-			if err := records.Decode(p); errors.Is(err, io.EOF) {
-				return
-			} else if err != nil {
-				yield(nil, err)
-				return
-			}
-			if !yield(p, nil) {
-				return
-			}
-		}
-	}
-}
 
 // Given is what proofs are checked against. What is missing is not checked.
 type Given struct {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"path"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -103,10 +102,9 @@ func goesAway(answer *http.Response) bool {
 	return false
 }
 
-// readWhole reads the body of an answer, since a connection can be lost in the middle of one. A
-// stream is left to its reader.
+// readWhole reads the body of an answer, since a connection can be lost in the middle of one.
 func readWhole(answer *http.Response, err error) (*http.Response, error) {
-	if err != nil || isStream(answer) {
+	if err != nil {
 		return answer, err
 	}
 	body, err := io.ReadAll(answer.Body)
@@ -116,8 +114,4 @@ func readWhole(answer *http.Response, err error) (*http.Response, error) {
 	}
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	return answer, nil
-}
-
-func isStream(answer *http.Response) bool {
-	return strings.HasSuffix(answer.Header.Get("Content-Type"), "jsonl") || strings.HasSuffix(answer.Header.Get("Content-Type"), "x-ndjson")
 }

@@ -145,7 +145,7 @@ def method_of(verb: str, path: str, methods: dict, operation: dict) -> dict:
         arguments.append(f"query={{{', '.join(query)}}}")
     if headers:
         arguments.append(f"headers={{{', '.join(headers)}}}")
-    answer, stream, pages = "str", False, None
+    answer, pages = "str", None
     for media, content in resolve(operation["responses"]["200"]).get("content", {}).items():
         if media == "application/json":
             answer = qualified(type_of(content["schema"]))
@@ -153,8 +153,6 @@ def method_of(verb: str, path: str, methods: dict, operation: dict) -> dict:
             if "next" in members:  # a page of a list
                 listed = next(m for m, schema in members.items() if schema.get("type") == "array")
                 pages = listed, qualified(type_of(members[listed]["items"]))
-        elif media in ("application/x-ndjson", "application/jsonl"):
-            answer, stream = "t.AuditProof", True
         elif media in ("application/octet-stream", "image/png"):
             answer = "bytes"
     name = re.sub("([A-Z])", r"_\1", operation["operationId"]).lower()
@@ -164,7 +162,6 @@ def method_of(verb: str, path: str, methods: dict, operation: dict) -> dict:
         "arguments": ", ".join([quoted(name), quoted(verb.upper()), place, *arguments]),
         "summary": operation.get("summary", "") + ".",
         "answer": answer,
-        "stream": stream,
         "pages": pages,
         "named": [n.split(":")[0] for n in parameters + named],
     }
@@ -199,16 +196,12 @@ def operations() -> str:
     ):
         text += (
             f'\n\nclass {name}:\n    """{doc}"""\n\n'
-            f"    {a_sync}def _call(self, operation: str, method: str, path: str, **parts: Any) -> Any:\n        raise NotImplementedError\n\n"
-            f"    def _lines(self, operation: str, method: str, path: str, **parts: Any) -> {iterator}[Any]:\n        raise NotImplementedError\n"
+            f"    {a_sync}def _call(self, operation: str, method: str, path: str, **parts: Any) -> Any:\n        raise NotImplementedError\n"
         )
         for m in every:
-            define, wait, call, answer = a_sync, a_wait, "_call", m["answer"]
-            if m["stream"]:
-                define, wait, call, answer = "", "", "_lines", f"{iterator}[{answer}]"
             text += (
-                f'\n    {define}def {m["name"]}({m["parameters"]}) -> {answer}:\n        """{m["summary"]}"""\n'
-                f"        answer: {answer} = {wait}self.{call}({m['arguments']})\n        return answer\n"
+                f'\n    {a_sync}def {m["name"]}({m["parameters"]}) -> {m["answer"]}:\n        """{m["summary"]}"""\n'
+                f"        answer: {m['answer']} = {a_wait}self._call({m['arguments']})\n        return answer\n"
             )
             if m["pages"]:
                 text += paged(m, a_sync, a_wait, iterator)

@@ -28,12 +28,8 @@ class Waiting:
         self.riffle = AsyncRiffle(*arguments, **named)
 
     def __getattr__(self, operation: str) -> Any:
-        async def collect(lines: Any) -> list[Any]:
-            return [line async for line in lines]
-
         def call(*arguments: Any, **named: Any) -> Any:
-            answer = getattr(self.riffle, operation)(*arguments, **named)
-            return asyncio.run(collect(answer) if hasattr(answer, "__aiter__") else answer)
+            return asyncio.run(getattr(self.riffle, operation)(*arguments, **named))
 
         return call
 
@@ -49,8 +45,7 @@ def at(value: Any, path: str) -> Any:
 
 def call(riffle: Any, step: dict[str, Any]) -> Any:
     if given := step.get("verify"):
-        files = [proof for file in given.pop("files") for proof in (file if isinstance(file, list) else [file])]
-        return verify(files, **given)
+        return verify(given.pop("files"), **given)
     named = dict(step.get("query", {}))
     if "key" in step:
         named["idempotency_key"] = step["key"]
@@ -58,8 +53,7 @@ def call(riffle: Any, step: dict[str, Any]) -> Any:
         named["if_match"] = step["if_match"]
     operation = re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), step["operation"])
     body = [step["body"]] if "body" in step else []
-    answer = getattr(riffle, operation)(*step.get("path", {}).values(), *body, **named)
-    return list(answer) if step.get("stream") else answer
+    return getattr(riffle, operation)(*step.get("path", {}).values(), *body, **named)
 
 
 def fill(value: Any, saved: dict[str, Any]) -> Any:
@@ -236,7 +230,7 @@ class Bounds(unittest.TestCase):
                     self.wfile.write(body.encode())
 
             with serving(Other) as url:
-                for ask in (lambda: Riffle(url).list_decks(), lambda: list(Riffle(url).prove_shoe("x"))):
+                for ask in (lambda: Riffle(url).list_decks(), lambda: Riffle(url).prove_shoe("x")):
                     with self.assertRaises(RiffleError) as raised:
                         ask()
                     self.assertEqual((raised.exception.status, raised.exception.problem["detail"]), (status, "This is no answer of the service: " + shown))

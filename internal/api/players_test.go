@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -112,10 +111,9 @@ func TestPlayersMakeTheClientSeed(t *testing.T) {
 		}
 		assert.Contains(t, record, `"client_seed":"`+clientSeed+`",`, name)
 		assert.Equal(t, v.isHashed, strings.Contains(record, "joined"), name)
-		var given prooffile.Given
-		given.Commitments = map[uuid.UUID][][]byte{uuid.MustParse(made.CommitmentID): {readBody(t, s.do(get(t, "/audits/"+made.CommitmentID+"/proof")))}}
-		verdict := prooffile.VerifyRecord(readBody(t, s.do(get(t, "/audits/"+id+"/proof"))), &given)
-		assert.True(t, verdict.Has(prooffile.StepCommitted, prooffile.OK), "%s: %+v", name, verdict.Steps)
+		proof := prooffile.Text{Name: name, Content: readBody(t, s.do(get(t, "/audits/"+id+"/proof")))}
+		verdict := prooffile.Verify([]prooffile.Text{proof}, prooffile.Options{})
+		assert.True(t, verdict.Steps.Has(prooffile.StepCommitted, prooffile.OK), "%s: %+v", name, verdict.Steps)
 		assert.Equal(t, http.StatusConflict, use(`,"player_seeds":`+asJSON(t, v.seeds)).status, name)
 	}
 }

@@ -90,16 +90,18 @@ func problemNoPosition() *problem {
 	return notFound("The shoe has no card at this position. Copy position and sealed_by of a card exactly.")
 }
 
-// proveShoe answers GET /shoes/{id}/proof: a line with the proof file of each record. It sends nothing before
+// proveShoe answers GET /shoes/{id}/proof: the proof files of all records. It sends nothing before
 // all can be proven, so that the status can report that a proof is not ready.
 func (a *API) proveShoe(x *exchange) error {
 	long := a.long.Read(x, x.r, x.lease)
 	defer long.Done()
 	out := newStream(x)
-	out.media, out.ctx = []string{typeOfLines(x.r)}, long.Context
+	out.ctx = long.Context
+	before := `{"spec":"` + audit.Spec + `","shoe":[`
 	err := a.Disclosure.ProveShoe(long.Context, x.id, x.witnessed, limits{long, a.Budget.Size()}, func(p *prooffile.File) error {
 		out.job = long.Job
-		out.buf = append(out.buf, p.Text()...)
+		out.buf = p.AppendTo(append(out.buf, before...))
+		before = ","
 		if out.flush(); out.sent {
 			long.StopTimer()
 		}
@@ -107,6 +109,7 @@ func (a *API) proveShoe(x *exchange) error {
 	})
 	switch {
 	case err == nil:
+		out.buf = append(out.buf, "]}\n"...)
 		return out.finish()
 	case !out.sent:
 		return long.Cause(err)
@@ -140,16 +143,6 @@ const (
 	versionBytes = 16      // for the log index of each
 	firstBytes   = 1 << 20 // for the items in the shoe's first record
 )
-
-// typeOfLines returns the media type of JSON lines: application/x-ndjson, or application/jsonl if the request
-// accepts exactly that, as some generated clients do.
-func typeOfLines(r *http.Request) string {
-	const jsonl = "application/jsonl"
-	if r.Header.Get("Accept") == jsonl {
-		return jsonl
-	}
-	return "application/x-ndjson"
-}
 
 // sendShoe answers about a shoe with the members that write appends, unless there was an error.
 func sendShoe(x *exchange, s *liveshoes.Shoe, err error, write func(out *stream)) error {

@@ -130,21 +130,6 @@ func checkOpenings(t *testing.T, s *service, of shoeResult, cards []shoeCard) {
 	}
 }
 
-func TestTypeOfJSONLines(t *testing.T) {
-	s := start(t, setup{})
-	made := mustCreateShoe(t, s, `{"size":2}`)
-	for accept, want := range map[string]string{
-		"": "application/x-ndjson", "*/*": "application/x-ndjson", "application/x-ndjson": "application/x-ndjson",
-		"application/json": "application/x-ndjson", "application/jsonl, */*": "application/x-ndjson", "application/jsonl": "application/jsonl",
-	} {
-		r := get(t, made.path()+"/proof")
-		r.Header.Set("Accept", accept)
-		if got := s.send(t, r); got.status != 200 || got.header.Get("Content-Type") != want {
-			t.Errorf("Accept: %s is answered %d %s", accept, got.status, got.header.Get("Content-Type"))
-		}
-	}
-}
-
 // If-Match applies a change only to the version that it names.
 func TestIfMatch(t *testing.T) {
 	s := start(t, setup{})

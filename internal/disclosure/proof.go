@@ -13,8 +13,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// Prove returns the file that proves offline that a record is in the log. The error is the
-// ledger's; [ledger.ErrNotPublished] is temporary. A witnessed proof waits for the witnesses.
+// Prove returns the file that proves offline that a record is in the log, with that of the
+// commitment that the record used. The error is the ledger's; [ledger.ErrNotPublished] is temporary. A witnessed proof waits for the witnesses.
 func (s *Service) Prove(ctx context.Context, id uuid.UUID, witnessed bool) (*prooffile.File, error) {
 	stored, err := s.journal.ByID(ctx, id)
 	if err == nil && witnessed {
@@ -45,7 +45,15 @@ func (s *Service) prove(ctx context.Context, stored *journal.StoredRecord) (*pro
 	if err != nil {
 		return nil, err
 	}
-	return &prooffile.File{Record: a.Record, Seed: a.Seed, ClientSeed: stored.ClientSeed, Inclusion: inclusion, LogKey: key}, nil
+	file := &prooffile.File{Record: a.Record, Seed: a.Seed, ClientSeed: stored.ClientSeed, Inclusion: inclusion, LogKey: key}
+	if stored.UsesCommitment() {
+		commitment, err := s.journal.ByID(ctx, stored.CommitmentID)
+		if err == nil {
+			file.Commitment, err = s.prove(ctx, commitment)
+		}
+		return file, err
+	}
+	return file, nil
 }
 
 // Limits admit the proof of a shoe and pace it.

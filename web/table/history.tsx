@@ -10,13 +10,8 @@ const proofOf = (id: string): Promise<string> => published(path(['shoes', id, 'p
 
 /** recordsOf returns the records that the proof of a whole shoe has. */
 function recordsOf(proof: string): Logged[] {
-  return proof
-    .trim()
-    .split('\n')
-    .map((line) => {
-      const {record, seed} = JSON.parse(line) as {record: string; seed: string | null};
-      return {...(JSON.parse(record) as Logged), seed};
-    });
+  const {shoe} = JSON.parse(proof) as {shoe: {record: string; seed: string | null}[]};
+  return shoe.map(({record, seed}) => ({...(JSON.parse(record) as Logged), seed}));
 }
 
 interface Properties {
@@ -128,8 +123,8 @@ function Whole({id}: {id: string}) {
           <Verdict check={result.check} />
           <p>
             <a
-              download="shoe-proof.jsonl"
-              href={`data:application/x-ndjson;charset=utf-8,${encodeURIComponent(result.proof)}`}
+              download="shoe-proof.json"
+              href={`data:application/json;charset=utf-8,${encodeURIComponent(result.proof)}`}
             >
               {text('shoe.save')}
             </a>{' '}

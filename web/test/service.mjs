@@ -19,11 +19,10 @@ process.on('exit', () => started.forEach((child) => child.kill('SIGKILL')));
 /** start starts the service with more flags, in a new data folder. RIFFLE_SERVER is its binary. */
 export async function start(...flags) {
   const data = await mkdtemp(join(tmpdir(), 'riffle-pages-'));
-  const child = spawn(
-    server,
-    ['-addr', '127.0.0.1:0', '-data', data, '-access-log=false', ...flags],
-    {env, stdio: ['ignore', 'ignore', 'pipe']},
-  );
+  const child = spawn(server, ['-addr', '127.0.0.1:0', '-data', data, '-access-log=false', ...flags], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   const base = await new Promise((found, failed) => {
     let log = '';
     child.stderr.on('data', (text) => {

@@ -10,7 +10,7 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlencode, urlsplit
@@ -74,13 +74,12 @@ class Outcome(Attempt):
 
 
 class _Answer:
-    """An answer whose body has been read, unless it is a stream."""
+    """An answer whose body has been read."""
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self.status, self.reason, self.response = response.status, response.reason, response
         self.kind = response.headers.get_content_type()
-        self.is_stream = response.status == 200 and self.kind in ("application/jsonl", "application/x-ndjson")
-        self.body = b"" if self.is_stream else response.read()
+        self.body = response.read()
 
     def goes_away(self) -> bool:
         """Reports whether the same request may be answered otherwise later.
@@ -170,20 +169,6 @@ class Riffle(Operations):
     def _call(self, operation: str, method: str, path: str, **parts: Any) -> Any:
         return self._send(operation, method, path, **parts)[0].value()
 
-    def _lines(self, operation: str, method: str, path: str, **parts: Any) -> Iterator[Any]:
-        answer, connection = self._send(operation, method, path, **parts)
-        try:
-            if not answer.is_stream:
-                answer.value()
-            for line in answer.response:
-                if not line.endswith(b"\n"):
-                    raise http.client.IncompleteRead(line)
-                yield json.loads(line)
-        except (OSError, http.client.HTTPException) as error:
-            raise UnreachableError(1, error) from error
-        finally:
-            connection.close()
-
     def _send(
         self,
         operation: str,
@@ -254,7 +239,7 @@ class Riffle(Operations):
         except BaseException:
             connection.close()
             raise
-        if not answer.is_stream and connection.sock is not None:
+        if connection.sock is not None:
             with self._lock:
                 self._idle.append(connection)
         return answer, connection
@@ -296,14 +281,6 @@ class AsyncRiffle(AsyncOperations):
 
     async def _call(self, operation: str, method: str, path: str, **parts: Any) -> Any:
         return await asyncio.to_thread(self._riffle._call, operation, method, path, **parts)  # pyright: ignore[reportPrivateUsage]
-
-    async def _lines(self, operation: str, method: str, path: str, **parts: Any) -> AsyncIterator[Any]:
-        lines = self._riffle._lines(operation, method, path, **parts)  # pyright: ignore[reportPrivateUsage]
-        try:
-            while (line := await asyncio.to_thread(next, lines, None)) is not None:
-                yield line
-        finally:
-            await asyncio.to_thread(cast(Any, lines).close)
 
 
 def _query(members: Mapping[str, object]) -> str:

@@ -22,9 +22,6 @@ class Operations:
     def _call(self, operation: str, method: str, path: str, **parts: Any) -> Any:
         raise NotImplementedError
 
-    def _lines(self, operation: str, method: str, path: str, **parts: Any) -> Iterator[Any]:
-        raise NotImplementedError
-
     def shuffle(self, request: t.ShuffleRequest, *, idempotency_key: str | None = None) -> t.ShuffleResult:
         """Shuffle a deck, a list of items or a range."""
         answer: t.ShuffleResult = self._call("shuffle", "POST", "/shuffle", body=request, headers={"Idempotency-Key": idempotency_key})
@@ -155,9 +152,9 @@ class Operations:
         answer: t.OpenedCard = self._call("prove_card", "GET", f"/shoes/{_path(id)}/cards/{_path(position)}/proof", query={"sealed_by": sealed_by})
         return answer
 
-    def prove_shoe(self, id: str, *, witnessed: bool | None = None) -> Iterator[t.AuditProof]:
+    def prove_shoe(self, id: str, *, witnessed: bool | None = None) -> t.ShoeProof:
         """Get the proof of a shoe."""
-        answer: Iterator[t.AuditProof] = self._lines("prove_shoe", "GET", f"/shoes/{_path(id)}/proof", query={"witnessed": witnessed})
+        answer: t.ShoeProof = self._call("prove_shoe", "GET", f"/shoes/{_path(id)}/proof", query={"witnessed": witnessed})
         return answer
 
     def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None) -> t.AuditList:
@@ -240,9 +237,6 @@ class AsyncOperations:
     """The operations for asyncio."""
 
     async def _call(self, operation: str, method: str, path: str, **parts: Any) -> Any:
-        raise NotImplementedError
-
-    def _lines(self, operation: str, method: str, path: str, **parts: Any) -> AsyncIterator[Any]:
         raise NotImplementedError
 
     async def shuffle(self, request: t.ShuffleRequest, *, idempotency_key: str | None = None) -> t.ShuffleResult:
@@ -375,9 +369,9 @@ class AsyncOperations:
         answer: t.OpenedCard = await self._call("prove_card", "GET", f"/shoes/{_path(id)}/cards/{_path(position)}/proof", query={"sealed_by": sealed_by})
         return answer
 
-    def prove_shoe(self, id: str, *, witnessed: bool | None = None) -> AsyncIterator[t.AuditProof]:
+    async def prove_shoe(self, id: str, *, witnessed: bool | None = None) -> t.ShoeProof:
         """Get the proof of a shoe."""
-        answer: AsyncIterator[t.AuditProof] = self._lines("prove_shoe", "GET", f"/shoes/{_path(id)}/proof", query={"witnessed": witnessed})
+        answer: t.ShoeProof = await self._call("prove_shoe", "GET", f"/shoes/{_path(id)}/proof", query={"witnessed": witnessed})
         return answer
 
     async def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None) -> t.AuditList:

@@ -433,6 +433,14 @@ class Pile(TypedDict):
     """How many cards are on it."""
 
 
+class ShoeProof(TypedDict):
+    """The proofs of all records of a shoe."""
+
+    spec: Spec
+    shoe: list[AuditProof]
+    """Of each record, in order."""
+
+
 class Audit(TypedDict):
     audit_id: str
     """The id of the record."""
@@ -458,6 +466,8 @@ class AuditProof(TypedDict):
     """
     log_key: str
     """The verifier key of the log, as `GET /log/key` returns it."""
+    commitment_proof: NotRequired[AuditProof]
+    """The proof of the commitment that the record names; left out if it names none."""
 
 
 class AuditList(TypedDict):
@@ -794,8 +804,6 @@ Piles: TypeAlias = "dict[str, Pile]"
 Expires: TypeAlias = "Union[str, None]"
 
 ShoeRoot: TypeAlias = "Union[str, None]"
-
-ShoeProof: TypeAlias = "str"
 
 Record: TypeAlias = "Union[ShuffleRecord, CommitmentRecord, VoidRecord, RevealRecord, ShoeRecord, DrawRecord, AddRecord, ReturnRecord, ReshuffleRecord, CloseRecord, ExpireRecord]"
 

@@ -143,30 +143,6 @@ export class Riffle {
     return {cards: answer.items, answer};
   }
 
-  /** Reads a stream of proof files, one record at a time, as it arrives. To leave the loop ends the request. */
-  async *lines(
-    path: '/shoes/{id}/proof',
-    init: Init<'/shoes/{id}/proof', 'get'>,
-  ): AsyncGenerator<AuditProof, void, undefined> {
-    const body = await this.get(path, {...init, parseAs: 'stream'});
-    const reader = body!.getReader(),
-      decoder = new TextDecoder();
-    try {
-      for (let rest = '', last = false; !last; ) {
-        const {done, value} = await reader.read().catch((error: unknown) => {
-          throw init.signal?.aborted ? error : new UnreachableError(1, error);
-        });
-        const lines = (rest + decoder.decode(value, {stream: !done})).split('\n');
-        rest = lines.pop()!;
-        last = done;
-        for (const line of lines) yield JSON.parse(line);
-        if (done && rest !== '') throw new UnreachableError(1, new Error('the stream ends in the middle of a line'));
-      }
-    } finally {
-      await reader.cancel().catch(() => {}); // of a stream that failed, whose error is thrown already
-    }
-  }
-
   /** Returns JSON as its value and any other answer as text, unless parseAs says otherwise. */
   async #call(method: Method, path: string, init: {parseAs?: string} & Bounds = {}): Promise<unknown> {
     const {timeout = this.#options.timeout, patience = this.#options.patience, ...rest} = init,
@@ -238,9 +214,7 @@ async function once(fetch: NonNullable<Options['fetch']>, request: Request, time
     },
     cancel: (reason) => reader.cancel(reason),
   });
-  const answer = new Response(body, response);
-  if (/jsonl|x-ndjson/.test(response.headers.get('Content-Type') ?? '')) return answer;
-  return new Response(await answer.arrayBuffer(), response);
+  return new Response(await new Response(body, response).arrayBuffer(), response);
 }
 
 /** Reports whether a request writes a record: every POST and DELETE does, and a deck is dealt by a GET. */

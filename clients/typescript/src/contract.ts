@@ -588,10 +588,9 @@ export interface paths {
         };
         /**
          * Get the proof of a shoe
-         * @description The proofs of all records of the shoe, from the first to the last, one per line and each as
-         *     `GET /audits/{id}/proof` returns it: everything needed to check the whole shoe offline. The proofs have the
-         *     seeds once the shoe is closed, and never the shoe id. `Accept: application/jsonl` gets the same lines under
-         *     that name.
+         * @description The proofs of all records of the shoe, from the first to the last, each as `GET /audits/{id}/proof` returns it:
+         *     everything needed to check the whole shoe offline. The proofs have the seeds once the shoe is closed, and never
+         *     the shoe id.
          */
         get: operations["proveShoe"];
         put?: never;
@@ -661,8 +660,8 @@ export interface paths {
         /**
          * Get the proof of a record
          * @description Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
-         *     revealed, and the proof that it is in the log, with a signed checkpoint. A later request may return another
-         *     proof, because the log has grown; earlier ones stay valid.
+         *     revealed, the proof that it is in the log, with a signed checkpoint, and the proof of the commitment that it
+         *     used. A later request may return another proof, because the log has grown; earlier ones stay valid.
          *
          *     To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in `tlog_proof`
          *     it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
@@ -1684,8 +1683,12 @@ export interface components {
         Expires: string | null;
         /** @description The root of the tree over the cards in the first order; null for a deck that was not shuffled. */
         ShoeRoot: string | null;
-        /** @description Lines, each one `AuditProof` as JSON. */
-        ShoeProof: string;
+        /** @description The proofs of all records of a shoe. */
+        ShoeProof: {
+            spec: components["schemas"]["Spec"];
+            /** @description Of each record, in order. */
+            shoe: components["schemas"]["AuditProof"][];
+        };
         Audit: {
             /**
              * Format: uuid
@@ -1713,6 +1716,8 @@ export interface components {
             tlog_proof: string;
             /** @description The verifier key of the log, as `GET /log/key` returns it. */
             log_key: string;
+            /** @description The proof of the commitment that the record names; left out if it names none. */
+            commitment_proof?: components["schemas"]["AuditProof"];
         };
         AuditList: {
             reference: components["schemas"]["Reference"];
@@ -3818,14 +3823,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The proofs, one per line. */
+            /** @description The proof. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": components["schemas"]["ShoeProof"];
+                    "application/json": components["schemas"]["ShoeProof"];
                 };
             };
             400: components["responses"]["BadRequest"];

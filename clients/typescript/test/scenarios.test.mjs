@@ -43,7 +43,7 @@ async function play({random = [], faults = [], token = 'table', patience, steps}
   }
 }
 
-async function call(riffle, {request, path, query, key, if_match, body, stream, verify: given}, fill) {
+async function call(riffle, {request, path, query, key, if_match, body, verify: given}, fill) {
   if (given) {
     const {files, ...texts} = fill(given);
     return verify(files, texts);
@@ -51,13 +51,7 @@ async function call(riffle, {request, path, query, key, if_match, body, stream, 
   const [method, pattern] = request.split(' '),
     header = {'Idempotency-Key': key && fill(key), 'If-Match': if_match};
   const init = {params: {path: fill(path), query: fill(query), header}, body: fill(body)};
-  return stream ? collect(riffle.lines(pattern, init)) : riffle[method.toLowerCase()](pattern, init);
-}
-
-async function collect(lines) {
-  const list = [];
-  for await (const line of lines) list.push(line);
-  return list;
+  return riffle[method.toLowerCase()](pattern, init);
 }
 
 const at = (value, path) => (path === '' ? value : path.split('.').reduce((in_, name) => in_?.[name], value));
@@ -205,32 +199,6 @@ test('what others answer in place of the service is an error that shows it', asy
   const headers = {'Content-Type': 'application/problem+json; charset=utf-8'};
   const refused = async () => Response.json({status: 422, title: 'No', detail: 'no cards'}, {status: 422, headers});
   await assert.rejects(new Riffle('http://localhost', {fetch: refused}).get('/decks'), {message: '422 No: no cards'});
-});
-
-test('a stream that breaks off or hangs is no answer, and keeps the records before', async () => {
-  for (const [last, isTimeout] of [
-    [(controller) => controller.error(new TypeError('the cable is cut')), false],
-    [() => {}, true],
-  ]) {
-    const parts = ['{"record":"1"}\n', '{"rec'].map((text) => new TextEncoder().encode(text));
-    const pull = (controller) => (parts.length ? controller.enqueue(parts.shift()) : last(controller));
-    const fetch = async ({signal}) => {
-      const body = new ReadableStream({
-        pull: (controller) => {
-          signal.onabort = () => controller.error(signal.reason);
-          pull(controller);
-        },
-      });
-      return new Response(body, {headers: {'Content-Type': 'application/jsonl'}});
-    };
-    const riffle = new Riffle('http://localhost', {fetch, timeout: 30}),
-      read = [];
-    const error = await (async () => {
-      for await (const {record} of riffle.lines('/shoes/{id}/proof', {params: {path: {id: 'x'}}})) read.push(record);
-    })().then(assert.fail, (error) => error);
-    assert(error instanceof UnreachableError && error.timedOut === isTimeout, String(error));
-    assert.deepEqual(read, ['1']);
-  }
 });
 
 test('a signal that a hook aborts is not waited for', {timeout: 5000}, async () => {

@@ -17,10 +17,10 @@ import (
 	"riffle/internal/audit/message"
 )
 
-// Split returns the proof files of a text: of one record, or of a whole shoe as GET
-// /shoes/{id}/proof answers them. They are JSON texts one after the other, with any white space
-// between, or the elements of an array; or one in the format tlog-proof. Another text is returned
-// unchanged, for a verifier to say so.
+// Split returns the proof files of a text: of one record and the commitment that it names, or of a
+// whole shoe as GET /shoes/{id}/proof answers them. They are JSON texts one after the other, with any
+// white space between, or the elements of an array; or one in the format tlog-proof. Another text is
+// returned unchanged, for a verifier to say so.
 func Split(text []byte) (files [][]byte) {
 	text = fromTlogProof(text)
 	values := parseAll(text)
@@ -28,15 +28,42 @@ func Split(text []byte) (files [][]byte) {
 		return [][]byte{text}
 	}
 	for _, value := range values {
+		if object := objectOf(value, 2); object["spec"] != nil && object["shoe"].Kind() == '[' {
+			value = object["shoe"]
+		}
 		list := elements(value)
 		for _, file := range list.all() {
-			files = append(files, file)
+			files = append(files, unnest(file)...)
 		}
 		if list.len() == 0 {
-			files = append(files, value)
+			files = append(files, unnest(value)...)
 		}
 	}
 	return files
+}
+
+// unnest returns a proof file without the proof of its commitment, and that.
+func unnest(file jsontext.Value) [][]byte {
+	object := objectOf(file, fileMembers+1)
+	commitment := object["commitment_proof"]
+	if commitment == nil {
+		return [][]byte{file}
+	}
+	delete(object, "commitment_proof")
+	alone, _ := json.Marshal(object) // no error, since it was parsed
+	return [][]byte{alone, commitment}
+}
+
+// objectOf returns the members of an object with so many, each once; none for any other value.
+func objectOf(value jsontext.Value, n int) map[string]jsontext.Value {
+	object, err := members(value)
+	names := 0
+	for d := inside(value); d.SkipValue() == nil; names++ {
+	}
+	if err != nil || len(object) != n || names != 2*n {
+		return nil
+	}
+	return object
 }
 
 // tlogProof begins a proof file in C2SP's format tlog-proof, before its other members in base64.

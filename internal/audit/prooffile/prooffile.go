@@ -32,11 +32,15 @@ type File struct {
 	ClientSeed string   // may be empty
 	Inclusion  *proof.Inclusion
 	LogKey     string // the verifier key of the log
+	Commitment *File  // of the commitment that the record names; nil for none
 }
 
 // Text returns the file as the service writes it: a JSON object without white space, ended by LF.
 // Strings escape only what JSON requires, U+2028 and U+2029. [Parse] accepts any other layout.
-func (f *File) Text() []byte { return append(f.members(f.Inclusion.Text()), '\n') }
+func (f *File) Text() []byte { return append(f.AppendTo(nil), '\n') }
+
+// AppendTo appends the file without the LF, such as an element of a shoe's proof.
+func (f *File) AppendTo(b []byte) []byte { return append(b, f.members(f.Inclusion.Text())...) }
 
 // TlogProof returns the file in C2SP's format tlog-proof: its extra data is the other members.
 // [Split] makes it the file again.
@@ -44,13 +48,17 @@ func (f *File) TlogProof() []byte { return []byte(f.Inclusion.TextWith(f.members
 
 func (f *File) members(tlogProof string) []byte {
 	w := struct {
-		Spec       string  `json:"spec"`
-		Record     string  `json:"record"`
-		Seed       *string `json:"seed"`
-		ClientSeed string  `json:"client_seed"`
-		TlogProof  string  `json:"tlog_proof,omitzero"`
-		LogKey     string  `json:"log_key"`
-	}{audit.Spec, string(f.Record), nil, f.ClientSeed, tlogProof, f.LogKey}
+		Spec       string         `json:"spec"`
+		Record     string         `json:"record"`
+		Seed       *string        `json:"seed"`
+		ClientSeed string         `json:"client_seed"`
+		TlogProof  string         `json:"tlog_proof,omitzero"`
+		LogKey     string         `json:"log_key"`
+		Commitment jsontext.Value `json:"commitment_proof,omitzero"`
+	}{audit.Spec, string(f.Record), nil, f.ClientSeed, tlogProof, f.LogKey, nil}
+	if f.Commitment != nil {
+		w.Commitment = f.Commitment.AppendTo(nil)
+	}
 	if f.Seed != nil {
 		w.Seed = new(hex.EncodeToString(f.Seed))
 	}
@@ -65,21 +73,21 @@ func (f *File) members(tlogProof string) []byte {
 // not false either.
 var ErrNoFile = errors.New("not a proof file")
 
-// Parse parses a proof file: a JSON object with exactly the six members of [File.Text]. Their
-// order, white space and escapes are free. Each value is a string in the one form that the
+// fileMembers is the number of members of a proof file, without the proof of a commitment.
+const fileMembers = 6
+
+// Parse parses a proof file without that of its commitment, as [Split] returns it: a JSON object with exactly the
+// six members of [File.Text]. Their order, white space and escapes are free. Each value is a string in the one form that the
 // specification gives it, or null. The error wraps [ErrNoFile] if the text is not JSON, or has no
 // record.
 func Parse(text []byte) (*File, error) {
 	object, err := members(text)
-	parts := 0 // names and values
-	for d := inside(withoutMark(text)); d.SkipValue() == nil; parts++ {
-	}
 	switch {
 	case err != nil:
 		return nil, message.New("why.file.json", nil).Because(ErrNoFile)
 	case object["record"] == nil:
 		return nil, message.New("why.file.record", nil).Because(ErrNoFile)
-	case len(object) != 6 || parts != 2*6:
+	case objectOf(withoutMark(text), fileMembers) == nil:
 		return nil, message.New("why.file.members", nil)
 	}
 	m := map[string]string{}

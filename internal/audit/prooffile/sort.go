@@ -99,7 +99,7 @@ func roleOf(text []byte) Role {
 	inHead, _ := members(head)
 	has := func(name string) bool { return object[name] != nil }
 	switch {
-	case has("record"), has("tlog_proof"), inHead["record"] != nil && inHead["tlog_proof"] != nil:
+	case has("record"), has("tlog_proof"), has("shoe"), inHead["record"] != nil && inHead["tlog_proof"] != nil:
 		return RoleProof
 	case len(values) > 1:
 		return ""
