@@ -4003,8 +4003,8 @@ type ClientInterface interface {
 	// ProveCard Prove a card
 	//
 	// The card at a position of a sealed order, with the proof that it was sealed there. A player's hand can be
-	// proven on its own, without disclosing any other card. A card that was not drawn is not shown before the shoe
-	// is closed.
+	// proven on its own, without disclosing any other card. A card is shown from its draw until it is shuffled
+	// again, so take the proof of a hand before; every card is shown once the shoe is closed.
 	//
 	// To check it: the leaf is the SHA-256 of `salt`, `position` in 8 bytes (big-endian), and the code of the card
 	// or, for an item or a number, its JSON without white space. The hash of a zero byte and that leaf, with the
@@ -4797,8 +4797,8 @@ func (c *Client) GetShoe(ctx context.Context, id ShoeInPath, reqEditors ...Reque
 // ProveCard Prove a card
 //
 // The card at a position of a sealed order, with the proof that it was sealed there. A player's hand can be
-// proven on its own, without disclosing any other card. A card that was not drawn is not shown before the shoe
-// is closed.
+// proven on its own, without disclosing any other card. A card is shown from its draw until it is shuffled
+// again, so take the proof of a hand before; every card is shown once the shoe is closed.
 //
 // To check it: the leaf is the SHA-256 of `salt`, `position` in 8 bytes (big-endian), and the code of the card
 // or, for an item or a number, its JSON without white space. The hash of a zero byte and that leaf, with the
@@ -7827,8 +7827,8 @@ type ClientWithResponsesInterface interface {
 	// ProveCardWithResponse Prove a card
 	//
 	// The card at a position of a sealed order, with the proof that it was sealed there. A player's hand can be
-	// proven on its own, without disclosing any other card. A card that was not drawn is not shown before the shoe
-	// is closed.
+	// proven on its own, without disclosing any other card. A card is shown from its draw until it is shuffled
+	// again, so take the proof of a hand before; every card is shown once the shoe is closed.
 	//
 	// To check it: the leaf is the SHA-256 of `salt`, `position` in 8 bytes (big-endian), and the code of the card
 	// or, for an item or a number, its JSON without white space. The hash of a zero byte and that leaf, with the
@@ -12587,8 +12587,8 @@ func (c *ClientWithResponses) GetShoeWithResponse(ctx context.Context, id ShoeIn
 // ProveCardWithResponse Prove a card
 //
 // The card at a position of a sealed order, with the proof that it was sealed there. A player's hand can be
-// proven on its own, without disclosing any other card. A card that was not drawn is not shown before the shoe
-// is closed.
+// proven on its own, without disclosing any other card. A card is shown from its draw until it is shuffled
+// again, so take the proof of a hand before; every card is shown once the shoe is closed.
 //
 // To check it: the leaf is the SHA-256 of `salt`, `position` in 8 bytes (big-endian), and the code of the card
 // or, for an item or a number, its JSON without white space. The hash of a zero byte and that leaf, with the

@@ -50,14 +50,23 @@ func change(kind liveshoes.Change, names ...string) handler {
 		if err := readChange(a, x, &c, members); err != nil {
 			return err
 		}
-		if err := x.lease.Grow(changeBytes(&c)); err != nil {
+		if err := x.lease.Grow(changeBytes(&c, x.openings)); err != nil {
 			return err
+		}
+		var opening *opening
+		if x.openings {
+			opening = a.opening(x)
+			defer opening.Done()
+			c.Admit = opening.Admit
 		}
 		result, err := a.Shoes.Apply(x.committing(), x.id, &c)
 		if err != nil {
 			return err
 		}
-		return sendShoe(x, &result.Shoe, nil, func(out *stream) { out.change(result) })
+		if x.openings {
+			err = opening.open(&result.Shoe, result.Cards)
+		}
+		return sendShoe(x, &result.Shoe, err, func(out *stream) { out.change(result) })
 	}, parameters...)
 }
 
@@ -68,7 +77,7 @@ const (
 )
 
 // changeBytes returns the memory of the cards that the answer to a change may list.
-func changeBytes(c *liveshoes.Change) int64 {
+func changeBytes(c *liveshoes.Change, openings bool) int64 {
 	cards := len(c.Cards)
 	switch {
 	case c.Count != nil:
@@ -78,7 +87,7 @@ func changeBytes(c *liveshoes.Change) int64 {
 	case c.Taken == shoe.Named && c.Cards == nil:
 		cards = shoe.MaxCards
 	}
-	return cardsBytes(cards, c.Openings)
+	return cardsBytes(cards, openings)
 }
 
 func cardsBytes(cards int, openings bool) int64 {
@@ -95,7 +104,6 @@ func readChange(a *API, x *exchange, c *liveshoes.Change, members []member[*live
 			*place = x.pile
 		}
 	}
-	c.Openings = x.openings
 	var body []byte
 	if x.r.Method != http.MethodDelete {
 		var given []string

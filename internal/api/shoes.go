@@ -58,7 +58,12 @@ func (a *API) listPlace(x *exchange) error {
 	if err := x.lease.Grow(cardsBytes(int(there.Len()), x.openings)); err != nil {
 		return err
 	}
-	cards, err := a.Shoes.Cards(x.r.Context(), s, place, x.openings)
+	cards, err := s.Cards(place)
+	if err == nil && x.openings {
+		opening := a.opening(x)
+		defer opening.Done()
+		err = opening.open(s, cards)
+	}
 	return sendShoe(x, s, err, func(out *stream) {
 		out.version(s)
 		if name, ok := place.Pile(); ok {
@@ -75,15 +80,47 @@ func (a *API) openCard(x *exchange) error {
 	if wrong != nil || strconv.FormatUint(position, 10) != text {
 		return problemNoPosition()
 	}
-	card, err := a.Shoes.Card(x.r.Context(), x.id, x.other, position)
+	opening := a.opening(x)
+	defer opening.Done()
+	card, err := a.Shoes.Card(opening.Context, x.id, x.other, position, opening)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return problemNoPosition()
 	} else if err != nil {
-		return err
+		return opening.Cause(err)
 	}
+	opening.Release()
 	out := object{make([]byte, 0, 2048)}
 	out.card(card)
 	return x.sendFresh(append(out.buf, '\n'))
+}
+
+// An opening makes the openings of a request's cards, as long work if it is not little. It implements
+// [liveshoes.Pace].
+type opening struct {
+	*httpserver.LongRead
+	a     *API
+	begun bool
+}
+
+func (a *API) opening(x *exchange) *opening { return &opening{a.long.Read(x, x.r, x.lease), a, false} }
+
+// shortOpening is the number of leaves that are made without a place among the long requests: in about 3 ms.
+const shortOpening = 1024
+
+// Admit waits until the openings may be made. Later calls do nothing.
+func (o *opening) Admit(c liveshoes.OpeningCost) error {
+	if o.begun || c.Leaves == 0 {
+		return nil
+	}
+	o.begun = true
+	return o.Begin(o.Context, c.Leaves <= shortOpening, c.Bytes)
+}
+
+// open adds the openings of cards of a shoe.
+func (o *opening) open(s *liveshoes.Shoe, cards []liveshoes.Card) error {
+	err := o.a.Shoes.Open(o.Context, s, cards, o)
+	o.Release()
+	return o.Cause(err)
 }
 
 func problemNoPosition() *problem {
@@ -160,7 +197,7 @@ func sendShoe(x *exchange, s *liveshoes.Shoe, err error, write func(out *stream)
 func versionTag(version uint64) string { return `"` + strconv.FormatUint(version, 10) + `"` }
 
 // shoe appends the members of a shoe.
-func (o *object) shoe(s *liveshoes.Shoe) {
+func (o *stream) shoe(s *liveshoes.Shoe) {
 	o.ids(s.First.ID, s.LogIndex, s)
 	o.text("algorithm", string(s.First.Statement.Algorithm))
 	o.number("size", s.Size())
@@ -183,7 +220,7 @@ func (o *object) version(s *liveshoes.Shoe) {
 }
 
 // counts appends the numbers of cards by place, the cut card, and the expiry.
-func (o *object) counts(s *liveshoes.Shoe) {
+func (o *stream) counts(s *liveshoes.Shoe) {
 	o.number("remaining", s.Deck.Len())
 	o.number("dealt", s.Dealt.Len())
 	o.piles(s)
@@ -199,7 +236,7 @@ func (o *object) counts(s *liveshoes.Shoe) {
 }
 
 // piles appends the piles by name.
-func (o *object) piles(s *liveshoes.Shoe) {
+func (o *stream) piles(s *liveshoes.Shoe) {
 	o.name("piles")
 	o.open()
 	for i := range s.Piles {
@@ -207,6 +244,7 @@ func (o *object) piles(s *liveshoes.Shoe) {
 		o.open()
 		o.number("remaining", s.Piles[i].Cards.Len())
 		o.close()
+		o.flush()
 	}
 	o.close()
 }

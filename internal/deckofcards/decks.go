@@ -34,7 +34,7 @@ func (q *request) update(decide func(*liveshoes.Shoe) (*liveshoes.Change, error)
 		return decide(s)
 	})
 	if errors.Is(err, shoe.ErrTooMany) {
-		worn := refuse(http.StatusBadRequest, "A deck and its piles are shuffled at most %d times. Begin another one at /api/deck/new/shuffle/.", shoe.MaxSeals)
+		worn := refuse(http.StatusBadRequest, "A deck and its piles are shuffled at most %d times, and have cards of at most %d shuffles. Begin another one at /api/deck/new/shuffle/.", shoe.MaxOrders, liveshoes.MaxOrders)
 		err = errors.Join(worn.at(now), err)
 	}
 	return result, err
@@ -216,7 +216,7 @@ func (q *request) returnToDeck() (*answer, error) {
 // returnFrom returns the change that moves the named cards of a place, or all, to the bottom of the
 // deck. Drawn cards that are not named get the order of a new deck.
 func (q *request) returnFrom(s *liveshoes.Shoe, from shoe.Place) (*liveshoes.Change, error) {
-	cards, err := q.log.Shoes.Cards(q.ctx, s, from, false)
+	cards, err := s.Cards(from)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +282,7 @@ func (q *request) addToPile() (*answer, error) {
 		case isNew && len(s.Piles) == shoe.MaxPiles:
 			return nil, refuse(http.StatusBadRequest, "A deck has at most %d piles. Use one of those.", shoe.MaxPiles).at(s)
 		}
-		cards, err := q.log.Shoes.Cards(q.ctx, s, shoe.Out, false)
+		cards, err := s.Cards(shoe.Out)
 		if err != nil {
 			return nil, err
 		}
@@ -302,7 +302,7 @@ func (q *request) listPile() (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	cards, err := q.log.Shoes.Cards(q.ctx, &result.Shoe, q.place, false)
+	cards, err := result.Shoe.Cards(q.place)
 	if errors.Is(err, shoe.ErrNoPile) {
 		return listed, nil
 	} else if err != nil {
@@ -324,7 +324,7 @@ func (q *request) shufflePile() (*answer, error) {
 func (q *request) drawFromPile() (*answer, error) {
 	byName := q.values["cards"] != ""
 	result, err := q.updatePile(func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
-		cards, err := q.log.Shoes.Cards(q.ctx, s, q.place, false)
+		cards, err := s.Cards(q.place)
 		if err != nil {
 			return nil, err
 		}

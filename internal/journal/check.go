@@ -14,7 +14,7 @@ import (
 // not prove.
 type Checker struct {
 	// Decrypt returns an entry's sidecar. If it is nil, the checker skips seeds, idempotency keys
-	// and shoe states.
+	// and shoes.
 	Decrypt func(*ledger.StoredEntry) ([]byte, error)
 }
 
@@ -88,15 +88,16 @@ func (s *StoredRecord) check(sidecar *Sidecar) error {
 	if sidecar == nil {
 		return nil
 	}
-	switch state, hasSeed := sidecar.Shoe, s.States() && !s.UsesCommitment(); {
-	case state != nil && state.Layout.Version != max(s.Version, 1):
-		return corrupt(s, "has the state of another version in its sidecar")
-	case state != nil && s.Root != nil && uint64(len(state.Order)) != s.Statement.Size:
-		return corrupt(s, "does not have the order that it sealed in its sidecar")
+	if sidecar.Shoe != nil {
+		if _, err := sidecar.Shoe.ReadSnapshot(s); err != nil {
+			return err
+		}
+	}
+	switch hasSeed := s.States() && !s.UsesCommitment(); {
 	case !hasSeed && sidecar.Seed != nil:
 		return corrupt(s, "is a %s that has a seed in its sidecar, and should have none", s.Kind)
-	case hasSeed && s.CheckSeed(sidecar.Seed) != nil:
-		return errNotOpened(s.Index)
+	case hasSeed:
+		return s.Opens(sidecar.Seed)
 	}
 	return nil
 }
@@ -110,10 +111,10 @@ func (s *StoredRecord) shoeClaims(sidecar *Sidecar) (claims []ledger.Claim) {
 	claim := ledger.Claim{Name: ShoeClaim(first)}
 	switch {
 	case sidecar != nil:
-		claim = sidecar.Shoe.Claim(first)
+		claim = sidecar.Shoe.Claim(s.Record)
 	case !s.Expires.IsZero():
 		claim.Due = s.Expires.UnixMicro()
-	default: // only the encrypted state says when the shoe expires
+	default: // only the sidecar says when the shoe expires
 		claim.Unchanged = s.Kind != audit.KindClose && s.Kind != audit.KindExpire
 	}
 	claim.Taken = !begins
@@ -161,12 +162,15 @@ func corrupt(s *StoredRecord, format string, args ...any) error {
 	return fmt.Errorf("%w: record %d "+format, append([]any{ledger.ErrCorrupt, s.Index}, args...)...)
 }
 
-// Claim returns the claim on a shoe in this state: due when the shoe expires, or with the status
-// open if it is open and never expires.
-func (s *ShoeState) Claim(first uuid.UUID) ledger.Claim {
-	claim := ledger.Claim{Name: ShoeClaim(first)}
+// Claim returns the claim on a shoe that its record begins or takes: due when the shoe expires, or with
+// the status open if it is open and never expires.
+func (s *ShoeSidecar) Claim(r *audit.Record) ledger.Claim {
+	claim := ledger.Claim{Name: ShoeClaim(r.AuditID), Taken: true}
+	if r.Kind == audit.KindShoe {
+		claim = ledger.Claim{Name: ShoeClaim(r.ID)}
+	}
 	switch {
-	case s.Status != shoe.Open:
+	case r.Kind == audit.KindClose || r.Kind == audit.KindExpire:
 	case s.Expires.IsZero():
 		claim.Status = string(shoe.Open)
 	default:

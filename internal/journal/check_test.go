@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"slices"
 	"strings"
@@ -224,17 +225,13 @@ func TestCheckerFindsWhatDoesNotAgreeWithAShoe(t *testing.T) {
 		closed.AuditID:   {{Name: journal.ShoeClaim(other.AuditID), Taken: true}},
 		expiring.AuditID: {{Name: journal.ShoeClaim(expiring.AuditID), Due: expiring.Shoe.Expires.UnixMicro()}, {Name: journal.OwnerClaim(expiring.Shoe.ID)}},
 	})
-	of := func(id uuid.UUID) func(*ledger.StoredEntry) {
-		sidecar := entry(t, s, j, id).Sidecar
-		return func(e *ledger.StoredEntry) { e.Sidecar = sidecar }
-	}
 	checkDamages(t, s, j, []damage{
-		{"the state of another version", "another version", drawn.AuditID, true, of(last.AuditID)},
-		{"the state of a first version", "another version", drawn.AuditID, true, of(made.AuditID)},
-		{"no order of a sealing", "the order that it sealed", sealed.AuditID, true, func(e *ledger.StoredEntry) {
-			cut := e.Sidecar[bytes.Index(e.Sidecar, []byte(`,"order":[`)):]
-			cut = cut[:bytes.IndexByte(cut, ']')+1]
-			e.Sidecar = bytes.Replace(e.Sidecar, cut, bytes.Repeat([]byte(" "), len(cut)), 1)
+		{"the snapshot of another version", "another version", last.AuditID, true, func(e *ledger.StoredEntry) {
+			e.Sidecar = bytes.Replace(e.Sidecar, []byte(`"version":4`), []byte(`"version":5`), 1)
+		}},
+		{"a card too few in a snapshot", "of 52 cards", last.AuditID, true, func(e *ledger.StoredEntry) {
+			e.Sidecar = bytes.Replace(e.Sidecar, []byte(`"numbers":"`), []byte(`"numbers":"","x":"`), 1)
+			binary.BigEndian.PutUint32(e.Sidecar, binary.BigEndian.Uint32(e.Sidecar)+uint32(len(`","x":"`)))
 		}},
 		{"a seed cut off", "does not open", sealed.AuditID, true, func(e *ledger.StoredEntry) { e.Sidecar = e.Sidecar[:len(e.Sidecar)-rng.BlockSize] }},
 		{"a draw with a seed", "has a seed", drawn.AuditID, true, func(e *ledger.StoredEntry) { e.Sidecar = append(e.Sidecar, make([]byte, rng.BlockSize)...) }},

@@ -1,8 +1,8 @@
 // Package journal stores audit records in the ledger, each with an encrypted sidecar.
 //
 // A record is public. Its [Sidecar] holds secrets for the caller: the seed, the digest of the
-// request's idempotency key and the shoe state. Record, sidecar and claims are written in one
-// transaction.
+// request's idempotency key and what the record of a shoe lacks. Record, sidecar and claims are
+// written in one transaction.
 //
 // Start with [Journal.Append], which writes an [Addition], and [Once], which makes a request
 // idempotent by its key.
@@ -287,14 +287,15 @@ func (j *Journal) Seed(ctx context.Context, s *StoredRecord) (rng.Seed, error) {
 	if s.Round > 0 {
 		seed = audit.RoundSeed(seed, s.Round)
 	}
-	if s.CheckSeed(seed) != nil {
-		return nil, errNotOpened(s.Index)
-	}
-	return seed, nil
+	return seed, s.Opens(seed)
 }
 
-func errNotOpened(index uint64) error {
-	return fmt.Errorf("%w: the seed of record %d does not open its commitment", ledger.ErrCorrupt, index)
+// Opens returns [ledger.ErrCorrupt] unless the seed opens the record's commitment.
+func (s *StoredRecord) Opens(seed rng.Seed) error {
+	if s.CheckSeed(seed) != nil {
+		return fmt.Errorf("%w: the seed of record %d does not open its commitment", ledger.ErrCorrupt, s.Index)
+	}
+	return nil
 }
 
 // checkCommitted returns an error if record, at a log index, does not agree with its commitment, or
@@ -315,6 +316,11 @@ func (j *Journal) Previous(ctx context.Context, s *StoredRecord) (*StoredRecord,
 	if err != nil {
 		return nil, err
 	}
+	return j.Before(ctx, s, sidecar)
+}
+
+// Before returns the same as Previous, given the record's sidecar.
+func (j *Journal) Before(ctx context.Context, s *StoredRecord, sidecar *Sidecar) (*StoredRecord, error) {
 	if sidecar.Shoe.Previous >= s.Index {
 		return nil, corrupt(s, "does not lead back to the first of its shoe")
 	}

@@ -20,39 +20,71 @@ import (
 type Sidecar struct {
 	Seed rng.Seed        // nil if the record has no seed, or shares its commitment's
 	Key  *IdempotencyKey // nil for a request without an idempotency key
-	Shoe *ShoeState      // nil if the record is not of a shoe
+	Shoe *ShoeSidecar    // nil if the record is not of a shoe
 }
 
-// A ShoeState is a shoe after one of its records.
-type ShoeState struct {
-	Layout   *shoe.Layout `json:"layout"`
-	Seals    []uint64     `json:"seals"`              // log indexes of the records of the layout's seals
-	Previous uint64       `json:"previous"`           // log index of the previous record
-	Status   shoe.Status  `json:"status"`             // after the record
-	Shuffled bool         `json:"shuffled,omitempty"` // whether the deck was ever shuffled
-	Expires  time.Time    `json:"expires,omitzero"`   // zero for never
-	TTL      int64        `json:"keep,omitempty"`     // seconds from each change; 0 for a fixed expiry
+// A ShoeSidecar is what the record of a shoe lacks. The shoe's state is the replay of its records; some
+// have a snapshot of it, so that the replay is short.
+type ShoeSidecar struct {
+	Previous uint64          `json:"previous"`         // log index of the previous record
+	Expires  time.Time       `json:"expires,omitzero"` // of the shoe after the record; zero for never
+	Snapshot json.RawMessage `json:"snapshot,omitempty"`
 
-	Order []uint32  `json:"order,omitempty"` // card number at each position; only if the record sealed cards
-	ID    uuid.UUID `json:"id,omitzero"`     // the shoe's secret id; only in its first record
-	Items []string  `json:"items,omitempty"` // the caller's items as JSON; only in the first record
+	// Only the first record has these.
+	ID    uuid.UUID `json:"id,omitzero"`     // the shoe's secret id
+	Items []string  `json:"items,omitempty"` // the caller's items as JSON
+	TTL   int64     `json:"keep,omitempty"`  // seconds from each change; 0 for a fixed expiry
+}
+
+// A Snapshot is a shoe after one of its records.
+type Snapshot struct {
+	Layout  *shoe.Layout `json:"layout"`
+	Orders  []ShoeOrder  `json:"orders"`  // that sealed the deck or cards in the shoe, by version
+	Numbers []byte       `json:"numbers"` // of the cards at [shoe.All] in order, each in two bytes, big-endian
+}
+
+// A ShoeOrder is an order of cards that a record sealed.
+type ShoeOrder struct {
+	Version uint64    `json:"version"` // of the shoe, that the record made
+	Size    uint64    `json:"size"`
+	ID      uuid.UUID `json:"id"` // of the record
+}
+
+// ReadSnapshot returns the snapshot beside the record of a shoe, or nil if there is none. The error is
+// [ledger.ErrCorrupt].
+func (s *ShoeSidecar) ReadSnapshot(of *StoredRecord) (*Snapshot, error) {
+	if s.Snapshot == nil {
+		return nil, nil
+	}
+	var read Snapshot
+	if err := json.Unmarshal(s.Snapshot, &read); err != nil || read.Layout == nil {
+		return nil, corrupt(of, "has a malformed snapshot of its shoe")
+	}
+	all, _ := read.Layout.At(shoe.All)
+	switch n := all.Len(); {
+	case read.Layout.Version != of.Version:
+		return nil, corrupt(of, "has the snapshot of another version in its sidecar")
+	case n != read.Layout.Total || uint64(len(read.Numbers)) != 2*n:
+		return nil, corrupt(of, "has a snapshot of %d cards, of which %d bytes say which they are", n, len(read.Numbers))
+	}
+	return &read, nil
 }
 
 // keyed is the last byte of a sidecar with a key. Seeds are blocks of 32 bytes, so the length shows
 // whether there is a key.
 const keyed = 1
 
-// lengthSize is the size of the length before a shoe state, in bytes.
+// lengthSize is the size of the length before the JSON of a shoe, in bytes.
 const lengthSize = 4
 
-// encode returns the plaintext of the sidecar, nil if it is empty: the shoe state as JSON after its
+// encode returns the plaintext of the sidecar, nil if it is empty: what it has of a shoe as JSON after its
 // length, the seed, and for a request with a key the digests of key and request and the byte 01.
 func (s *Sidecar) encode() []byte {
 	var b []byte
 	if s.Shoe != nil {
 		state, err := json.Marshal(s.Shoe)
 		if err != nil {
-			panic("journal: the state of a shoe does not marshal: " + err.Error())
+			panic("journal: the sidecar of a shoe does not marshal: " + err.Error())
 		}
 		b = append(binary.BigEndian.AppendUint32(nil, uint32(len(state))), state...)
 	}
@@ -79,9 +111,9 @@ func decodeSidecar(kind audit.Kind, b []byte) (*Sidecar, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Shoe = &ShoeState{}
-	if err := json.Unmarshal(b[lengthSize:end], s.Shoe); err != nil || s.Shoe.Layout == nil {
-		return nil, fmt.Errorf("%w: the sidecar of a shoe's record has no state of the shoe", ledger.ErrCorrupt)
+	s.Shoe = &ShoeSidecar{}
+	if err := json.Unmarshal(b[lengthSize:end], s.Shoe); err != nil {
+		return nil, fmt.Errorf("%w: the sidecar of a shoe's record is malformed", ledger.ErrCorrupt)
 	}
 	return s, nil
 }
@@ -107,12 +139,4 @@ func decodeSeedAndKey(b []byte) (*Sidecar, error) {
 		s.Seed = bytes.Clone(b)
 	}
 	return s, nil
-}
-
-// SetIndex adds the log index of the state's own record, which is unknown when the state is
-// encoded. A record with an order made the last seal.
-func (s *ShoeState) SetIndex(index uint64) {
-	if n := len(s.Seals); s.Order != nil && n > 0 {
-		s.Seals[n-1] = index
-	}
 }

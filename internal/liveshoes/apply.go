@@ -3,7 +3,6 @@ package liveshoes
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,13 +19,16 @@ import (
 type Change struct {
 	Kind audit.Kind // draw, add, return, reshuffle, close or expire
 
-	From     shoe.Place // where cards are taken, or shuffled
-	Taken    shoe.End   // how they are chosen
-	Count    *uint64    // number of cards if they are not named; one if nil
-	Cards    []CardName // names for [shoe.Named]: nil takes all cards, and only an add may be empty
-	To       shoe.Place // where the cards go
-	Put      shoe.End   // the end of To where they are put
-	Openings bool       // return the cards with their openings
+	From  shoe.Place // where cards are taken, or shuffled
+	Taken shoe.End   // how they are chosen
+	Count *uint64    // number of cards if they are not named; one if nil
+	Cards []CardName // names for [shoe.Named]: nil takes all cards, and only an add may be empty
+	To    shoe.Place // where the cards go
+	Put   shoe.End   // the end of To where they are put
+
+	// Admit is called before the change with the cost of opening its cards. If it fails, so does the
+	// change. It is nil if the caller will not [Service.Open] them.
+	Admit func(OpeningCost) error
 
 	Algorithm  string // of a shuffle; fisher-yates if empty
 	ClientSeed string // of a reshuffle
@@ -58,7 +60,7 @@ type Result struct {
 // [*CardsError], a [*plan.Invalid], an error of package shoe, [journal.ErrInFlight],
 // [journal.ErrKeyReused], or an error of the source of randomness or the ledger.
 func (s *Service) Apply(ctx context.Context, id uuid.UUID, c *Change) (*Result, error) {
-	return s.once(ctx, c.Key, c.Openings, func() (*Result, error) {
+	return s.once(ctx, c.Key, func() (*Result, error) {
 		return s.update(ctx, id, func(*state) (*Change, error) { return c, nil })
 	})
 }
@@ -67,7 +69,7 @@ func (s *Service) Apply(ctx context.Context, id uuid.UUID, c *Change) (*Result, 
 // with the key, which may be nil. If another process changes the shoe first, decide is called
 // again. If it returns nil, nothing is recorded and the result is the current shoe.
 func (s *Service) Update(ctx context.Context, id uuid.UUID, key *journal.IdempotencyKey, decide func(*Shoe) (*Change, error)) (*Result, error) {
-	return s.once(ctx, key, false, func() (*Result, error) {
+	return s.once(ctx, key, func() (*Result, error) {
 		return s.update(ctx, id, func(now *state) (*Change, error) {
 			c, err := decide(s.shoe(now, s.journal.Now()))
 			if c != nil {
@@ -79,27 +81,31 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, key *journal.Idempot
 }
 
 // once is [journal.Once] for requests about shoes.
-func (s *Service) once(ctx context.Context, key *journal.IdempotencyKey, openings bool, do func() (*Result, error)) (*Result, error) {
+func (s *Service) once(ctx context.Context, key *journal.IdempotencyKey, do func() (*Result, error)) (*Result, error) {
 	return journal.Once(ctx, s.journal, key, func(first *journal.StoredRecord) (*Result, error) {
-		return s.replay(ctx, first, openings)
+		return s.replay(ctx, first)
 	}, do)
 }
 
 // replay returns the result recorded by the first attempt.
-func (s *Service) replay(ctx context.Context, first *journal.StoredRecord, openings bool) (*Result, error) {
-	after, err := s.stateOf(first)
-	if err != nil {
+func (s *Service) replay(ctx context.Context, first *journal.StoredRecord) (*Result, error) {
+	if err := loads.Acquire(ctx, s.load); err != nil {
 		return nil, err
 	}
+	defer loads.Release(s.load)
 	begin, err := s.journal.ShoeOf(ctx, first)
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.readBase(begin)
+	b, err := s.readBase(ctx, begin)
 	if err != nil {
 		return nil, err
 	}
-	return s.result(ctx, &state{base: b, ShoeState: after, id: first.ID, index: first.Index}, first.Record, openings)
+	after, err := s.stateAfter(ctx, b.start, first)
+	if err != nil {
+		return nil, err
+	}
+	return s.result(after, first.Record)
 }
 
 // update makes the change that decide returns. An error based on a cached state is not final, since
@@ -111,7 +117,7 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, decide func(*state) 
 	}
 	defer release()
 	if current := s.cached(id); current != nil {
-		if p, err := s.prepareChange(ctx, current, decide); err == nil && p != nil {
+		if p, err := s.prepareChange(current, decide); err == nil && p != nil {
 			if result, err := s.commit(ctx, p); !isConflict(err) {
 				return result, err
 			}
@@ -122,7 +128,7 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, decide func(*state) 
 		if err != nil {
 			return nil, err
 		}
-		p, err := s.prepareChange(ctx, current, decide)
+		p, err := s.prepareChange(current, decide)
 		if err != nil {
 			return nil, err
 		}
@@ -163,23 +169,15 @@ type pendingChange struct {
 	*Change
 	from   *state
 	record *audit.Record
-	seed   rng.Seed           // nil if the change draws nothing at random
-	next   *journal.ShoeState // the state after the change
-}
+	seed   rng.Seed // nil if the change draws nothing at random
+	next   *state   // after the change
 
-// moves lists the kinds of changes, each with the function that completes its record and next state.
-var moves = map[audit.Kind]func(*Service, context.Context, *pendingChange) error{
-	audit.KindDraw:      (*Service).move,      // takes cards out of the deck or a pile
-	audit.KindAdd:       (*Service).move,      // puts cards from outside the deck onto a pile
-	audit.KindReturn:    (*Service).move,      // puts cards back into the deck
-	audit.KindReshuffle: (*Service).reshuffle, // seals the cards of a place in a new order
-	audit.KindClose:     (*Service).end,       // makes the seeds public
-	audit.KindExpire:    (*Service).end,       // stops dealing; the shoe can still be closed
+	snapshot []byte // of next; nil for none
 }
 
 // prepareChange checks the change that decide returns and makes its record. It returns nil if there
 // is nothing to change.
-func (s *Service) prepareChange(ctx context.Context, from *state, decide func(*state) (*Change, error)) (*pendingChange, error) {
+func (s *Service) prepareChange(from *state, decide func(*state) (*Change, error)) (*pendingChange, error) {
 	c, err := decide(from)
 	if c == nil || err != nil {
 		return nil, err
@@ -187,18 +185,41 @@ func (s *Service) prepareChange(ctx context.Context, from *state, decide func(*s
 	if err := s.check(from, c); err != nil {
 		return nil, err
 	}
-	record := &audit.Record{Kind: c.Kind, AuditID: from.base.first.ID, Commitment: from.base.first.Commitment}
-	next := *from.ShoeState
-	next.Previous, next.Order, next.ID, next.Items = from.index, nil, uuid.Nil, nil
-	p := &pendingChange{Change: c, from: from, record: record, next: &next}
-	if err := moves[c.Kind](s, ctx, p); err != nil {
+	record := &audit.Record{Kind: c.Kind, AuditID: from.base.first.ID, Commitment: from.base.first.Commitment, Version: from.layout.Version + 1}
+	p := &pendingChange{Change: c, from: from, record: record}
+	switch c.Kind {
+	case audit.KindClose, audit.KindExpire:
+	case audit.KindReshuffle:
+		err = s.reshuffle(p)
+	default:
+		err = s.move(p)
+	}
+	if err == nil && c.Admit != nil {
+		err = c.Admit(from.openingCost(record.Cards.Seals()...))
+	}
+	if err == nil {
+		err = s.journal.Identify(record)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := s.journal.Identify(record); err != nil {
-		return nil, err
-	}
-	record.Version = next.Layout.Version
 	p.prolong()
+	if p.next, err = from.after(record, p.seed); err != nil {
+		return nil, err
+	}
+	if c.Kind == audit.KindReshuffle {
+		var numbers []uint16 // none in an empty pile
+		if sealed := p.next.orders[record.Version]; sealed != nil {
+			numbers = sealed.numbers
+		}
+		root := audit.Seal(p.seed, record.Commitment, from.base.faces.Texts(numbers)).Root()
+		record.Root = &root
+	}
+	if p.next.owed > 2*int(p.next.layout.Total) { // which the numbers alone take
+		if text := p.next.snapshot(); len(text) <= p.next.owed {
+			p.snapshot, p.next.owed = text, 0
+		}
+	}
 	return p, nil
 }
 
@@ -206,79 +227,48 @@ func (s *Service) prepareChange(ctx context.Context, from *state, decide func(*s
 func (s *Service) check(from *state, c *Change) error {
 	ends := c.Kind == audit.KindClose || c.Kind == audit.KindExpire
 	switch {
-	case from.Status == shoe.Closed || from.Status == shoe.Expired && c.Kind != audit.KindClose:
-		return &ClosedError{Status: from.Status, AuditID: from.id}
+	case from.status == shoe.Closed || from.status == shoe.Expired && c.Kind != audit.KindClose:
+		return &ClosedError{Status: from.status, AuditID: from.id}
 	case from.overdue(s.journal.Now()) && !ends:
 		return &ClosedError{Status: shoe.Expired}
-	case c.IfVersion != 0 && c.IfVersion != from.Layout.Version:
-		return &VersionError{from.Layout.Version}
+	case c.IfVersion != 0 && c.IfVersion != from.layout.Version:
+		return &VersionError{from.layout.Version}
 	case !ends:
 		return from.base.changed
 	}
 	return nil
 }
 
-// end closes or expires the shoe.
-func (*Service) end(_ context.Context, p *pendingChange) error {
-	p.next.Layout, p.next.Status = p.from.Layout.End(), shoe.Closed
-	if p.Kind == audit.KindExpire {
-		p.next.Status = shoe.Expired
-	}
-	p.next.Expires, p.next.TTL = time.Time{}, 0
-	return nil
-}
-
 // move takes cards from one place and puts them at another.
-func (s *Service) move(ctx context.Context, p *pendingChange) (err error) {
+func (s *Service) move(p *pendingChange) (err error) {
 	r := p.record
 	r.From, r.Taken, r.To, r.Put = p.From, p.Taken, p.To, p.Put
-	if r.Cards, err = s.choose(ctx, p); err != nil {
-		return err
-	}
-	p.next.Layout, err = p.from.Layout.Apply(&shoe.Move{From: r.From, Cards: r.Cards, To: r.To, Put: r.Put})
+	r.Cards, err = s.choose(p)
 	return err
 }
 
 // reshuffle seals the cards of a place in a new order.
-func (s *Service) reshuffle(ctx context.Context, p *pendingChange) error {
-	cards, err := p.from.Layout.At(p.From)
+func (s *Service) reshuffle(p *pendingChange) error {
+	cards, err := p.from.layout.At(p.From)
 	if err != nil {
 		return err
 	}
-	_, ofPile := p.From.Pile()
 	cut, err := p.cutFor(cards.Len())
 	if err != nil {
 		return err
 	}
 	p.record.From, p.record.ClientSeed = p.From, p.ClientSeed
-	positions, err := s.shuffle(p, cards.Len(), cards.Len())
-	if err != nil {
+	if err := s.seed(p, cards.Len(), cards.Len()); err != nil {
 		return err
 	}
 	p.record.Cut = cutCard(cut, p.record, p.seed)
-	if p.next.Layout, err = p.from.Layout.Shuffle(p.From); err != nil {
-		return err
-	}
-	p.next.Layout = p.next.Layout.WithCut(p.record.Cut)
-	numbers, err := s.numbers(ctx, p.from, cards)
-	if err != nil {
-		return err
-	}
-	p.next.Order = make([]uint32, len(positions))
-	for i, position := range positions {
-		p.next.Order[i] = uint32(numbers[position])
-	}
-	root := audit.Seal(p.seed, p.record.Commitment, p.from.base.faces.Texts(p.next.Order)).Root()
-	p.record.Root = &root
-	p.next.Seals = append(slices.Clone(p.from.Seals), 0) // completed by SetIndex
-	p.next.Shuffled = p.next.Shuffled || !ofPile
 	return nil
 }
 
 // cutFor returns the cut card for a reshuffle of size cards: the change's, or the previous one.
 // Fewer than two cards have no cut card.
 func (p *pendingChange) cutFor(size uint64) (*shoe.Cut, error) {
-	before, _ := p.from.Layout.Cut()
+	before, _ := p.from.layout.Cut()
 	_, ofPile := p.From.Pile()
 	switch {
 	case p.Cut != nil && !p.Cut.Fits(size):
@@ -291,64 +281,58 @@ func (p *pendingChange) cutFor(size uint64) (*shoe.Cut, error) {
 	return before, nil
 }
 
-// shuffle draws count of size cards with a new seed for the change.
-func (s *Service) shuffle(p *pendingChange, size, count uint64) ([]uint64, error) {
+// seed draws a seed for the change, which draws count of size cards.
+func (s *Service) seed(p *pendingChange, size, count uint64) error {
 	algorithm, err := plan.Algorithm(p.Algorithm)
 	if err == nil {
 		err = plan.CheckMovable(algorithm, size)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if p.seed, err = s.journal.NewSeed(size, count); err != nil {
-		return nil, err
+		return err
 	}
 	p.record.Statement = audit.Statement{
 		Algorithm: algorithm, Size: size, Draw: count, Repeat: 1, Input: audit.RangeInput,
 		Reference: p.from.base.first.Statement.Reference, Seed: p.seed,
 	}
 	p.record.Commitment = p.record.Statement.Commitment()
-	return draw(p.record, p.seed), nil
+	return nil
 }
 
 // prolong moves the expiry of a shoe with a time to live. It adds a hundredth, so that not every
 // change has to update the claim's due time, which the store indexes.
 func (p *pendingChange) prolong() {
-	ttl := time.Duration(p.next.TTL) * time.Second
-	if ttl > 0 && p.next.Expires.Before(p.record.Time.Add(ttl)) {
-		p.next.Expires = p.record.Time.Add(ttl + ttl/100).Truncate(time.Microsecond)
-		p.record.Expires = p.next.Expires
+	ttl := p.from.base.ttl
+	if ends := p.Kind == audit.KindClose || p.Kind == audit.KindExpire; ttl > 0 && !ends && p.from.expires.Before(p.record.Time.Add(ttl)) {
+		p.record.Expires = p.record.Time.Add(ttl + ttl/100).Truncate(time.Microsecond)
 	}
 }
 
 // commit appends a pending change and caches the new state.
 func (s *Service) commit(ctx context.Context, p *pendingChange) (*Result, error) {
-	b, before := p.from.base, p.from.Claim(p.from.base.first.ID)
-	claim := p.next.Claim(b.first.ID)
-	claim.Unchanged = claim == before
-	claim.Taken, claim.From = true, p.from.index
+	first := p.from.base.first
+	sidecar := &journal.ShoeSidecar{Previous: p.from.index, Expires: p.next.expires, Snapshot: p.snapshot}
+	claim := sidecar.Claim(p.record)
+	claim.Unchanged = p.next.status == p.from.status && p.next.expires.Equal(p.from.expires)
+	claim.From = p.from.index
 	index, err := s.journal.Append(ctx, &journal.Addition{
-		Record: p.record, Reference: b.first.Statement.Reference, Claims: []ledger.Claim{claim},
-		Sidecar: journal.Sidecar{Seed: p.seed, Key: p.Key, Shoe: p.next},
+		Record: p.record, Reference: first.Statement.Reference, Claims: []ledger.Claim{claim},
+		Sidecar: journal.Sidecar{Seed: p.seed, Key: p.Key, Shoe: sidecar},
 	})
 	if err != nil {
 		return nil, err
 	}
-	if p.record.Root != nil {
-		p.next.SetIndex(index)
-		if err := b.addSealing(p.next.Layout.Version, p.record.ID, p.next); err != nil {
-			return nil, err
-		}
-	}
-	after := &state{base: b, ShoeState: p.next, id: p.record.ID, index: index}
-	s.store(after)
+	p.next.index = index
+	s.store(p.next)
 	s.observe(p.Kind)
-	return s.result(ctx, after, p.record, p.Openings)
+	return s.result(p.next, p.record)
 }
 
 // result returns a change with the shoe after it.
-func (s *Service) result(ctx context.Context, after *state, record *audit.Record, openings bool) (*Result, error) {
-	cards, err := s.cards(ctx, after, record.Cards, openings)
+func (s *Service) result(after *state, record *audit.Record) (*Result, error) {
+	cards, err := after.cards(record.Cards)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package liveshoes
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"riffle/internal/audit"
@@ -11,14 +10,14 @@ import (
 )
 
 // choose returns the cards that a change takes, in order.
-func (s *Service) choose(ctx context.Context, p *pendingChange) (shoe.Cards, error) {
-	layout := p.from.Layout
+func (s *Service) choose(p *pendingChange) (shoe.Cards, error) {
+	layout := p.from.layout
 	there, err := layout.At(p.From)
 	if err != nil {
 		return there, err
 	}
 	if p.Taken == shoe.Named {
-		return s.chooseNamed(ctx, p, there)
+		return chooseNamed(p, there)
 	}
 	count := *cmp.Or(p.Count, new(uint64(1)))
 	switch {
@@ -29,15 +28,14 @@ func (s *Service) choose(ctx context.Context, p *pendingChange) (shoe.Cards, err
 	case count > there.Len(): // before a seed is drawn
 		return there, &shoe.ShortError{Have: there.Len(), Want: count}
 	}
-	positions, err := s.shuffle(p, there.Len(), count)
-	if err != nil {
+	if err := s.seed(p, there.Len(), count); err != nil {
 		return there, err
 	}
-	return there.Pick(positions)
+	return there.Pick(draw(p.record, p.seed))
 }
 
 // chooseNamed returns the named cards, or all cards at the place if the change names none.
-func (s *Service) chooseNamed(ctx context.Context, p *pendingChange, there shoe.Cards) (shoe.Cards, error) {
+func chooseNamed(p *pendingChange, there shoe.Cards) (shoe.Cards, error) {
 	switch {
 	case p.Cards == nil && there.Len() == 0:
 		return there, &shoe.ShortError{Have: 0, Want: 1}
@@ -48,10 +46,7 @@ func (s *Service) chooseNamed(ctx context.Context, p *pendingChange, there shoe.
 	case len(p.Cards) == 0:
 		return there, plan.Refuse("/cards", "cards must name at least 1 card")
 	}
-	numbers, err := s.numbers(ctx, p.from, there)
-	if err != nil {
-		return there, err
-	}
+	numbers := p.from.numbers(there)
 	faces := p.from.base.faces
 	byNumber, byCode := make(map[uint64]int, len(numbers)), map[string][]int{}
 	for place, number := range numbers {

@@ -29,7 +29,7 @@ type NewShoe struct {
 
 // Create seals a deck, or replays the first attempt. It fails like [dealer.Dealer.Shuffle].
 func (s *Service) Create(ctx context.Context, r *NewShoe) (*Result, error) {
-	return s.once(ctx, r.Key, false, func() (*Result, error) {
+	return s.once(ctx, r.Key, func() (*Result, error) {
 		draft, err := s.prepare(ctx, r)
 		if err != nil {
 			return nil, err
@@ -41,7 +41,7 @@ func (s *Service) Create(ctx context.Context, r *NewShoe) (*Result, error) {
 // Replace seals a deck as a new shoe that takes over the id of an old one. It fails with
 // [journal.ErrNoShoe] or like [Service.Create].
 func (s *Service) Replace(ctx context.Context, id uuid.UUID, r *NewShoe) (*Result, error) {
-	return s.once(ctx, r.Key, false, func() (*Result, error) {
+	return s.once(ctx, r.Key, func() (*Result, error) {
 		draft, err := s.prepare(ctx, r)
 		if err != nil {
 			return nil, err
@@ -76,44 +76,36 @@ func (s *Service) create(ctx context.Context, id uuid.UUID, r *NewShoe, draft *d
 	if err != nil {
 		return nil, err
 	}
-	shuffled := record.Statement.Draw > 0
 	record.Cut = cutCard(r.Cut, record, draft.Seed)
-	initial := &journal.ShoeState{
-		ID: id, Layout: shoe.New(record.Statement.Size, shuffled).WithCut(record.Cut), Seals: []uint64{0},
-		Status: shoe.Open, Shuffled: shuffled, Items: r.Items, TTL: int64(r.TTL / time.Second), Order: newOrder(record, draft.Seed),
-	}
+	sidecar := &journal.ShoeSidecar{ID: id, Items: r.Items, TTL: int64(r.TTL / time.Second)}
 	if lifetime := r.Expires + r.TTL; lifetime > 0 {
-		initial.Expires = record.Time.Add(lifetime)
-		record.Expires = initial.Expires
+		record.Expires = record.Time.Add(lifetime)
+		sidecar.Expires = record.Expires
 	}
-	claims := []ledger.Claim{{Name: journal.OwnerClaim(id)}, initial.Claim(record.ID)}
+	claims := []ledger.Claim{{Name: journal.OwnerClaim(id)}, sidecar.Claim(record)}
 	if old != nil {
 		record.AuditID = old.base.first.ID
 		claims[0].Taken, claims[0].From = true, old.base.first.Index
 		claims = append(claims, ledger.Claim{Name: journal.ShoeClaim(old.base.first.ID), Taken: true, From: old.index})
 	}
-	b, err := s.newBase(&journal.StoredRecord{Record: record}, initial)
-	if err != nil {
-		return nil, err
-	}
-	if shuffled {
-		tree := audit.Seal(draft.Seed, record.Commitment, b.faces.Texts(initial.Order))
-		sealed, _ := b.seals.Load(uint64(1)) // newBase stored it
-		sealed.(*sealing).tree.Store(tree)
-		root := tree.Root()
+	b := s.newBase(&journal.StoredRecord{Record: record}, sidecar, draft.Seed)
+	if record.Statement.Draw > 0 {
+		numbers := b.start.orders[1].numbers
+		made := &tree{1, numbers, audit.Seal(draft.Seed, record.Commitment, b.faces.Texts(numbers))}
+		b.tree.Store(made)
+		root := made.Root()
 		record.Root = &root
 	}
 	index, err := s.dealer.Append(ctx, draft, &journal.Addition{
-		Record: record, Sidecar: journal.Sidecar{Key: r.Key, Shoe: initial}, Claims: claims,
+		Record: record, Sidecar: journal.Sidecar{Key: r.Key, Shoe: sidecar}, Claims: claims,
 	})
 	if err != nil {
 		return nil, err
 	}
-	b.first.Index, initial.Seals[0] = index, index
-	created := &state{base: b, ShoeState: initial, id: record.ID, index: index}
-	s.store(created)
+	b.first.Index, b.start.index = index, index
+	s.store(b.start)
 	s.observe(audit.KindShoe)
-	return s.result(ctx, created, record, false)
+	return s.result(b.start, record)
 }
 
 // prepare checks a request for a shoe.
@@ -166,13 +158,13 @@ func cutCard(wanted *shoe.Cut, record *audit.Record, seed rng.Seed) *shoe.Cut {
 
 // newOrder returns the card number at each position: the record's shuffle, or input order if it
 // draws nothing.
-func newOrder(record *audit.Record, seed rng.Seed) []uint32 {
-	numbers := make([]uint32, record.Statement.Size)
+func newOrder(record *audit.Record, seed rng.Seed) []uint16 {
+	numbers := make([]uint16, record.Statement.Size)
 	for i := range numbers {
-		numbers[i] = uint32(i)
+		numbers[i] = uint16(i)
 	}
 	for i, position := range draw(record, seed) {
-		numbers[i] = uint32(position)
+		numbers[i] = uint16(position)
 	}
 	return numbers
 }

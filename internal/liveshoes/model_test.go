@@ -81,7 +81,7 @@ func (w *walk) step(by *process) {
 	moved := numbersOf(result.Cards)
 	switch {
 	case c.Kind == audit.KindReshuffle && ofPile:
-		list, err := by.Cards(w.t.Context(), &result.Shoe, c.From, true)
+		list, err := result.Shoe.Cards(c.From)
 		require.NoError(w.t, err)
 		w.cards[c.From] = numbersOf(list)
 		require.ElementsMatch(w.t, lying, w.cards[c.From])
@@ -128,7 +128,7 @@ func (w *walk) compare(p *process) {
 		if place == shoe.Deck {
 			continue
 		}
-		list, err := p.Cards(w.t.Context(), s, place, false)
+		list, err := s.Cards(place)
 		require.NoError(w.t, err)
 		require.Truef(w.t, slices.Equal(want, numbersOf(list)), "at %s are %+v, want %v", place, list, want)
 		if place != shoe.Dealt {

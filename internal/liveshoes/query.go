@@ -3,6 +3,8 @@ package liveshoes
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,13 +36,16 @@ type Card struct {
 	SealedBy uuid.UUID      // the record that sealed it before it was drawn
 	Position uint64         // in the order sealed by that record
 	Opening  *audit.Opening // proves the position; nil if not requested
+
+	version uint64 // of the shoe, that the record of SealedBy made
 }
 
 // shoe returns the owner's view of a state at a time.
 func (s *Service) shoe(current *state, now time.Time) *Shoe {
+	first := current.base.first
 	shown := &Shoe{
-		Layout: current.Layout, ID: current.base.id, First: current.base.first.Record, LogIndex: current.base.first.Index, ChangedBy: current.id,
-		Status: current.Status, Shuffled: current.Shuffled, Expires: current.Expires, state: current,
+		Layout: current.layout, ID: current.base.id, First: first.Record, LogIndex: first.Index, ChangedBy: current.id,
+		Status: current.status, Shuffled: first.Statement.Draw > 0 || current.layout.Order.Version > 1, Expires: current.expires, state: current,
 	}
 	if current.overdue(now) {
 		shown.Status = shoe.Expired
@@ -59,48 +64,100 @@ func (s *Service) Get(ctx context.Context, id uuid.UUID) (*Shoe, error) {
 }
 
 // Cards returns the seen cards at a place of a shoe: [shoe.Dealt], [shoe.Out] or a pile. The error
-// is [shoe.ErrNoPile], [ErrNotSeen] or a ledger error.
-func (s *Service) Cards(ctx context.Context, current *Shoe, place shoe.Place, openings bool) ([]Card, error) {
-	cards, err := current.At(place)
+// is [shoe.ErrNoPile], [ErrNotSeen] or a [*plan.DeckChangedError].
+func (s *Shoe) Cards(place shoe.Place) ([]Card, error) {
+	cards, err := s.At(place)
 	if err != nil {
 		return nil, err
 	}
 	if place == shoe.Deck || place == shoe.All {
 		return nil, ErrNotSeen
 	}
-	return s.cards(ctx, current.state, cards, openings)
+	return s.state.cards(cards)
 }
 
-// cards returns the referenced cards.
-func (s *Service) cards(ctx context.Context, current *state, cards shoe.Cards, openings bool) ([]Card, error) {
+// cards returns the referenced cards, which are in the shoe.
+func (s *state) cards(cards shoe.Cards) ([]Card, error) {
 	list := make([]Card, 0, cards.Len())
-	if b := current.base; b.changed != nil && cards.Len() > 0 {
-		return nil, b.changed
+	if s.base.changed != nil && cards.Len() > 0 {
+		return nil, s.base.changed
 	}
 	for ref := range cards.All() {
-		from, number, err := s.locate(ctx, current, ref)
-		if err != nil {
-			return nil, err
-		}
-		card := Card{Face: current.base.faces.Face(number), Number: number, SealedBy: from.id, Position: ref.Position}
-		sealed := current.base.first.Root != nil || ref.Seal > 1 // cards in input order are not sealed
-		if openings && sealed {
-			tree, err := s.tree(ctx, current.base, from)
-			if err != nil {
-				return nil, err
-			}
-			card.Opening = tree.Open(ref.Position)
-		}
-		list = append(list, card)
+		number := s.number(ref)
+		list = append(list, Card{
+			Face: s.base.faces.Face(number), Number: number, SealedBy: s.orders[ref.Seal].id, Position: ref.Position, version: ref.Seal,
+		})
 	}
 	return list, nil
 }
 
+// An OpeningCost is what it takes to open cards.
+type OpeningCost struct {
+	Leaves uint64 // of the trees to make, and what it takes to read orders back, in leaves
+	Bytes  int64  // of memory
+}
+
+const (
+	leafBytes  = 256 // of memory, for its card, its salt, and its share of a tree
+	readLeaves = 8192
+	readBytes  = 1 << 20
+)
+
+// openingCost returns what it takes to open cards of the orders that versions sealed, one after the
+// other.
+func (s *state) openingCost(versions ...uint64) (c OpeningCost) {
+	for _, version := range versions {
+		if known := s.base.tree.Load(); known != nil && known.version == version {
+			continue
+		}
+		o := s.orders[version]
+		bytes := int64(s.layout.Total)*leafBytes + int64(s.base.faces.Bytes())
+		if c.Leaves += s.layout.Total; o == nil || !o.whole {
+			c.Leaves += readLeaves
+			bytes += readBytes
+		}
+		c.Bytes = max(c.Bytes, bytes)
+	}
+	return c
+}
+
+// A Pace admits and slows down the work of opening cards.
+type Pace interface {
+	Admit(OpeningCost) error    // before the work; the error cancels it
+	Wait(context.Context) error // before each tree; the error cancels the rest
+}
+
+// Open adds the openings of cards of a shoe. The error is one of pace, or a ledger error.
+func (s *Service) Open(ctx context.Context, current *Shoe, cards []Card, pace Pace) error {
+	ofVersion := map[uint64][]*Card{}
+	for i := range cards {
+		version := cards[i].version
+		ofVersion[version] = append(ofVersion[version], &cards[i])
+	}
+	versions := slices.Sorted(maps.Keys(ofVersion))
+	if err := pace.Admit(current.state.openingCost(versions...)); err != nil {
+		return err
+	}
+	for _, version := range versions {
+		if err := pace.Wait(ctx); err != nil {
+			return err
+		}
+		t, err := s.tree(ctx, current.state, version, ofVersion[version][0].SealedBy)
+		if err != nil {
+			return err
+		}
+		for _, card := range ofVersion[version] {
+			card.Opening = t.open(card.Position)
+		}
+	}
+	return nil
+}
+
 // Card returns the card at a position with its opening. sealedBy names the record that sealed the
-// position; Nil means the deck's last sealing. Undrawn cards are shown once the shoe is closed. The
-// error is [journal.ErrNoShoe], [ErrNotSeen], [ledger.ErrNotFound] if the record sealed no such
-// position, or another ledger error.
-func (s *Service) Card(ctx context.Context, id, sealedBy uuid.UUID, position uint64) (*Card, error) {
+// position; Nil means the deck's last sealing. Until the shoe is closed, the card must lie in it, seen,
+// as that record sealed it. The error is [journal.ErrNoShoe], [ErrNotSeen], [ledger.ErrNotFound] if the
+// record sealed no such position, one of pace, or another ledger error.
+func (s *Service) Card(ctx context.Context, id, sealedBy uuid.UUID, position uint64, pace Pace) (*Card, error) {
 	current, err := s.read(ctx, id)
 	if err == nil {
 		err = current.base.changed
@@ -108,42 +165,29 @@ func (s *Service) Card(ctx context.Context, id, sealedBy uuid.UUID, position uin
 	if err != nil {
 		return nil, err
 	}
-	version, err := s.sealedVersion(ctx, current, sealedBy)
+	if sealedBy == uuid.Nil {
+		sealedBy = current.orders[current.layout.Order.Version].id
+	}
+	sealed, err := s.journal.ByID(ctx, sealedBy)
 	if err != nil {
 		return nil, err
 	}
-	ref := shoe.Ref{Seal: version, Position: position}
-	seal, found := current.Layout.Seal(version)
-	if !found || position >= seal.Size {
+	version := max(1, sealed.Version)
+	if !sealed.IsOfShoe(current.base.first.ID) || !sealed.Seals() || position >= sealed.Statement.Size {
 		return nil, ledger.ErrNotFound
 	}
-	if current.Status != shoe.Closed && !current.Layout.IsSeen(ref) {
+	if current.status != shoe.Closed && !current.layout.IsSeen(shoe.Ref{Seal: version, Position: position}) {
 		return nil, ErrNotSeen
 	}
-	list, err := s.cards(ctx, current, shoe.List([]shoe.Ref{ref}), true)
+	if err := pace.Admit(current.openingCost(version)); err != nil {
+		return nil, err
+	}
+	t, err := s.tree(ctx, current, version, sealedBy)
 	if err != nil {
 		return nil, err
 	}
-	return &list[0], nil
-}
-
-// sealedVersion returns the version whose record has the id sealedBy; for Nil, the version of the
-// deck's last sealing.
-func (s *Service) sealedVersion(ctx context.Context, current *state, sealedBy uuid.UUID) (uint64, error) {
-	switch sealedBy {
-	case uuid.Nil:
-		return current.Layout.LastOfDeck().Version, nil
-	case current.base.first.ID:
-		return 1, nil
-	}
-	stored, err := s.journal.ByID(ctx, sealedBy)
-	if err != nil {
-		return 0, err
-	}
-	if !stored.IsOfShoe(current.base.first.ID) || stored.Root == nil {
-		return 0, ledger.ErrNotFound
-	}
-	return stored.Version, nil
+	number := uint64(t.numbers[position])
+	return &Card{Face: current.base.faces.Face(number), Number: number, SealedBy: sealedBy, Position: position, Opening: t.open(position)}, nil
 }
 
 // Count returns the number of open shoes.
@@ -167,11 +211,11 @@ func (s *Service) expire(ctx context.Context, claim *ledger.Claim) error {
 	if err != nil {
 		return err
 	}
-	initial, err := s.stateOf(stored)
+	sidecar, err := s.journal.Sidecar(stored)
 	if err != nil {
 		return err
 	}
-	_, err = s.update(ctx, initial.ID, func(now *state) (*Change, error) {
+	_, err = s.update(ctx, sidecar.Shoe.ID, func(now *state) (*Change, error) {
 		if now.base.first.ID != first || !now.overdue(s.journal.Now()) {
 			return nil, ledger.ErrClaimed
 		}

@@ -2,8 +2,11 @@ package liveshoes
 
 import (
 	"context"
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
-	"sync"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -13,59 +16,76 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
+	"riffle/internal/rng"
 	"riffle/internal/shoe"
 )
 
 // state is a shoe after one of its records. It is immutable.
 type state struct {
-	base *base
-	*journal.ShoeState
-	id    uuid.UUID // of the record
-	index uint64    // of the record in the log
+	base    *base
+	id      uuid.UUID // of the record
+	index   uint64    // of the record in the log
+	layout  *shoe.Layout
+	orders  map[uint64]*order // that sealed the deck or cards in the shoe, by version
+	status  shoe.Status
+	expires time.Time // zero for never
+
+	// owed is how long the snapshot of the next record may be, in bytes.
+	owed int
 }
 
 // base is shared by all states of a shoe.
 type base struct {
 	id    uuid.UUID // the shoe's secret id
 	first *journal.StoredRecord
-	faces *shoe.Faces // unusable if changed is not nil
+	start *state        // after the first record
+	faces *shoe.Faces   // unusable if changed is not nil
+	ttl   time.Duration // from each change; 0 for a fixed expiry
 
 	// changed is a [*plan.DeckChangedError] if the cards of the shoe's deck are no longer known. The
 	// shoe can still be closed and expires, which need no cards.
 	changed error
 
-	seals sync.Map // *sealing by version; filled when read
+	tree atomic.Pointer[tree] // the last one that was made
 }
 
-// sealing is an order of cards that a record committed to.
-type sealing struct {
-	id    uuid.UUID                    // of the record
-	order []uint32                     // card number at each position
-	tree  atomic.Pointer[audit.Sealed] // nil before it is first needed
+// order is an order of cards that a record sealed.
+type order struct {
+	id      uuid.UUID // of the record
+	numbers []uint16  // of the card at each position; noCard if it has left the shoe's present orders
+	whole   bool      // all numbers are there
+}
+
+// noCard is the number of a card that is not known. It is above all others.
+const noCard = 1<<16 - 1
+
+// tree is the Merkle tree over the cards of the order that a version made.
+type tree struct {
+	version       uint64
+	numbers       []uint16
+	*audit.Sealed // nil if the order is not sealed
 }
 
 // cost returns the approximate size of a cached state, in bytes.
 func (s *state) cost() int {
 	const (
 		fixed = 1024
-		card  = 4 + 32 + 2*32 // its number in the order, its salt, and its share of the tree
+		card  = 24 + 32 + 2*32 // its place in the layout, its salt, and its share of a tree
+		order = 64
 	)
-	cost := fixed + s.base.faces.Bytes()
-	for i := range s.Layout.Piles {
-		cost += len(s.Layout.Piles[i].Name)
+	cost := fixed + s.base.faces.Bytes() + card*int(s.layout.Total)
+	for i := range s.layout.Piles {
+		cost += len(s.layout.Piles[i].Name)
 	}
-	for i := range s.Layout.Seals {
-		cost += card * int(s.Layout.Seals[i].Size)
+	for _, o := range s.orders {
+		cost += order + 2*len(o.numbers)
 	}
 	return cost
 }
 
-// loads are the shoes that may be read together: each takes some four times [MaxItemBytes].
-var loads = semaphore.NewWeighted(4)
-
 // overdue reports whether an open shoe's expiry has passed.
 func (s *state) overdue(now time.Time) bool {
-	return s.Status == shoe.Open && !s.Expires.IsZero() && !now.Before(s.Expires)
+	return s.status == shoe.Open && !s.expires.IsZero() && !now.Before(s.expires)
 }
 
 // cached returns the last state seen by this process, or nil. It may be stale, which the next
@@ -89,6 +109,9 @@ func (s *Service) store(new *state) {
 	}
 }
 
+// loads are the shoes that may be read together: each takes some four times [MaxItemBytes].
+var loads = semaphore.NewWeighted(4)
+
 // read reads a shoe's state from the store. The error is [journal.ErrNoShoe] or a ledger error.
 func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
 	if s.cached(id) == nil { // it may be once others have read it
@@ -99,11 +122,13 @@ func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
 	}
 	if old := s.cached(id); old != nil {
 		last, err := s.journal.LastOfShoe(ctx, old.base.first.ID)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if !last.ReplacesShoe(old.base.first.ID) {
-			return s.stateAfter(old.base, last)
+		case last.Index == old.index:
+			return old, nil
+		case !last.ReplacesShoe(old.base.first.ID):
+			return s.readFrom(ctx, old, last)
 		}
 	}
 	first, last, err := s.journal.EndsOfShoe(ctx, id)
@@ -114,147 +139,266 @@ func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.readBase(whole)
-	if err != nil {
-		return nil, err
-	}
-	if first.Kind != audit.KindShoe || b.id != id {
+	if first.Kind != audit.KindShoe {
 		return nil, fmt.Errorf("%w: record %d holds the claim of a shoe that it does not begin", ledger.ErrCorrupt, first.Index)
 	}
-	return s.stateAfter(b, last)
-}
-
-// stateAfter returns the state after a shoe's last record, and caches it.
-func (s *Service) stateAfter(b *base, last *journal.StoredRecord) (*state, error) {
-	saved, err := s.stateOf(last)
+	b, err := s.readBase(ctx, whole)
 	if err != nil {
 		return nil, err
 	}
-	if !last.IsOfShoe(b.first.ID) {
-		return nil, fmt.Errorf("%w: record %d holds the claim of the shoe %s and has not changed it", ledger.ErrCorrupt, last.Index, b.first.ID)
+	if b.id != id {
+		return nil, fmt.Errorf("%w: record %d holds the claim of a shoe that it does not begin", ledger.ErrCorrupt, first.Index)
 	}
-	found := &state{base: b, ShoeState: saved, id: last.ID, index: last.Index}
-	s.store(found)
-	return found, nil
+	return s.readFrom(ctx, b.start, last)
+}
+
+// readFrom returns the state after a shoe's last record, given an earlier one, and caches it.
+func (s *Service) readFrom(ctx context.Context, from *state, last *journal.StoredRecord) (*state, error) {
+	found, err := s.stateAfter(ctx, from, last)
+	if err == nil {
+		s.store(found)
+	}
+	return found, err
 }
 
 // readBase returns the base of a shoe, given its first record.
-func (s *Service) readBase(first *journal.StoredRecord) (*base, error) {
-	initial, err := s.stateOf(first)
-	if err != nil {
-		return nil, err
-	}
-	return s.newBase(first, initial)
-}
-
-// newBase returns the base of a shoe with its first record and initial state.
-func (s *Service) newBase(first *journal.StoredRecord, saved *journal.ShoeState) (*base, error) {
-	cards, changed := s.rules.DeckOf(first.Record)
-	b := &base{id: saved.ID, first: first.Public(), faces: shoe.NewFaces(cards, saved.Items), changed: changed}
-	return b, b.addSealing(1, first.ID, saved)
-}
-
-// stateOf decrypts the shoe state of a record.
-func (s *Service) stateOf(stored *journal.StoredRecord) (*journal.ShoeState, error) {
-	sidecar, err := s.journal.Sidecar(stored)
+func (s *Service) readBase(ctx context.Context, first *journal.StoredRecord) (*base, error) {
+	sidecar, err := s.journal.Sidecar(first)
 	if err != nil {
 		return nil, err
 	}
 	if sidecar.Shoe == nil {
-		return nil, fmt.Errorf("%w: record %d is not of a shoe", ledger.ErrCorrupt, stored.Index)
+		return nil, fmt.Errorf("%w: record %d is not of a shoe", ledger.ErrCorrupt, first.Index)
 	}
-	sidecar.Shoe.SetIndex(stored.Index)
-	return sidecar.Shoe, nil
+	seed, err := s.journal.Seed(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	return s.newBase(first, sidecar.Shoe, seed), nil
 }
 
-// addSealing caches the order sealed by a record. The error is [ledger.ErrCorrupt].
-func (b *base) addSealing(version uint64, id uuid.UUID, saved *journal.ShoeState) error {
-	seal, found := saved.Layout.Seal(version)
-	if !found || uint64(len(saved.Order)) != seal.Size {
-		return fmt.Errorf("%w: the sidecar of the record %s does not have the order that it sealed", ledger.ErrCorrupt, id)
+// newBase returns the base of a shoe, given its first record.
+func (s *Service) newBase(first *journal.StoredRecord, sidecar *journal.ShoeSidecar, seed rng.Seed) *base {
+	cards, changed := s.rules.DeckOf(first.Record)
+	b := &base{
+		id: sidecar.ID, first: first.Public(), faces: shoe.NewFaces(cards, sidecar.Items), changed: changed,
+		ttl: time.Duration(sidecar.TTL) * time.Second,
 	}
-	for _, number := range saved.Order {
-		if uint64(number) >= b.first.Statement.Size {
-			return fmt.Errorf("%w: the sidecar of the record %s has cards that the shoe does not have", ledger.ErrCorrupt, id)
+	size, shuffled := first.Statement.Size, first.Statement.Draw > 0
+	b.start = &state{
+		base: b, id: first.ID, index: first.Index, layout: shoe.New(size, shuffled).WithCut(first.Cut),
+		orders: map[uint64]*order{1: {first.ID, newOrder(first.Record, seed), true}}, status: shoe.Open, expires: sidecar.Expires,
+	}
+	return b
+}
+
+// stateAfter returns the state after a record of a shoe: the replay of the records since an earlier
+// state or, if that is later, a snapshot.
+func (s *Service) stateAfter(ctx context.Context, from *state, of *journal.StoredRecord) (*state, error) {
+	type change struct {
+		*journal.StoredRecord
+		seed rng.Seed
+	}
+	var changes []change
+	if of.Index < from.index {
+		from = from.base.start
+	}
+	for of.Index != from.index {
+		if !of.IsOfShoe(from.base.first.ID) || of.Index < from.index {
+			return nil, fmt.Errorf("%w: record %d is not a change of the shoe %s after record %d", ledger.ErrCorrupt, of.Index, from.base.first.ID, from.index)
+		}
+		sidecar, err := s.journal.Sidecar(of)
+		if err != nil {
+			return nil, err
+		}
+		snapshot, err := sidecar.Shoe.ReadSnapshot(of)
+		if err != nil {
+			return nil, err
+		}
+		if snapshot != nil {
+			if from, err = from.restore(of, sidecar.Shoe, snapshot); err != nil {
+				return nil, err
+			}
+			break
+		}
+		if of.Kind == audit.KindReshuffle {
+			if err := of.Opens(sidecar.Seed); err != nil {
+				return nil, err
+			}
+		}
+		changes = append(changes, change{of.Public(), sidecar.Seed})
+		if of, err = s.journal.Before(ctx, of, sidecar); err != nil {
+			return nil, err
 		}
 	}
-	b.seals.Store(version, &sealing{id: id, order: saved.Order})
+	for _, c := range slices.Backward(changes) {
+		next, err := from.after(c.Record, c.seed)
+		if err != nil {
+			return nil, fmt.Errorf("%w: record %d is no change of its shoe: %w", ledger.ErrCorrupt, c.Index, err)
+		}
+		next.index, from = c.Index, next
+	}
+	return from, nil
+}
+
+// after returns the state after a change, given its record and seed. Its index is not set. It fails like
+// [shoe.Layout.Apply] and [shoe.Layout.Shuffle].
+func (s *state) after(r *audit.Record, seed rng.Seed) (*state, error) {
+	next := *s
+	next.id, next.status, next.owed = r.ID, statusAfter(r.Kind), s.owed+snapshotShare+len(r.Cards.Append(nil))
+	if !r.Expires.IsZero() {
+		next.expires = r.Expires
+	}
+	var err error
+	switch r.Kind {
+	case audit.KindClose, audit.KindExpire:
+		next.layout, next.expires = s.layout.End(), time.Time{}
+	case audit.KindReshuffle:
+		if next.layout, err = s.layout.Shuffle(r.From); err == nil {
+			next.layout = next.layout.WithCut(r.Cut)
+			err = next.seal(s, r, seed)
+		}
+	default:
+		next.layout, err = s.layout.Apply(&shoe.Move{From: r.From, Cards: r.Cards, To: r.To, Put: r.Put})
+	}
+	return &next, err
+}
+
+// statusAfter returns the status of a shoe after a record of a kind.
+func statusAfter(kind audit.Kind) shoe.Status {
+	switch kind {
+	case audit.KindClose:
+		return shoe.Closed
+	case audit.KindExpire:
+		return shoe.Expired
+	}
+	return shoe.Open
+}
+
+// snapshotShare is what a change may add to the store on average for snapshots, in bytes, besides the
+// length of its record.
+const snapshotShare = 512
+
+// seal adds the order that a record made of a shoe, and removes those that no card has left.
+func (s *state) seal(before *state, r *audit.Record, seed rng.Seed) error {
+	cards, err := before.layout.At(r.From)
+	if err != nil {
+		return err
+	}
+	numbers, lying := make([]uint16, 0, cards.Len()), before.numbers(cards)
+	for _, position := range draw(r, seed) {
+		numbers = append(numbers, uint16(lying[position]))
+	}
+	all := maps.Clone(before.orders)
+	all[s.layout.Version] = &order{r.ID, numbers, true}
+	s.orders = map[uint64]*order{}
+	for _, version := range s.layout.Sealed() {
+		s.orders[version] = all[version]
+	}
+	if len(s.orders) > MaxOrders {
+		return shoe.ErrTooMany
+	}
 	return nil
 }
 
-// sealing returns the order sealed at a version of the shoe.
-func (s *Service) sealing(ctx context.Context, current *state, version uint64) (*sealing, error) {
-	b := current.base
-	if found, ok := b.seals.Load(version); ok {
-		return found.(*sealing), nil
+// snapshot returns the JSON of a [journal.Snapshot].
+func (s *state) snapshot() []byte {
+	all, _ := s.layout.At(shoe.All)
+	saved := journal.Snapshot{Layout: s.layout, Numbers: make([]byte, 0, 2*all.Len())}
+	for _, number := range s.numbers(all) {
+		saved.Numbers = binary.BigEndian.AppendUint16(saved.Numbers, uint16(number))
 	}
-	for i := range current.Layout.Seals {
-		if current.Layout.Seals[i].Version != version || i >= len(current.Seals) {
-			continue
-		}
-		stored, err := s.journal.At(ctx, current.Seals[i])
-		if err != nil {
-			return nil, err
-		}
-		saved, err := s.stateOf(stored)
-		if err != nil {
-			return nil, err
-		}
-		if !stored.IsOfShoe(b.first.ID) {
-			break
-		}
-		if err := b.addSealing(version, stored.ID, saved); err != nil {
-			return nil, err
-		}
-		return s.sealing(ctx, current, version)
+	for _, version := range slices.Sorted(maps.Keys(s.orders)) {
+		o := s.orders[version]
+		saved.Orders = append(saved.Orders, journal.ShoeOrder{Version: version, Size: uint64(len(o.numbers)), ID: o.id})
 	}
-	return nil, fmt.Errorf("%w: the shoe %s has no record of its sealing %d", ledger.ErrCorrupt, b.first.ID, version)
+	text, err := json.Marshal(saved)
+	if err != nil {
+		panic("liveshoes: a snapshot does not marshal: " + err.Error())
+	}
+	return text
 }
 
-// tree returns the Merkle tree over a sealing's cards.
-func (s *Service) tree(ctx context.Context, b *base, sealed *sealing) (*audit.Sealed, error) {
-	if found := sealed.tree.Load(); found != nil {
-		return found, nil
+// restore returns the state after a later record, given its snapshot. The error is [ledger.ErrCorrupt].
+func (s *state) restore(of *journal.StoredRecord, sidecar *journal.ShoeSidecar, saved *journal.Snapshot) (*state, error) {
+	b, known := s.base, s.orders
+	s = &state{base: b, id: of.ID, index: of.Index, layout: saved.Layout, orders: map[uint64]*order{}, status: statusAfter(of.Kind), expires: sidecar.Expires}
+	for _, o := range saved.Orders {
+		s.orders[o.Version] = &order{id: o.ID, numbers: slices.Repeat([]uint16{noCard}, int(min(o.Size, shoe.MaxCards)))}
 	}
-	stored, err := s.journal.ByID(ctx, sealed.id)
-	if err != nil {
-		return nil, err
+	all, _ := saved.Layout.At(shoe.All)
+	i := 0
+	for ref := range all.All() {
+		number := binary.BigEndian.Uint16(saved.Numbers[i:])
+		o := s.orders[ref.Seal]
+		if o == nil || ref.Position >= uint64(len(o.numbers)) || uint64(number) >= b.start.layout.Total {
+			return nil, fmt.Errorf("%w: the snapshot of record %d has cards that the shoe does not have", ledger.ErrCorrupt, of.Index)
+		}
+		o.numbers[ref.Position] = number
+		i += 2
 	}
-	seed, err := s.journal.Seed(ctx, stored)
-	if err != nil {
-		return nil, err
+	for version, o := range s.orders {
+		o.whole = !slices.Contains(o.numbers, noCard)
+		if before := known[version]; before != nil && before.whole {
+			s.orders[version] = before
+		}
 	}
-	tree := audit.Seal(seed, stored.Commitment, b.faces.Texts(sealed.order))
-	if stored.Root == nil || tree.Root() != *stored.Root {
-		return nil, fmt.Errorf("%w: the order in the sidecar of the record %s is not the one that it sealed", ledger.ErrCorrupt, sealed.id)
-	}
-	sealed.tree.Store(tree)
-	return tree, nil
+	return s, nil
 }
 
-// locate returns a reference's sealing and card number.
-func (s *Service) locate(ctx context.Context, current *state, ref shoe.Ref) (*sealing, uint64, error) {
-	found, err := s.sealing(ctx, current, ref.Seal)
-	if err != nil {
-		return nil, 0, err
-	}
-	if ref.Position >= uint64(len(found.order)) {
-		return nil, 0, fmt.Errorf("%w: the shoe %s has no card %d in its sealing %d", ledger.ErrCorrupt, current.base.first.ID, ref.Position, ref.Seal)
-	}
-	return found, uint64(found.order[ref.Position]), nil
-}
+// number returns the number of a card in the shoe.
+func (s *state) number(ref shoe.Ref) uint64 { return uint64(s.orders[ref.Seal].numbers[ref.Position]) }
 
-// numbers returns the cards' numbers.
-func (s *Service) numbers(ctx context.Context, current *state, cards shoe.Cards) ([]uint64, error) {
+// numbers returns the numbers of cards in the shoe.
+func (s *state) numbers(cards shoe.Cards) []uint64 {
 	numbers := make([]uint64, 0, cards.Len())
 	for ref := range cards.All() {
-		_, number, err := s.locate(ctx, current, ref)
+		numbers = append(numbers, s.number(ref))
+	}
+	return numbers
+}
+
+// tree returns the tree over the cards of the order that a version sealed in the record with an id.
+func (s *Service) tree(ctx context.Context, current *state, version uint64, id uuid.UUID) (*tree, error) {
+	b := current.base
+	if found := b.tree.Load(); found != nil && found.version == version {
+		return found, nil
+	}
+	sealed, err := s.journal.ByID(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	o := current.orders[version]
+	if o == nil || !o.whole {
+		after, err := s.stateAfter(ctx, b.start, sealed)
 		if err != nil {
 			return nil, err
 		}
-		numbers = append(numbers, number)
+		if o = after.orders[version]; o == nil || !o.whole {
+			return nil, fmt.Errorf("%w: record %d has not sealed an order of its shoe", ledger.ErrCorrupt, sealed.Index)
+		}
 	}
-	return numbers, nil
+	if version == 1 && b.first.Root == nil { // cards in input order
+		return &tree{version, o.numbers, nil}, nil
+	}
+	seed, err := s.journal.Seed(ctx, sealed)
+	if err != nil {
+		return nil, err
+	}
+	made := &tree{version, o.numbers, audit.Seal(seed, sealed.Commitment, b.faces.Texts(o.numbers))}
+	if sealed.Root == nil || made.Root() != *sealed.Root {
+		return nil, fmt.Errorf("%w: the order of record %d is not the one that it sealed", ledger.ErrCorrupt, sealed.Index)
+	}
+	b.tree.Store(made)
+	return made, nil
+}
+
+// open returns the opening of a position, or nil if the order is not sealed.
+func (t *tree) open(position uint64) *audit.Opening {
+	if t.Sealed == nil {
+		return nil
+	}
+	return t.Open(position)
 }
 
 // mostLocks is the number of shoes that have a lock: those that were changed last.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,6 +81,22 @@ func (c *Cards) add(r run) {
 // Len returns the number of cards.
 func (c Cards) Len() uint64 { return c.n }
 
+// Seals returns the versions of the seals that the cards are of, in ascending order.
+func (c Cards) Seals() (versions []uint64) {
+	seals := map[uint64]bool{}
+	for _, r := range c.runs {
+		seals[r.seal] = true
+	}
+	return slices.Sorted(maps.Keys(seals))
+}
+
+// has reports whether the card is among them.
+func (c Cards) has(ref Ref) bool {
+	return slices.ContainsFunc(c.runs, func(r run) bool {
+		return r.seal == ref.Seal && min(r.first, r.last) <= ref.Position && ref.Position <= max(r.first, r.last)
+	})
+}
+
 // All iterates over the cards.
 func (c Cards) All() iter.Seq[Ref] {
 	return func(yield func(Ref) bool) {
@@ -113,13 +130,19 @@ func (c Cards) part(from, to uint64) Cards {
 	return out
 }
 
-// join returns the cards followed by others.
-func (c Cards) join(others Cards) Cards {
-	out := Cards{runs: slices.Clone(c.runs), n: c.n}
-	for _, r := range others.runs {
-		out.add(r)
+// join returns the cards of the lists, one after the other.
+func join(lists ...Cards) Cards {
+	runs := 0
+	for i := range lists {
+		runs += len(lists[i].runs)
 	}
-	return out
+	all := Cards{runs: make([]run, 0, runs)}
+	for i := range lists {
+		for _, r := range lists[i].runs {
+			all.add(r)
+		}
+	}
+	return all
 }
 
 // reversed returns the cards from the last to the first.
@@ -141,42 +164,47 @@ func (c Cards) minus(others Cards) (rest Cards, ok bool) {
 	case c.part(n-k, n).reversed().Equal(others):
 		return c.part(0, n-k), true
 	}
-	rest = c.without(others)
-	return rest, rest.n+others.n == c.n && !hasDuplicates(others.Refs())
+	removed := others.set()
+	rest = c.without(removed)
+	return rest, rest.n+others.n == c.n && uint64(len(removed)) == others.n
 }
 
-// without returns the cards that are not among others.
-func (c Cards) without(others Cards) (rest Cards) {
-	removed := make(map[Ref]bool, others.n)
-	for ref := range others.All() {
-		removed[ref] = true
-	}
-	for ref := range c.All() {
-		if !removed[ref] {
-			rest.add(run{ref.Seal, ref.Position, ref.Position})
+// A set of cards is sorted.
+type set []Ref
+
+// compare orders references by seal and position.
+func compare(a, b Ref) int {
+	return cmp.Or(cmp.Compare(a.Seal, b.Seal), cmp.Compare(a.Position, b.Position))
+}
+
+// set returns the set of the cards.
+func (c Cards) set() set {
+	refs := c.Refs()
+	slices.SortFunc(refs, compare)
+	return slices.Compact(refs)
+}
+
+// meets reports whether a card of the run is in the set.
+func (s set) meets(r run) bool {
+	i, _ := slices.BinarySearchFunc(s, Ref{r.seal, min(r.first, r.last)}, compare)
+	return i < len(s) && s[i].Seal == r.seal && s[i].Position <= max(r.first, r.last)
+}
+
+// without returns the cards that are not removed.
+func (c Cards) without(removed set) Cards {
+	rest := Cards{runs: make([]run, 0, len(c.runs)+len(removed))}
+	for _, r := range c.runs {
+		if !removed.meets(r) {
+			rest.add(r)
+			continue
+		}
+		for i := range r.len() {
+			if one := r.part(i, i+1); !removed.meets(one) {
+				rest.add(one)
+			}
 		}
 	}
 	return rest
-}
-
-// with returns the cards together with r's, sorted by position. All are of one seal, and the
-// receiver is sorted already.
-func (c Cards) with(r run) Cards {
-	if r.first > r.last {
-		r.first, r.last = r.last, r.first
-	}
-	runs := append(slices.Clone(c.runs), r)
-	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.first, b.first) })
-	var out Cards
-	for _, next := range runs {
-		if k := len(out.runs) - 1; k >= 0 { // what it shares with the run before is there
-			next.first = max(next.first, out.runs[k].last+1)
-		}
-		if next.first <= next.last {
-			out.add(next)
-		}
-	}
-	return out
 }
 
 // Append appends the cards as text: runs separated by spaces. A run is the version of its seal, a
@@ -238,16 +266,8 @@ func ParseCards(text string) (Cards, error) {
 	if c.String() != text {
 		return Cards{}, errCards
 	}
-	if hasDuplicates(c.Refs()) {
+	if uint64(len(c.set())) < c.n {
 		return Cards{}, fmt.Errorf("a card appears twice in %s", text)
 	}
 	return c, nil
-}
-
-func hasDuplicates(refs []Ref) bool {
-	seen := make(map[Ref]bool, len(refs))
-	for _, ref := range refs {
-		seen[ref] = true
-	}
-	return len(seen) < len(refs)
 }

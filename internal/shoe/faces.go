@@ -44,7 +44,7 @@ func (f *Faces) Text(number uint64) []byte {
 }
 
 // Texts returns the text of each card, in the order of the numbers.
-func (f *Faces) Texts(numbers []uint32) [][]byte {
+func (f *Faces) Texts(numbers []uint16) [][]byte {
 	texts := make([][]byte, len(numbers))
 	for i, number := range numbers {
 		texts[i] = f.Text(uint64(number))

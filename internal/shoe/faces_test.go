@@ -61,7 +61,7 @@ func TestFacesOfACard(t *testing.T) {
 }
 
 func TestTextsFollowTheOrderOfTheNumbers(t *testing.T) {
-	texts := NewFaces(newDeck(t, "standard52"), nil).Texts([]uint32{51, 0, 52})
+	texts := NewFaces(newDeck(t, "standard52"), nil).Texts([]uint16{51, 0, 52})
 	assert.Equal(t, "[KC AS AS]", fmt.Sprintf("%s", texts), "texts")
 }
 

@@ -19,12 +19,12 @@ import (
 	"strings"
 )
 
-// Limits of a shoe. They bound the size of a layout, which is stored with every change.
+// Limits of a shoe. They bound the size of a layout.
 const (
-	MaxCards = 4096
-	MaxPiles = 256
-	MaxSeals = 4096 // orders that are made of a shoe and its piles
-	MaxName  = 255  // characters of the name of a pile
+	MaxCards  = 4096
+	MaxPiles  = 256
+	MaxOrders = 4096 // that are made of a shoe and its piles
+	MaxName   = 255  // characters of the name of a pile
 )
 
 // A Place is where cards lie: in the [Deck], among the [Dealt] cards, or on a pile.
@@ -80,8 +80,8 @@ var (
 	ErrNoPile = errors.New("there is no such pile")
 	// ErrNotThere is for cards that are not in the place that they are taken from.
 	ErrNotThere = errors.New("these cards are not there")
-	// ErrTooMany is for a change that exceeds [MaxPiles] or [MaxSeals].
-	ErrTooMany = fmt.Errorf("a shoe has at most %d piles and %d seals", MaxPiles, MaxSeals)
+	// ErrTooMany is for a change that exceeds [MaxPiles] or [MaxOrders].
+	ErrTooMany = fmt.Errorf("a shoe has at most %d piles and %d orders", MaxPiles, MaxOrders)
 )
 
 // A ShortError is for taking more cards than a place has.
@@ -97,40 +97,48 @@ type Pile struct {
 	Cards Cards  `json:"cards"` // from the bottom; may be empty
 }
 
-// A Seal is one order of cards that was sealed: committed to under a root.
-type Seal struct {
-	Version uint64 `json:"version"` // the version of the shoe that it made, which identifies it
-	Size    uint64 `json:"size"`
-	OfPile  bool   `json:"of_pile,omitempty"` // of a pile, not of the deck
-	Cut     *Cut   `json:"cut,omitempty"`     // nil without a cut card
+// An Order is a sealed order of the deck: committed to under a root.
+type Order struct {
+	Version uint64 `json:"version"`       // the version of the shoe that made it, which identifies it
+	Size    uint64 `json:"size"`          // number of cards
+	Cut     *Cut   `json:"cut,omitempty"` // nil without a cut card
+	Left    []byte `json:"left"`          // a bit for each position whose card has left the deck since
+}
 
-	// Seen are the cards that the owner of the shoe has seen: those that left the deck, and those
-	// of a pile.
-	Seen Cards `json:"seen"`
+// hasLeft reports whether the cards at the positions from to to-1 have left the deck.
+func (o *Order) hasLeft(from, to uint64) bool {
+	for at := from; at < to; at++ {
+		if at/8 >= uint64(len(o.Left)) || o.Left[at/8]&(1<<(at%8)) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // A Layout is where the cards of a shoe lie at one version. It is immutable: every change returns a
 // new one.
 type Layout struct {
 	Version uint64 `json:"version"` // 1 for a new shoe; every change adds 1
+	Total   uint64 `json:"total"`   // number of cards in all places
 	Deck    Cards  `json:"deck"`    // from the top
 	Dealt   Cards  `json:"dealt"`
-	Piles   []Pile `json:"piles"` // by name
-	Seals   []Seal `json:"seals"` // oldest first
+	Piles   []Pile `json:"piles"`  // by name
+	Order   Order  `json:"order"`  // the last one of the deck
+	Orders  int    `json:"orders"` // how many were made, those of piles included
 }
 
 // New returns the layout of a new shoe, with all cards in the deck. If it was not shuffled, they
 // count as seen.
 func New(size uint64, shuffled bool) *Layout {
-	l := &Layout{Version: 1, Deck: Of(1, size), Seals: []Seal{{Version: 1, Size: size}}}
+	l := &Layout{Version: 1, Total: size, Deck: Of(1, size), Order: Order{Version: 1, Size: size}, Orders: 1}
 	if !shuffled {
-		l.Seals[0].Seen = l.Deck
+		l.see(l.Deck)
 	}
 	return l
 }
 
 // Size returns the number of cards in all places.
-func (l *Layout) Size() uint64 { return l.Seals[0].Size }
+func (l *Layout) Size() uint64 { return l.Total }
 
 // At returns the cards of a place. The error is [ErrNoPile].
 func (l *Layout) At(p Place) (Cards, error) {
@@ -140,14 +148,14 @@ func (l *Layout) At(p Place) (Cards, error) {
 	case Dealt:
 		return l.Dealt, nil
 	case Out, All:
-		all := l.Dealt
+		places := []Cards{l.Dealt}
 		if p == All {
-			all = l.Deck.join(l.Dealt)
+			places = []Cards{l.Deck, l.Dealt}
 		}
 		for i := range l.Piles {
-			all = all.join(l.Piles[i].Cards)
+			places = append(places, l.Piles[i].Cards)
 		}
-		return all, nil
+		return join(places...), nil
 	}
 	name, _ := p.Pile()
 	if i, found := l.find(name); found {
@@ -160,21 +168,19 @@ func (l *Layout) find(name string) (int, bool) {
 	return slices.BinarySearchFunc(l.Piles, name, func(p Pile, name string) int { return strings.Compare(p.Name, name) })
 }
 
-// Seal returns the seal that the version of the shoe made.
-func (l *Layout) Seal(version uint64) (*Seal, bool) {
-	i, found := slices.BinarySearchFunc(l.Seals, version, func(s Seal, version uint64) int {
-		return int(s.Version) - int(version)
-	})
-	if !found {
-		return nil, false
-	}
-	return &l.Seals[i], true
+// Sealed returns the versions that sealed the deck and the cards in the shoe, in ascending order.
+func (l *Layout) Sealed() []uint64 {
+	all, _ := l.At(All)
+	versions := append(all.Seals(), l.Order.Version)
+	slices.Sort(versions)
+	return slices.Compact(versions)
 }
 
-// IsSeen reports whether the owner of the shoe has seen the card.
+// IsSeen reports whether the card lies in the shoe and its owner has seen it: it has left the deck,
+// or was in a pile, since it was sealed.
 func (l *Layout) IsSeen(ref Ref) bool {
-	s, found := l.Seal(ref.Seal)
-	return found && s.Seen.covers(ref.Position, ref.Position+1)
+	all, _ := l.At(All)
+	return all.has(ref) && (ref.Seal != l.Order.Version || l.Order.hasLeft(ref.Position, ref.Position+1))
 }
 
 // Take returns count cards from the [Top] or [Bottom] of a place, in the order in which they are
@@ -241,9 +247,9 @@ func (l *Layout) Apply(m *Move) (*Layout, error) {
 		return nil, ErrTooMany
 	}
 	if (m.Put == Top) == (m.To == Deck) && m.To != Dealt {
-		next.set(m.To, m.Cards.join(there))
+		next.set(m.To, join(m.Cards, there))
 	} else {
-		next.set(m.To, there.join(m.Cards))
+		next.set(m.To, join(there, m.Cards))
 	}
 	return next, nil
 }
@@ -256,22 +262,21 @@ func (l *Layout) Shuffle(p Place) (*Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(l.Seals) >= MaxSeals {
+	if l.Orders >= MaxOrders {
 		return nil, ErrTooMany
 	}
 	next := l.next()
+	next.Orders++
 	sealed := Of(next.Version, cards.Len())
-	seal := Seal{Version: next.Version, Size: sealed.Len()}
 	switch p {
 	case All:
-		next.Deck, next.Dealt, next.Piles = sealed, Cards{}, nil
+		next.Dealt, next.Piles = Cards{}, nil
+		fallthrough
 	case Deck:
-		next.Deck = sealed
+		next.Deck, next.Order = sealed, Order{Version: next.Version, Size: cards.Len()}
 	default:
 		next.set(p, sealed)
-		seal.OfPile, seal.Seen = true, sealed
 	}
-	next.Seals = append(next.Seals, seal)
 	return next, nil
 }
 
@@ -280,9 +285,9 @@ func (l *Layout) End() *Layout { return l.next() }
 
 // next returns a copy of the layout with the next version.
 func (l *Layout) next() *Layout {
-	return &Layout{
-		Version: l.Version + 1, Deck: l.Deck, Dealt: l.Dealt, Piles: slices.Clone(l.Piles), Seals: slices.Clone(l.Seals),
-	}
+	next := *l
+	next.Version, next.Piles = l.Version+1, slices.Clone(l.Piles)
+	return &next
 }
 
 // set replaces the cards of a place, and creates a pile that does not exist.
@@ -304,17 +309,22 @@ func (l *Layout) set(p Place, cards Cards) {
 
 // take removes cards from wherever they lie outside the deck.
 func (l *Layout) take(cards Cards) {
-	l.Dealt = l.Dealt.without(cards)
+	taken := cards.set()
+	l.Dealt = l.Dealt.without(taken)
 	for i := range l.Piles {
-		l.Piles[i].Cards = l.Piles[i].Cards.without(cards)
+		l.Piles[i].Cards = l.Piles[i].Cards.without(taken)
 	}
 }
 
-// see marks cards that are taken from the deck as seen.
+// see marks cards that leave the deck as seen. Those of earlier orders were. A verifier may meet a
+// shoe with more than [MaxCards].
 func (l *Layout) see(cards Cards) {
+	l.Order.Left = slices.Clone(l.Order.Left)
 	for _, r := range cards.runs {
-		if s, found := l.Seal(r.seal); found {
-			s.Seen = s.Seen.with(r)
+		first, last := min(r.first, r.last), min(max(r.first, r.last), MaxCards-1)
+		for at := first; r.seal == l.Order.Version && at <= last; at++ {
+			l.Order.Left = append(l.Order.Left, make([]byte, max(0, int(at/8)+1-len(l.Order.Left)))...)
+			l.Order.Left[at/8] |= 1 << (at % 8)
 		}
 	}
 }
@@ -348,36 +358,20 @@ func (c *Cut) Fits(size uint64) bool {
 	return c.From == 0 && 1 <= c.At && c.At < size
 }
 
-// WithCut returns the layout after a cut card, unless it is nil, was put into the order that the
-// last seal made.
+// WithCut returns the layout after a cut card, unless it is nil, was put into the last order of the
+// deck.
 func (l *Layout) WithCut(c *Cut) *Layout {
 	if c == nil {
 		return l
 	}
 	next := *l
-	next.Seals = slices.Clone(l.Seals)
-	next.Seals[len(next.Seals)-1].Cut = c
+	next.Order.Cut = c
 	return &next
 }
 
 // Cut returns the cut card of the last order of the deck, or nil. It is reached once all cards
 // before it have left the deck, or all behind it, and stays so whatever is returned.
 func (l *Layout) Cut() (c *Cut, reached bool) {
-	s := l.LastOfDeck()
-	return s.Cut, s.Cut != nil && (s.Seen.covers(0, s.Cut.At) || s.Seen.covers(s.Cut.At, s.Size))
-}
-
-// LastOfDeck returns the seal of the last order of the deck.
-func (l *Layout) LastOfDeck() Seal {
-	for _, s := range slices.Backward(l.Seals) {
-		if !s.OfPile {
-			return s
-		}
-	}
-	return Seal{}
-}
-
-// covers reports whether cards of one seal, sorted by position, have the positions from to to-1.
-func (c Cards) covers(from, to uint64) bool {
-	return slices.ContainsFunc(c.runs, func(r run) bool { return r.first <= from && to-1 <= r.last })
+	o := &l.Order
+	return o.Cut, o.Cut != nil && (o.hasLeft(0, o.Cut.At) || o.hasLeft(o.Cut.At, o.Size))
 }
