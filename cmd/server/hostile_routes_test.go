@@ -87,7 +87,7 @@ func newExpensive(t *testing.T, l launch) *expensive {
 	hands := fmt.Sprintf(`{"size":%d,"draw":1000,"hands":[1%s]}`, uint64(audit.MaxSize), strings.Repeat(",1", 999))
 	reference := strings.Repeat("r", audit.MaxReference)
 	sealed := fmt.Sprintf(`{"items":%s,"reference":%q}`, texts(shoes.MaxCards, liveshoes.MaxItemBytes), reference)
-	numbers, pile := sequence(0, shoes.MaxCards-1, 1), strings.Repeat("p", shoes.MaxName)
+	numbers, pile := sequence(0, shoes.MaxCards-1, 1), strings.Repeat("p", liveshoes.MaxNameBytes/shoes.MaxPiles)
 	named := func(cards []int) []string {
 		return []string{strings.ReplaceAll(fmt.Sprintf(`{"cards":%v}`, cards), " ", ",")}
 	}
@@ -117,7 +117,7 @@ func newExpensive(t *testing.T, l launch) *expensive {
 		d.accepted("POST", path+"/return", `{"cards":"all"}`)
 	}
 	for i := range shoes.MaxPiles - 1 {
-		d.accepted("POST", path+"/draw", fmt.Sprintf(`{"to":"%0*d"}`, shoes.MaxName, i))
+		d.accepted("POST", path+"/draw", fmt.Sprintf(`{"to":"%0*d"}`, len(pile), i))
 	}
 	d.values = map[string]string{
 		"shoes": d.shoes[manyShoes], "pile": pile, "position": fmt.Sprint(shoes.MaxCards - 1), "tile": "entries/000",

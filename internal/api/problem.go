@@ -201,7 +201,7 @@ var problems = []struct {
 	{shoe.ErrNoPile, http.StatusNotFound, "", "", "The shoe has no such pile; GET /shoes/{id}/piles lists them. Adding cards to a pile creates it."},
 	{liveshoes.ErrNotSeen, http.StatusConflict, "", "", "No card drawn from this order lies at this position. One is shown from its draw until it is shuffled again, and all once the shoe is closed."},
 	{shoe.ErrNotThere, http.StatusUnprocessableEntity, "/cards", "", "These cards are not there. Nothing was moved."},
-	{shoe.ErrTooMany, http.StatusUnprocessableEntity, "", "", fmt.Sprintf("A shoe has at most %d piles and cards of at most %d shuffles at a time, and is shuffled at most %d times, its piles included. Nothing was changed; use an existing pile, shuffle all cards, or make a new shoe.", shoe.MaxPiles, liveshoes.MaxOrders, shoe.MaxOrders)},
+	{shoe.ErrTooMany, http.StatusUnprocessableEntity, "", "", fmt.Sprintf("A shoe has at most %d piles, with %d characters of names, and cards of at most %d shuffles at a time; it is shuffled at most %d times, its piles included. Nothing was changed; use an existing pile, shuffle all cards, or make a new shoe.", shoe.MaxPiles, liveshoes.MaxNameBytes, liveshoes.MaxOrders, shoe.MaxOrders)},
 
 	{access.ErrTwoTokens, http.StatusBadRequest, "", "", "The request has more than one Authorization header. Send one."},
 	{access.ErrTokenInQuery, http.StatusBadRequest, "", "", "The query has a token, and proxies log queries. Have the token replaced, and send it as a header: Authorization: Bearer rfl_..."},

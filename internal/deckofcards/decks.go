@@ -34,7 +34,7 @@ func (q *request) update(decide func(*liveshoes.Shoe) (*liveshoes.Change, error)
 		return decide(s)
 	})
 	if errors.Is(err, shoe.ErrTooMany) {
-		worn := refuse(http.StatusBadRequest, "A deck and its piles are shuffled at most %d times, and have cards of at most %d shuffles. Begin another one at /api/deck/new/shuffle/.", shoe.MaxOrders, liveshoes.MaxOrders)
+		worn := refuse(http.StatusBadRequest, "A deck has piles with at most %d characters of names, and cards of at most %d shuffles; it is shuffled at most %d times, its piles included. Begin another one at /api/deck/new/shuffle/.", liveshoes.MaxNameBytes, liveshoes.MaxOrders, shoe.MaxOrders)
 		err = errors.Join(worn.at(now), err)
 	}
 	return result, err

@@ -73,10 +73,7 @@ func (s *state) cost() int {
 		card  = 24 + 32 + 2*32 // its place in the layout, its salt, and its share of a tree
 		order = 64
 	)
-	cost := fixed + s.base.faces.Bytes() + card*int(s.layout.Total)
-	for i := range s.layout.Piles {
-		cost += len(s.layout.Piles[i].Name)
-	}
+	cost := fixed + s.base.faces.Bytes() + card*int(s.layout.Total) + s.layout.NameBytes()
 	for _, o := range s.orders {
 		cost += order + 2*len(o.numbers)
 	}
@@ -260,6 +257,9 @@ func (s *state) after(r *audit.Record, seed rng.Seed) (*state, error) {
 		}
 	default:
 		next.layout, err = s.layout.Apply(&shoe.Move{From: r.From, Cards: r.Cards, To: r.To, Put: r.Put})
+		if err == nil && len(next.layout.Piles) > len(s.layout.Piles) && next.layout.NameBytes() > MaxNameBytes {
+			err = shoe.ErrTooMany
+		}
 	}
 	return &next, err
 }

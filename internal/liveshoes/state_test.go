@@ -134,7 +134,7 @@ func TestCostGrowsWithTheShoe(t *testing.T) {
 // shuffled, and few records are read back.
 func TestShoeCostsWhatItsChangesSay(t *testing.T) {
 	p := newProcess(t)
-	pile := func(i int) shoe.Place { return shoe.OnPile(fmt.Sprintf("%0*d", shoe.MaxName, i)) }
+	pile := func(i int) shoe.Place { return shoe.OnPile(fmt.Sprintf("%0*d", MaxNameBytes/shoe.MaxPiles, i)) }
 	shuffled := func(place shoe.Place) Change { return Change{Kind: audit.KindReshuffle, From: place} }
 	scattered := func(size uint64) uuid.UUID {
 		id := create(t, p, ask(plan.Request{Size: &size})).Shoe.ID
@@ -183,7 +183,7 @@ func TestShoeCostsWhatItsChangesSay(t *testing.T) {
 				from += uint64(len(list))
 			}
 			assert.LessOrEqual(t, bytes/changes, 2<<10, "bytes of a change")
-			assert.LessOrEqual(t, most, 200, "records that are read back")
+			assert.LessOrEqual(t, most, 128, "records that are read back")
 			want := get(t, p, v.id)
 			assert.Equal(t, want.Layout, get(t, p.other(t), v.id).Layout, "as read back")
 		})
@@ -220,6 +220,22 @@ func TestOpeningsOfManyOrders(t *testing.T) {
 	_, err = other.Apply(t.Context(), id, &Change{Kind: audit.KindReshuffle, From: shoe.Deck})
 	require.ErrorIs(t, err, shoe.ErrTooMany)
 	apply(t, other, id, Change{Kind: audit.KindReshuffle, From: shoe.All})
+}
+
+func TestNamesOfPilesAreBoundedTogether(t *testing.T) {
+	p := newProcess(t)
+	id := create(t, p, ask(plan.Request{Size: ptr(5)})).Shoe.ID
+	empty := func(i int) Change {
+		name := fmt.Sprintf("%0*d", shoe.MaxName, i)
+		return Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, Cards: []CardName{}, To: shoe.OnPile(name), Put: shoe.Top}
+	}
+	for i := range MaxNameBytes / shoe.MaxName {
+		apply(t, p, id, empty(i))
+	}
+	more := empty(1000)
+	_, err := p.Apply(t.Context(), id, &more)
+	require.ErrorIs(t, err, shoe.ErrTooMany)
+	apply(t, p, id, empty(0))
 }
 
 // Claims were moved in the store.

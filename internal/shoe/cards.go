@@ -192,6 +192,9 @@ func (s set) meets(r run) bool {
 
 // without returns the cards that are not removed.
 func (c Cards) without(removed set) Cards {
+	if !slices.ContainsFunc(c.runs, removed.meets) {
+		return c
+	}
 	rest := Cards{runs: make([]run, 0, len(c.runs)+len(removed))}
 	for _, r := range c.runs {
 		if !removed.meets(r) {

@@ -140,6 +140,14 @@ func New(size uint64, shuffled bool) *Layout {
 // Size returns the number of cards in all places.
 func (l *Layout) Size() uint64 { return l.Total }
 
+// NameBytes returns the length of the names of all piles together.
+func (l *Layout) NameBytes() (n int) {
+	for i := range l.Piles {
+		n += len(l.Piles[i].Name)
+	}
+	return n
+}
+
 // At returns the cards of a place. The error is [ErrNoPile].
 func (l *Layout) At(p Place) (Cards, error) {
 	switch p {
@@ -225,21 +233,23 @@ type Move struct {
 // last one becomes the top of a pile or the bottom of the deck, or the first one the bottom of a
 // pile or the top of the deck. The error is [ErrNotThere], [ErrNoPile] or [ErrTooMany].
 func (l *Layout) Apply(m *Move) (*Layout, error) {
-	lying, err := l.At(m.From)
-	if err != nil {
-		return nil, err
-	}
-	rest, ok := lying.minus(m.Cards)
-	if m.From == All || !ok {
-		return nil, ErrNotThere
-	}
 	next := l.next()
-	if m.From == Deck {
-		next.see(m.Cards)
-	}
 	if m.From == Out {
-		next.take(m.Cards)
+		if !next.take(m.Cards) {
+			return nil, ErrNotThere
+		}
 	} else {
+		lying, err := l.At(m.From)
+		if err != nil {
+			return nil, err
+		}
+		rest, ok := lying.minus(m.Cards)
+		if m.From == All || !ok {
+			return nil, ErrNotThere
+		}
+		if m.From == Deck {
+			next.see(m.Cards)
+		}
 		next.set(m.From, rest)
 	}
 	there, err := next.At(m.To)
@@ -307,13 +317,19 @@ func (l *Layout) set(p Place, cards Cards) {
 	}
 }
 
-// take removes cards from wherever they lie outside the deck.
-func (l *Layout) take(cards Cards) {
-	taken := cards.set()
-	l.Dealt = l.Dealt.without(taken)
-	for i := range l.Piles {
-		l.Piles[i].Cards = l.Piles[i].Cards.without(taken)
+// take removes cards from wherever they lie outside the deck. ok reports whether all did, each once.
+func (l *Layout) take(cards Cards) (ok bool) {
+	taken, n := cards.set(), uint64(0)
+	from := func(place *Cards) {
+		n += place.n
+		*place = place.without(taken)
+		n -= place.n
 	}
+	from(&l.Dealt)
+	for i := range l.Piles {
+		from(&l.Piles[i].Cards)
+	}
+	return n == cards.n && uint64(len(taken)) == n
 }
 
 // see marks cards that leave the deck as seen. Those of earlier orders were. A verifier may meet a
