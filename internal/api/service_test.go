@@ -53,7 +53,7 @@ type setup struct {
 	policy   *access.Policy                  // who may do what; everybody everything by default
 	home     http.HandlerFunc                // the page of browsers; none by default
 	link     func(http.ResponseWriter, *http.Request, bool)
-	more     []api.More                      // routes beyond the contract; none by default
+	more     []api.More // routes beyond the contract; none by default
 }
 
 // A service is an API with the built-in deck types, over a store in a folder of the test.
