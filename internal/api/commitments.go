@@ -16,7 +16,6 @@ import (
 
 // commit answers POST /commitments.
 func (a *API) commit(x *exchange, q *shuffleRequest) error {
-	defer func() { q.job.Done() }()
 	c, err := a.Dealer.Commit(x.committing(), &q.Request)
 	if err != nil {
 		return err

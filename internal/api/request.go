@@ -271,14 +271,20 @@ func takes(names []string) string {
 func ofRequest(members []member[*shuffleRequest], answer func(*API, *exchange, *shuffleRequest) error) handler {
 	return withQuery(func(a *API, x *exchange) (err error) {
 		q := &shuffleRequest{maxItems: a.Rules.Limits.Items}
-		if q.body, _, err = readMembers(a, x, members, q); err == nil {
-			err = a.prepare(x, q)
-		}
-		if err != nil {
+		if q.body, _, err = readMembers(a, x, members, q); err != nil {
 			return err
 		}
-		return answer(a, x, q)
+		return a.answer(x, q, answer)
 	})
+}
+
+// answer calls answer with a request that was read, and ends its job.
+func (a *API) answer(x *exchange, q *shuffleRequest, answer func(*API, *exchange, *shuffleRequest) error) error {
+	if err := a.prepare(x, q); err != nil {
+		return err
+	}
+	defer func() { q.job.Done() }()
+	return answer(a, x, q)
 }
 
 // elementBytes is the memory of an element that is shuffled: its position, the copy that some
@@ -291,7 +297,7 @@ const elementBytes = 32
 const shortShuffle = 2_000_000
 
 // prepare sets the idempotency key and the admission hooks, which charge the lease for the elements
-// and give a long shuffle or a large book its job. The caller ends the job.
+// and give the request a job if it takes long.
 func (a *API) prepare(x *exchange, q *shuffleRequest) (err error) {
 	admit := func(steps uint64) (err error) {
 		if steps > shortShuffle && q.job == nil {

@@ -19,15 +19,11 @@ func (a *API) dealDeck(x *exchange, kind *deck.Type) error {
 			return err
 		}
 	}
-	if err := a.prepare(x, q); err != nil {
-		return err
-	}
-	return a.answerShuffle(x, q)
+	return a.answer(x, q, (*API).answerShuffle)
 }
 
 // answerShuffle answers POST /shuffle: it makes, counts and sends a shuffle.
 func (a *API) answerShuffle(x *exchange, q *shuffleRequest) error {
-	defer func() { q.job.Done() }()
 	result, err := a.Dealer.Shuffle(x.committing(), &q.Request)
 	if err != nil {
 		return err

@@ -1,16 +1,21 @@
 package dealer
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"riffle/internal/audit"
 	"riffle/internal/beacon"
+	"riffle/internal/journal"
+	"riffle/internal/ledger"
 	"riffle/internal/plan"
 	"riffle/internal/relay"
 )
@@ -58,5 +63,48 @@ func TestSignatureComesFromARelay(t *testing.T) {
 	stored, err := d.journal.ByID(t.Context(), made.ID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{signature, audit.KindShuffle}, []any{stored.ClientSeed, stored.Kind})
+	s.Check(t, d.journal)
+}
+
+// A signature takes long to check, so that is for a request that may take long, of a commitment that
+// is open: once for each round.
+func TestSignatureIsCheckedAsWork(t *testing.T) {
+	const signature = "b75c69d0b72a5d906e854e808ba7e2accb1542ac355ae486d591aa9d43765482e26cd02df835d3546d23c4b13e0dfc92"
+	now := beacon.Round(123).Time().Add(-time.Second)
+	d, s := newDealer(t, Options{})
+	s.Now = func() time.Time { return now }
+	ids := [3]uuid.UUID{}
+	for i := range ids {
+		c, err := d.Commit(t.Context(), ask(plan.Request{Size: ptr(9), Beacon: 123}))
+		require.NoError(t, err)
+		ids[i] = c.ID
+	}
+	now = beacon.Round(123).Time()
+	full := errors.New("full")
+	use := func(id uuid.UUID, signature string, mayWork bool) error {
+		r := ask(plan.Request{CommitmentID: id, BeaconSignature: signature})
+		r.Work = func(_ context.Context, steps uint64, work func()) error {
+			assert.GreaterOrEqual(t, steps, uint64(checkSteps))
+			if !mayWork {
+				return full
+			}
+			work()
+			return nil
+		}
+		_, err := d.Shuffle(t.Context(), r)
+		return err
+	}
+	wrong := "a" + signature[1:]
+	require.ErrorIs(t, use(ids[0], wrong, false), full)
+	var invalid *plan.Invalid
+	require.ErrorAs(t, use(ids[0], wrong, true), &invalid)
+	assert.Equal(t, "/beacon_signature", invalid.Pointer)
+	_, err := d.Shuffle(t.Context(), ask(plan.Request{CommitmentID: ids[0]}))
+	require.ErrorContains(t, err, "beacon_signature is required")
+	require.NoError(t, d.void(t.Context(), &ledger.Claim{Name: journal.CommitmentClaim(ids[0])}))
+	var closed *CommitmentClosedError
+	require.ErrorAs(t, use(ids[0], wrong, false), &closed)
+	require.NoError(t, use(ids[1], signature, true))
+	require.NoError(t, use(ids[2], signature, false), "it is known")
 	s.Check(t, d.journal)
 }

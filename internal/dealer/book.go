@@ -86,12 +86,8 @@ const blockSteps = 2000
 
 // makeBook makes the tree of a book once the request may take as long.
 func (r *Request) makeBook(ctx context.Context, s *audit.Statement, rounds uint64) (tree *audit.Book, err error) {
-	work := func() { tree = audit.NewBook(s, rounds) }
-	if r.Work == nil {
-		work()
-		return tree, nil
-	}
-	err = r.Work(ctx, rounds*uint64(len(s.Seed)/rng.BlockSize)*blockSteps, work)
+	blocks := rounds * uint64(len(s.Seed)/rng.BlockSize)
+	err = r.work(ctx, blocks*blockSteps, func() { tree = audit.NewBook(s, rounds) })
 	return tree, err
 }
 

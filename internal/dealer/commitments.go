@@ -94,7 +94,7 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 		return (&committed{index: first.Index, record: first.Record}).commitment(), nil
 	}
 	return journal.Once(ctx, d.journal, r.Key, replay, func() (*Commitment, error) {
-		draft, err := d.Prepare(ctx, &r.Request)
+		draft, err := d.Prepare(ctx, r)
 		if err != nil {
 			return nil, err
 		}

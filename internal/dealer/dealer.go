@@ -9,6 +9,7 @@ package dealer
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -85,6 +86,15 @@ type Request struct {
 	Work func(ctx context.Context, steps uint64, work func()) error
 }
 
+// work does work of so many steps, once it may.
+func (r *Request) work(ctx context.Context, steps uint64, work func()) error {
+	if r.Work == nil {
+		work()
+		return nil
+	}
+	return r.Work(ctx, steps, work)
+}
+
 // ReserveFor calls Reserve if it is set.
 func (r *Request) ReserveFor(s *audit.Statement) error {
 	if r.Reserve == nil {
@@ -107,7 +117,7 @@ type Shuffle struct {
 func (d *Dealer) Shuffle(ctx context.Context, r *Request) (*Shuffle, error) {
 	replay := func(first *journal.StoredRecord) (*Shuffle, error) { return d.replay(ctx, r, first) }
 	return journal.Once(ctx, d.journal, r.Key, replay, func() (*Shuffle, error) {
-		draft, err := d.Prepare(ctx, &r.Request)
+		draft, err := d.Prepare(ctx, r)
 		if err != nil {
 			return nil, err
 		}
@@ -168,52 +178,64 @@ type Draft struct {
 	committed *committed // the commitment to use, or nil
 }
 
-// Prepare checks a request and draws nothing. The error is a [*plan.Invalid], [ErrNoCommitment] or
-// a ledger error.
-func (d *Dealer) Prepare(ctx context.Context, r *plan.Request) (*Draft, error) {
+// Prepare checks a request and draws nothing. The error is a [*plan.Invalid], [ErrNoCommitment], a
+// [*CommitmentClosedError], [relay.ErrNone], Work's error or a ledger error.
+func (d *Dealer) Prepare(ctx context.Context, r *Request) (*Draft, error) {
 	if r.CommitmentID == uuid.Nil {
-		p, err := d.rules.Check(r, nil)
+		p, err := d.rules.Check(&r.Request, nil)
 		return &Draft{Plan: p}, err
 	}
 	c, err := d.findCommitment(ctx, r.CommitmentID)
 	if err != nil {
 		return nil, err
 	}
-	if round, isKnown := beacon.Parse(c.record.Beacon); isKnown {
-		if r, err = d.sign(ctx, r, c, round); err != nil {
-			return nil, err
-		}
+	round, isKnown := beacon.Parse(c.record.Beacon)
+	if isKnown && d.journal.Now().Before(round.Time()) {
+		return nil, plan.Refuse("/commitment_id", "the commitment waits for %s, which is published at %s", round, round.Time().Format(time.RFC3339))
 	}
-	p, err := d.rules.Check(r, c.record)
+	p, err := d.rules.Check(&r.Request, c.record)
 	if err != nil { // which no correction helps once the commitment is closed
-		err = cmp.Or(d.checkOpen(ctx, c, d.journal.Now()), err)
+		return nil, cmp.Or(d.checkOpen(ctx, c, d.journal.Now()), err)
+	}
+	if isKnown {
+		p.Request.ClientSeed, err = d.signature(ctx, r, c, round)
 	}
 	return &Draft{Plan: p, committed: c}, err
 }
 
-// sign returns the request with the signature of the round that its commitment waits for. Before
-// the round there is nothing to check, and only a right request for an open commitment is worth a
-// question to relays.
-func (d *Dealer) sign(ctx context.Context, r *plan.Request, c *committed, round beacon.Round) (*plan.Request, error) {
-	now := d.journal.Now()
-	if now.Before(round.Time()) {
-		return nil, plan.Refuse("/commitment_id", "the commitment waits for %s, which is published at %s", round, round.Time().Format(time.RFC3339))
+// checkSteps is the cost of checking a signature, as [blockSteps] is of a block.
+const checkSteps = 10_000_000
+
+// signature returns the signature of the round that a commitment waits for: that of the request,
+// or a relay's. Only a right request for an open commitment is worth the check, or the question.
+func (d *Dealer) signature(ctx context.Context, r *Request, c *committed, round beacon.Round) (string, error) {
+	signature := r.BeaconSignature
+	if signature != "" && signature == round.Known() {
+		return signature, nil
 	}
-	if r.ClientSeed != "" || r.BeaconSignature != "" || len(d.options.Relays) == 0 {
-		return r, nil
+	if err := d.checkOpen(ctx, c, d.journal.Now()); err != nil {
+		return "", err
 	}
-	known, unsigned := *r, *c.record
-	known.ClientSeed, unsigned.Beacon = "-", ""
-	_, wrong := d.rules.Check(&known, &unsigned) // with any signature
-	if err := cmp.Or(d.checkOpen(ctx, c, now), wrong); err != nil {
-		return nil, err
+	check := func(ctx context.Context, signature string) error {
+		var wrong error
+		err := r.work(ctx, checkSteps, func() { wrong = round.Check(signature) })
+		return cmp.Or(err, wrong)
 	}
-	found, err, _ := d.asking.Do(round.String(), func() (any, error) { // once for all who wait
-		return d.options.Relays.Signature(context.WithoutCancel(ctx), round)
-	})
-	signed := *r
-	signed.BeaconSignature, _ = found.(string)
-	return &signed, err
+	switch {
+	case signature == "" && len(d.options.Relays) == 0:
+		return "", plan.Refuse("/beacon_signature", "beacon_signature is required: the commitment waits for the signature of %s", round)
+	case signature == "":
+		found, err, _ := d.asking.Do(round.String(), func() (any, error) { // once for all who wait
+			return d.options.Relays.Signature(context.WithoutCancel(ctx), round, check)
+		})
+		signature, _ = found.(string)
+		return signature, err
+	}
+	err := check(ctx, signature)
+	if errors.Is(err, beacon.ErrWrong) {
+		err = plan.Refuse("/beacon_signature", "beacon_signature is %s", err)
+	}
+	return signature, err
 }
 
 // Seed draws the draft's seed, or takes the commitment's.

@@ -111,7 +111,7 @@ func (s *Service) create(ctx context.Context, id uuid.UUID, r *NewShoe, draft *d
 // prepare checks a request for a shoe.
 func (s *Service) prepare(ctx context.Context, r *NewShoe) (*dealer.Draft, error) {
 	r.MaxCards = shoe.MaxCards
-	draft, err := s.dealer.Prepare(ctx, &r.Request.Request)
+	draft, err := s.dealer.Prepare(ctx, &r.Request)
 	if err != nil {
 		return nil, err
 	}

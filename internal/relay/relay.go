@@ -41,45 +41,50 @@ func (r *Relays) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Signature asks all relays for the signature of a round and returns the first that is right, or
-// the one that is known already. The error wraps [ErrNone], and says what each relay did.
-func (r Relays) Signature(ctx context.Context, round beacon.Round) (string, error) {
+// An answer is what a relay said.
+type answer struct {
+	signature string
+	from      string // the URL and the status, for errors
+	err       error
+}
+
+// Signature asks all relays for the signature of a round and returns the first that check says is
+// right, or the one that is known already. The error wraps [ErrNone], and says what each relay did.
+func (r Relays) Signature(ctx context.Context, round beacon.Round, check func(context.Context, string) error) (string, error) {
 	if signature := round.Known(); signature != "" {
 		return signature, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	answers, errs := make(chan error, len(r)), []error{fmt.Errorf("%w of %s", ErrNone, round)}
+	answers, errs := make(chan answer, len(r)), []error{fmt.Errorf("%w of %s", ErrNone, round)}
 	for _, relay := range r {
 		go func() { answers <- ask(ctx, relay, round) }()
 	}
 	for range r {
-		err := <-answers
-		if err == nil {
-			return round.Known(), nil
+		a := <-answers
+		if a.err == nil {
+			a.err = check(ctx, a.signature)
 		}
-		errs = append(errs, err)
+		if a.err == nil {
+			return a.signature, nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", a.from, a.err))
 	}
 	return "", errors.Join(errs...)
 }
 
-// ask asks one relay. Without an error, the signature is known then.
-func ask(ctx context.Context, relay string, round beacon.Round) error {
+// ask asks one relay.
+func ask(ctx context.Context, relay string, round beacon.Round) answer {
 	address := fmt.Sprintf("%s/%s/public/%d", relay, beacon.Hash, uint64(round))
 	request, _ := http.NewRequestWithContext(ctx, http.MethodGet, address, nil) // no error, since it was parsed
 	response, err := client.Do(request)
 	if err != nil {
-		return err
+		return answer{from: request.URL.Redacted(), err: err}
 	}
 	defer response.Body.Close() //nolint:errcheck // it was only read
 	var said struct {
 		Signature string `json:"signature"`
 	}
-	if err = json.UnmarshalRead(io.LimitReader(response.Body, maxAnswer), &said); err == nil {
-		err = round.Check(said.Signature)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %s: %w", request.URL.Redacted(), response.Status, err)
-	}
-	return nil
+	err = json.UnmarshalRead(io.LimitReader(response.Body, maxAnswer), &said)
+	return answer{said.Signature, request.URL.Redacted() + ": " + response.Status, err}
 }

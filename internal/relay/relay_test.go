@@ -1,6 +1,7 @@
 package relay_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"riffle/internal/beacon"
 	"riffle/internal/relay"
 )
 
@@ -25,6 +27,10 @@ func start(t *testing.T, answer http.HandlerFunc) string {
 	s := httptest.NewServer(answer)
 	t.Cleanup(s.Close)
 	return s.URL
+}
+
+func check(round beacon.Round) func(context.Context, string) error {
+	return func(_ context.Context, signature string) error { return round.Check(signature) }
 }
 
 func says(text string) http.HandlerFunc {
@@ -54,18 +60,18 @@ func TestSignature(t *testing.T) {
 	for name, liar := range liars {
 		url := strings.Replace(start(t, liar), "//", "//me:secret@", 1)
 		all = append(all, url)
-		_, err := relay.Relays{url}.Signature(t.Context(), 1000)
+		_, err := relay.Relays{url}.Signature(t.Context(), 1000, check(1000))
 		require.ErrorIs(t, err, relay.ErrNone, name)
 		assert.NotContains(t, err.Error(), "secret", name)
 	}
-	got, err := append(all, start(t, honest)).Signature(t.Context(), 1000)
+	got, err := append(all, start(t, honest)).Signature(t.Context(), 1000, check(1000))
 	require.NoError(t, err)
 	assert.Equal(t, signature, got)
-	got, err = all.Signature(t.Context(), 1000)
+	got, err = all.Signature(t.Context(), 1000, check(1000))
 	assert.True(t, err == nil && got == signature, "a signature that is known: %q, %v", got, err)
-	_, err = relay.Relays{start(t, honest)}.Signature(t.Context(), 1001)
+	_, err = relay.Relays{start(t, honest)}.Signature(t.Context(), 1001, check(1001))
 	require.ErrorIs(t, err, relay.ErrNone)
-	got, err = relay.Relays{}.Signature(t.Context(), 1001)
+	got, err = relay.Relays{}.Signature(t.Context(), 1001, check(1001))
 	assert.ErrorIs(t, err, relay.ErrNone, "without relays: %q", got)
 }
 
