@@ -6,10 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"riffle/internal/anchor"
+	"riffle/internal/audit"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/proof"
@@ -100,7 +104,8 @@ func (t *transfer) follow(ctx context.Context, to ledger.Store) error {
 			return lost
 		case reached:
 			reached = false
-			_, _ = fmt.Fprintf(t.messages, "riffle: the backup falls behind; trying again: %v\n", lost)
+			newest, _ := newestOf(ctx, to, size)
+			_, _ = fmt.Fprintf(t.messages, "riffle: the backup falls behind; its newest record is of %s; trying again: %v\n", newest, lost)
 		}
 		if time.Since(last) > verifyEvery {
 			last = time.Now()
@@ -119,6 +124,62 @@ type restore struct {
 	Key     string `placeholder:"FILE" help:"The log's key. Default log.key in the backup."`
 	SeedKey string `placeholder:"FILE" help:"The key that encrypts seeds. Default seed.key in the backup."`
 	Command string `name:"key-command" placeholder:"COMMAND" env:"RIFFLE_KEY_COMMAND" help:"A command that prints a key in place of the files; see the service's flag."`
+	known
+}
+
+// known is what else than its backup tells how many records a log had.
+type known struct {
+	KnownSize  uint64 `placeholder:"N" help:"The number of records that the log had, such as the last riffle_log_size."`
+	Checkpoint string `placeholder:"FILE|URL" help:"The last checkpoint that the log signed, such as that of an anchor or a witness."`
+	MayFork    bool   `help:"Restore without knowing that, although the log may then be forked."`
+}
+
+// check returns an error unless a backup has all records that its log is known to have had.
+func (k *known) check(ctx context.Context, t *transfer) error {
+	head, err := t.from.Head(ctx)
+	switch {
+	case err != nil || k.MayFork:
+		return err
+	case k.KnownSize == 0 && k.Checkpoint == "":
+		newest, err := newestOf(ctx, t.from, head.Size)
+		return cmp.Or(err, errors.New(words("unknown", map[string]any{"Folder": t.folder, "Store": t.name, "Size": head.Size, "Newest": newest})))
+	case head.Size < k.KnownSize:
+		return fmt.Errorf("%w: %s has %d records, and the log had %d. Look for the others: to go on without them would fork the log", errFindings, t.name, head.Size, k.KnownSize)
+	case k.Checkpoint == "":
+		return nil
+	}
+	location := k.Checkpoint
+	if !strings.Contains(location, "://") {
+		location, _ = filepath.Abs(location)
+	}
+	place, err := anchor.Parse(location)
+	if err != nil {
+		return err
+	}
+	note, _, err := place.Read(ctx)
+	if err == nil && len(note) == 0 {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return fmt.Errorf("the checkpoint at %s: %w", place.Name, err)
+	}
+	return t.continues(ctx, t.from, ledger.Anchor{Source: place.Name, Note: note})
+}
+
+// newestOf says when the last record of a store was written, which has size records.
+func newestOf(ctx context.Context, store ledger.Reader, size uint64) (string, error) {
+	if size == 0 {
+		return "never", nil
+	}
+	last, err := store.Select(ctx, ledger.Range(size-1, 1))
+	if err != nil || len(last) == 0 {
+		return "", cmp.Or(err, ledger.ErrCorrupt)
+	}
+	record, err := audit.ParseRecord(last[0].Record)
+	if err != nil {
+		return "", err
+	}
+	return record.Time.Format("2006-01-02T15:04:05Z"), nil
 }
 
 // Run restores the backup.
@@ -128,7 +189,7 @@ func (k *restore) Run(ctx context.Context, c *console) error {
 		return errors.New("the data folder is the folder of the backup: use --data to name another")
 	}
 	s := logSource{Data: k.From, Key: k.Key, SeedKey: k.SeedKey, Command: k.Command}
-	t := &transfer{console: c, source: &s, folder: data, location: k.Store, fresh: true}
+	t := &transfer{console: c, source: &s, folder: data, location: k.Store, known: &k.known}
 	err := t.copyLog(ctx, openStore, t.fill)
 	if errors.Is(err, ledger.ErrNoLog) {
 		err = fmt.Errorf("%w in %s: use --from to name the folder of a backup", ledger.ErrNoLog, k.From)
@@ -151,7 +212,7 @@ func (t *transfer) fill(ctx context.Context, to ledger.Store) error {
 
 // finish copies the last record once the others were checked, since a service can start then.
 func (t *transfer) finish(ctx context.Context, to ledger.Store) error {
-	if info, err := os.Stat(filepath.Join(t.folder, ledger.CheckpointName)); err != nil || info.Size() == 0 {
+	if !t.hasCheckpoint() {
 		if err := t.saveCheckpoint(ctx, t.from); err != nil {
 			return err
 		}
@@ -171,7 +232,7 @@ func (t *transfer) accepts(ctx context.Context, to ledger.Store, name string) er
 		return err
 	}
 	c, err := proof.OpenCheckpoint(head.Checkpoint, t.verifier)
-	if t.fresh && err == nil && c.Size == head.Size && !bytes.Equal(head.Checkpoint, source.Checkpoint) {
+	if t.known != nil && err == nil && c.Size == head.Size && !bytes.Equal(head.Checkpoint, source.Checkpoint) {
 		return fmt.Errorf("%s holds a log already: name one that is empty", name)
 	}
 	if t.moved && head.Size+1 < source.Size {

@@ -43,7 +43,7 @@ type transfer struct {
 	moving   ledger.Store // from, if it is to take no more records; otherwise nil
 	moved    bool         // from takes no more records already
 	ahead    bool         // see ledger.Copy
-	fresh    bool         // the target must have no other log
+	known    *known       // of a restore, whose target must have no other log; otherwise nil
 	checked  checkState   // of the copy; the zero value for one that is checked whole
 }
 
@@ -72,6 +72,11 @@ func (t *transfer) copyLog(ctx context.Context, open opener, do func(ctx context
 		return err
 	}
 	defer t.close(&err)
+	if t.known != nil && !t.hasCheckpoint() {
+		if err := t.known.check(ctx, t); err != nil {
+			return err
+		}
+	}
 	if err := t.reserve(ctx); err != nil {
 		return err
 	}
@@ -187,7 +192,11 @@ func (t *transfer) conclude(ctx context.Context, store ledger.Inspector, before 
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(t.out, words("copied", map[string]any{"Checkpoint": result.Checkpoint, "Before": before, "New": result.Checkpoint.Size - before}))
+	newest, err := newestOf(ctx, store, result.Checkpoint.Size)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(t.out, words("copied", map[string]any{"Checkpoint": result.Checkpoint, "Before": before, "New": result.Checkpoint.Size - before, "Newest": newest}))
 	return err
 }
 
@@ -290,10 +299,22 @@ func (t *transfer) isNewest(ctx context.Context, store ledger.Inspector, folder 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err = ledger.CheckRollback(ctx, store, t.verifier, ledger.Anchor{Source: path, Note: text}); errors.Is(err, ledger.ErrCorrupt) {
+	return t.continues(ctx, store, ledger.Anchor{Source: path, Note: text})
+}
+
+// continues returns an error unless a store has the records of a checkpoint.
+func (t *transfer) continues(ctx context.Context, store ledger.Inspector, checkpoint ledger.Anchor) error {
+	err := ledger.CheckRollback(ctx, store, t.verifier, checkpoint)
+	if errors.Is(err, ledger.ErrCorrupt) {
 		return fmt.Errorf("%w: %w", errFindings, err)
 	}
 	return err
+}
+
+// hasCheckpoint reports whether there is a checkpoint in the target's folder.
+func (t *transfer) hasCheckpoint() bool {
+	info, err := os.Stat(filepath.Join(t.folder, ledger.CheckpointName))
+	return err == nil && info.Size() > 0
 }
 
 // A checkState is the content of the file of --state. Whoever can change it can hide changes of the

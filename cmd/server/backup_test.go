@@ -130,7 +130,7 @@ func TestBackupFollows(t *testing.T) {
 	require.NoError(t, os.Rename(filepath.Join(s.data, "moved.db"), filepath.Join(s.data, "riffle.db")))
 
 	restored := filepath.Join(t.TempDir(), "restored")
-	wantRiffle(t, 0, "match the signed root", "restore", "--from", folder, "--data", restored)
+	wantRiffle(t, 0, "match the signed root", "restore", "--from", folder, "--data", restored, "--checkpoint", filepath.Join(s.data, "checkpoint"))
 	wantRiffle(t, 0, "records      all ", "restore", "--from", folder, "--data", restored) // checks it again
 	wantRiffle(t, 0, "The log adds up.", "log", "check", "--data", restored)
 	again := launch{data: restored}.start(t)
@@ -164,7 +164,7 @@ func TestBackupKilledAtAnyWrite(t *testing.T) {
 		folder, restored, moved := filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored"), filepath.Join(t.TempDir(), "moved")
 		for _, args := range [][]string{
 			{"backup", "--data", s.data, "--to", folder},
-			{"restore", "--from", folder, "--data", restored},
+			{"restore", "--may-fork", "--from", folder, "--data", restored},
 			{"log", "copy", "--data", restored, "--to", moved},
 		} {
 			under, _ := strace(t, fault)
@@ -210,7 +210,7 @@ func TestRestoreIntoDatabaseIsKilled(t *testing.T) {
 	killed := 0
 	for _, n := range []int{10, 15, 25} {
 		db, folder := newDatabase(t), filepath.Join(t.TempDir(), "data")
-		args := []string{"restore", "--from", s.data, "--data", folder, "--store", db.url}
+		args := []string{"restore", "--from", s.data, "--data", folder, "--store", db.url, "--may-fork"}
 		under, _ := strace(t, fmt.Sprintf("write:signal=KILL:when=%d", n))
 		restored := launch{data: folder, args: []string{"-store", db.url, "-create=never"}}
 		code, output := riffle(t, under, args...)
