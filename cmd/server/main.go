@@ -36,7 +36,7 @@ func main() {
 // returns.
 func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) (err error) {
 	env := variables(environ)
-	o, err := parse(args, environ)
+	o, err := parse(args, environ, true)
 	defer func() { o.writeError(stderr, err) }()
 	if err != nil {
 		return err
@@ -52,8 +52,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	case o.checkConfig && o.config == "":
 		return errors.New("--check-config needs a configuration file; name it with --config or RIFFLE_CONFIG")
 	case o.checkConfig:
-		warnings, _ := checkFiles(o.tls)
-		for _, text := range append(o.memoryWarnings(env), warnings...) {
+		for _, text := range append(o.memoryWarnings(env), o.warnings...) {
 			_, _ = fmt.Fprintln(stderr, "server: warning:", text)
 		}
 		_, err := fmt.Fprintln(stdout, o.config, "is valid")
@@ -87,9 +86,9 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	} else if err != nil {
 		return err
 	}
-	return s.run(ctx, hangups, func() {
-		file, err := parse(args, environ)
-		s.reload(level, file, err)
+	return s.run(ctx, hangups, func() (apply func()) {
+		file, err := parse(args, environ, false)
+		return func() { s.reload(level, file, err) }
 	})
 }
 

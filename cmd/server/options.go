@@ -55,10 +55,12 @@ type options struct {
 	config string
 
 	checkConfig, healthcheck, version, help bool
+	warnings                                []string // about files
 }
 
-// parse reads the settings and checks them. It returns those that it has read with an error, too.
-func parse(args, environ []string) (*options, error) {
+// parse reads the settings and checks them, and with files also those files that they name. It returns
+// those that it has read with an error, too.
+func parse(args, environ []string, files bool) (*options, error) {
 	o := newOptions()
 	f := o.flags
 	// A variable that is not set leaves a flag empty: there would be no keys, or another store.
@@ -107,8 +109,8 @@ func parse(args, environ []string) (*options, error) {
 	if len(errs) == 0 && file.Err() == nil {
 		o.checkContainer(refuse)
 		o.checkTogether(refuse)
-		if _, err := checkFiles(o.tls); err != nil {
-			refuse(err, "tls")
+		if files && !o.healthcheck {
+			o.checkFiles(refuse)
 		}
 	}
 	if !o.healthcheck { // a mistake in the file must not make a container restart the running service
@@ -142,7 +144,7 @@ func newOptions() *options {
 	f.StringVar(&l.KeyCommand, "key-command", "", "`command` that prints the log's key or the seed key, in place of files, such as 'cat /run/credentials/riffle.service/{}'; {} becomes log.key or seed.key. There is no shell")
 	f.Func("anchor", "`places` that hold the log's last checkpoint too, separated by commas: an absolute path or https://host/path; see docs/operations/anchors.md", func(text string) error { return l.Anchors.UnmarshalText([]byte(text)) })
 	f.BoolVar(&l.NewAnchors, "anchor-create", false, "start although the log has records and no anchor has its checkpoint, for the first start with --anchor")
-	f.Func("witness-policy", "`file` with the witnesses that cosign the log's checkpoints, and how many of them suffice, in C2SP's format tlog-policy; see docs/operations/witnesses.md", l.ReadWitnesses)
+	f.StringVar(&l.WitnessPolicy, "witness-policy", "", "`file` with the witnesses that cosign the log's checkpoints, and how many of them suffice, in C2SP's format tlog-policy; see docs/operations/witnesses.md")
 	f.Func("beacon-relays", "`URLs` of relays of drand, separated by commas, such as https://api.drand.sh, which are asked for the signature of a beacon's round that a request leaves out (default none)", func(text string) error { return l.Relays.UnmarshalText([]byte(text)) })
 	f.StringVar(&l.Origin, "origin", "", "`name` of a new log in its checkpoints, such as riffle.example/poker (default riffle/ and random digits)")
 	f.DurationVar(&l.Deadline, "deadline", dealer.DefaultDeadline, "time to live of a commitment; an unused one is then void")
@@ -349,6 +351,21 @@ func (o *options) checkEach(refuse func(err error, flags ...string)) {
 		}
 	}
 	o.log.Check(func(setting, rule string) { refuse(fmt.Errorf("--%s %s", setting, rule), setting) })
+}
+
+// checkFiles calls refuse for the files that settings name and that cannot be used.
+func (o *options) checkFiles(refuse func(err error, flags ...string)) {
+	if err := o.log.ReadWitnesses(); err != nil {
+		refuse(fmt.Errorf("--witness-policy %s: %w", o.log.WitnessPolicy, err), "witness-policy")
+	}
+	if o.tls == nil || o.tls.ACME != nil {
+		return
+	}
+	if pair, err := readPair(o.tls); err != nil {
+		refuse(err, "tls")
+	} else if text := whyInvalid(pair); text != "" {
+		o.warnings = append(o.warnings, o.tls.Cert+": "+text)
+	}
 }
 
 // checkTogether calls refuse for valid settings that contradict each other.

@@ -50,10 +50,8 @@ func (s *service) reload(level *slog.LevelVar, o *options, err error) {
 		s.handler.SetPolicy(o.callers.policy())
 		changed = append(changed, slog.Any("keys", o.callers.names()), slog.Bool("anonymous", o.callers.anonymous != nil))
 	}
-	if other, ok := s.certificates.reload(o.tls); !ok {
+	if !s.certificates.reload(o.tls) {
 		s.warn("tls", "")
-	} else if other {
-		changed = append(changed, slog.Bool("certificate", true))
 	}
 	s.logger.Info("reloaded", "file", running.config, slog.Group("changed", changed...))
 }

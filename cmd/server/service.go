@@ -169,9 +169,13 @@ func openReader(ctx context.Context, l *openlog.Settings) (ledger.Reader, error)
 	return store, nil
 }
 
-// run serves until ctx is done or the log fails, and calls reload for each signal from hangups.
-// Then /readyz answers 503, requests in flight are answered, and the log is closed last.
-func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func()) (err error) {
+// readTime is the time for the configuration file to be read, after which that is logged.
+const readTime = 5 * time.Second
+
+// run serves until ctx is done or the log fails. For each signal from hangups it calls read, which may
+// hang as a volume may, and then what that returns. Then /readyz answers 503, requests in flight are
+// answered, and the log is closed last.
+func (s *service) run(ctx context.Context, hangups <-chan os.Signal, read func() (apply func())) (err error) {
 	defer func() { err = s.log.Close(err) }()
 	served := make(chan error, 2)
 	s.public.serve(served)
@@ -191,6 +195,7 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 	s.logger.Info("listening", "addr", s.public.address(), "tls", s.certificates != nil, "admin", s.admin.address(), "data", s.options.log.Folder, "version", release.Current().Version)
 
 	alive := notifyReady()
+	reads, waiting, late := make(chan func(), 1), hangups, (<-chan time.Time)(nil)
 	for ctx.Err() == nil {
 		select {
 		case <-alive:
@@ -199,9 +204,16 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 			return err
 		case <-s.log.Log.Failed(): // requests in flight get a second to be answered with an error
 			return errors.Join(s.log.Log.Err(), s.shutdown(time.Second))
-		case <-hangups:
+		case <-waiting:
 			notify(daemon.SdNotifyReloading)
-			reload()
+			go func() { reads <- read() }()
+			waiting, late = nil, time.After(readTime) // the next signal waits for this file
+		case apply := <-reads:
+			apply()
+			notify(daemon.SdNotifyReady)
+			waiting, late = hangups, nil
+		case <-late:
+			s.logger.Error("the configuration file cannot be read so far, and nothing is changed until it is", "file", s.options.config, "after", readTime.String())
 			notify(daemon.SdNotifyReady)
 		case <-ctx.Done():
 		}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -23,6 +22,7 @@ import (
 
 	"riffle/internal/config"
 	"riffle/internal/release"
+	"riffle/internal/system"
 )
 
 // certificates are the current TLS certificates: one from files, read again when they change, or one
@@ -36,8 +36,7 @@ type certificates struct {
 	current sync.Map          // *tls.Certificate by host
 	used    atomic.Bool       // whether a certificate was valid
 
-	files   atomic.Pointer[config.TLS] // nil with an authority
-	loading sync.Mutex                 // so that files read later are set later
+	files atomic.Pointer[config.TLS] // nil with an authority
 }
 
 // Intervals of checks for new certificates.
@@ -120,19 +119,18 @@ func (c *certificates) usable() error {
 	return errors.New(text)
 }
 
-// set makes a host's certificate current, and reports whether it changed.
-func (c *certificates) set(host string, certificate *tls.Certificate) (changed bool) {
+// set makes a host's certificate current.
+func (c *certificates) set(host string, certificate *tls.Certificate) {
 	old := c.of(host)
 	c.current.Store(host, certificate)
 	if old != nil && old.Leaf.Equal(certificate.Leaf) {
-		return false
+		return
 	}
 	level, text := slog.LevelInfo, whyInvalid(certificate)
 	if text != "" {
 		level = slog.LevelWarn
 	}
 	c.logger.Log(context.Background(), level, cmp.Or(text, "certificate"), "names", certificate.Leaf.DNSNames, "expires", certificate.Leaf.NotAfter)
-	return true
 }
 
 // expiry returns the earliest expiry in Unix time, or 0 while a certificate is missing.
@@ -148,30 +146,17 @@ func (c *certificates) expiry() float64 {
 	return first
 }
 
-// reload loads the certificate files that the settings name. ok is false if the settings need a
-// restart.
-func (c *certificates) reload(settings *config.TLS) (changed, ok bool) {
+// reload has the certificate files that the settings name watched from now on. It returns false if the
+// settings need a restart.
+func (c *certificates) reload(settings *config.TLS) bool {
 	switch {
 	case c == nil || settings == nil:
-		return false, c == nil && settings == nil
+		return c == nil && settings == nil
 	case c.acme != nil || settings.ACME != nil:
-		return false, reflect.DeepEqual(c.acme, settings.ACME)
+		return reflect.DeepEqual(c.acme, settings.ACME)
 	}
 	c.files.Store(settings)
-	return c.load(), true
-}
-
-// load makes the certificate in the files current, and reports whether it changed. After a failure
-// the one before stays in use.
-func (c *certificates) load() (changed bool) {
-	c.loading.Lock()
-	defer c.loading.Unlock()
-	found, err := readPair(c.files.Load())
-	if err != nil {
-		c.logger.Error("reading the certificate failed, and the one before is still in use", "error", err)
-		return false
-	}
-	return c.set("", found)
+	return true
 }
 
 // watch keeps the certificates up to date until stop is called.
@@ -206,16 +191,20 @@ func (c *certificates) watchFiles(done <-chan struct{}) {
 	for wait(done, filesInterval) {
 		before := seen
 		if seen = contents(c.files.Load()); seen == before && seen != loaded {
-			c.load()
 			loaded = seen
+			if found, err := readPair(c.files.Load()); err != nil {
+				c.logger.Error("reading the certificate failed, and the one before is still in use", "error", err)
+			} else {
+				c.set("", found)
+			}
 		}
 	}
 }
 
 // contents returns the files' text, or "" for a file that cannot be read.
 func contents(files *config.TLS) [2]string {
-	certificate, _ := os.ReadFile(files.Cert)
-	key, _ := os.ReadFile(files.Key)
+	certificate, _ := system.ReadFile(files.Cert, config.MaxSize)
+	key, _ := system.ReadFile(files.Key, config.MaxSize)
 	return [2]string{string(certificate), string(key)}
 }
 
@@ -235,22 +224,6 @@ func (c *certificates) watchIssuer(host string, done <-chan struct{}) {
 	}
 }
 
-// checkFiles returns an error if a certificate file or its key cannot be read, or if they do not
-// match, and a warning if the certificate is not valid now.
-func checkFiles(t *config.TLS) (warnings []string, err error) {
-	if t == nil || t.ACME != nil {
-		return nil, nil
-	}
-	pair, err := readPair(t)
-	if err != nil {
-		return nil, err
-	}
-	if text := whyInvalid(pair); text != "" {
-		warnings = append(warnings, t.Cert+": "+text)
-	}
-	return warnings, nil
-}
-
 // whyInvalid says why a certificate is not valid now. It returns "" if it is.
 func whyInvalid(c *tls.Certificate) string {
 	switch now := time.Now(); {
@@ -263,7 +236,14 @@ func whyInvalid(c *tls.Certificate) string {
 }
 
 func readPair(t *config.TLS) (*tls.Certificate, error) {
-	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+	var texts [2][]byte
+	for i, path := range []string{t.Cert, t.Key} {
+		var err error
+		if texts[i], err = system.ReadFile(path, config.MaxSize); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	pair, err := tls.X509KeyPair(texts[0], texts[1])
 	if err != nil {
 		return nil, fmt.Errorf("the certificate %s with the key %s: %w", t.Cert, t.Key, err)
 	}

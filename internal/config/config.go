@@ -5,15 +5,13 @@ package config
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
 	"riffle/internal/access"
 	"riffle/internal/suggest"
+	"riffle/internal/system"
 )
 
 // MaxSize is the limit on a file's size, in bytes.
@@ -42,31 +40,13 @@ type position struct{ line, column int }
 // [File.Err] returns the mistakes, including a file that cannot be read.
 func Read(path string, settings map[string]Setting) *File {
 	f := &File{path: path, values: map[string]position{}}
-	text, err := readFile(path)
+	text, err := system.ReadFile(path, MaxSize)
 	if err != nil {
 		f.mistake(position{}, "%v", err)
 		return f
 	}
 	f.read(text, settings)
 	return f
-}
-
-// readFile reads a regular file of at most MaxSize bytes. Its errors do not name the file.
-func readFile(path string) (text []byte, err error) {
-	info, err := os.Stat(path) // opening a named pipe would wait for a writer
-	switch {
-	case err != nil:
-	case !info.Mode().IsRegular():
-		return nil, errors.New("this is not a regular file")
-	case info.Size() > MaxSize:
-		return nil, fmt.Errorf("the file has more than %d bytes", MaxSize)
-	default:
-		text, err = os.ReadFile(path)
-	}
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		err = failed.Err
-	}
-	return text, err
 }
 
 // Refuse adds err as a mistake at the first of the settings that the file has, or at "tls". It returns

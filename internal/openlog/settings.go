@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/relay"
+	"riffle/internal/system"
 )
 
 // Settings configure the log.
@@ -31,9 +31,11 @@ type Settings struct {
 	Deadline    time.Duration // time to live of a commitment
 	Anchors     anchor.Places // besides the checkpoint file
 	NewAnchors  bool          // the log has records, and its anchors are new
-	Witnesses   *proof.Policy // who has to cosign its checkpoints; nil for nobody
-	Relays      relay.Relays  // of a public beacon
-	Decks       string        // folder of the operator's deck types; empty for none
+
+	WitnessPolicy string        // file that ReadWitnesses reads; empty for none
+	Witnesses     *proof.Policy // who has to cosign its checkpoints, by WitnessPolicy; nil for nobody
+	Relays        relay.Relays  // of a public beacon
+	Decks         string        // folder of the operator's deck types; empty for none
 }
 
 // Values of Settings.Create.
@@ -41,6 +43,9 @@ const (
 	CreateAuto  = "auto"  // create the log if it does not exist
 	CreateNever = "never" // fail if the log does not exist
 )
+
+// mostPolicy is the size of the largest file of a policy or of a key that it names, in bytes.
+const mostPolicy = 1 << 20
 
 // storeName is the SQLite file in the folder of a log.
 const storeName = "riffle.db"
@@ -50,13 +55,13 @@ func (s *Settings) StoreFile() string { return filepath.Join(s.Folder, storeName
 
 func (s *Settings) checkpointFile() string { return filepath.Join(s.Folder, ledger.CheckpointName) }
 
-// ReadWitnesses reads the policy in a file; an empty name is for none.
-func (s *Settings) ReadWitnesses(file string) error {
+// ReadWitnesses reads the policy.
+func (s *Settings) ReadWitnesses() error {
 	s.Witnesses = nil
-	if file == "" {
+	if s.WitnessPolicy == "" {
 		return nil
 	}
-	text, err := os.ReadFile(file)
+	text, err := system.ReadFile(s.WitnessPolicy, mostPolicy)
 	if err == nil {
 		s.Witnesses, err = proof.ParsePolicy(bytes.TrimPrefix(text, []byte("\ufeff"))) // some editors write it
 	}
