@@ -123,7 +123,7 @@ module: ## rename the Go module everywhere: make module PATH=git.example/games/r
 cost: ## compare allocations of common requests with bench/cost/cost.json
 	go -C bench test -pgo=../cmd/server/default.pgo ./cost -run Cost -count 1 -v -cost
 
-bench: ## measure the service on two quiet cores and write docs/performance.md; takes some ten minutes
+bench: ## measure the service on two quiet cores and write docs/performance.md and the figures in the README; takes some ten minutes
 	taskset -c 0,1 go -C bench test . -run Page -measure -v -count 1 -timeout 0
 
 profile: ## record the profile that the service is built with, cmd/server/default.pgo

@@ -1,6 +1,6 @@
 // Package bench measures the service beside plain net/http handlers:
 //
-//	go -C bench test -run Page -measure          # write docs/performance.md
+//	go -C bench test -run Page -measure          # write docs/performance.md and the figures in the README
 //	go -C bench test -run Compare -measure -with DIR  # the server of this checkout and of another
 //	go -C bench test -run Years -measure         # what anchor, rotation and a follower cost
 //	go -C bench test -run RecordProfile -measure # record cmd/server/default.pgo
@@ -67,6 +67,16 @@ func measures(t *testing.T) {
 func TestPage(t *testing.T) {
 	measures(t)
 	require.NoError(t, writePage(t.Context()))
+}
+
+// TestReadmeHasTheFiguresOfThePage writes them again, which changes nothing.
+func TestReadmeHasTheFiguresOfThePage(t *testing.T) {
+	before, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	require.NoError(t, writeReadme())
+	after, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	require.Equal(t, string(before), string(after), "the README had other figures than docs/performance.md")
 }
 
 func TestCompare(t *testing.T) {

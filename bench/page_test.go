@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"text/template"
 	"time"
 
@@ -58,8 +59,29 @@ func writePage(ctx context.Context) error {
 		if err := f.write(&page); err != nil {
 			return err
 		}
-		return os.WriteFile("docs/performance.md", page.Bytes(), 0o644)
+		return errors.Join(os.WriteFile("docs/performance.md", page.Bytes(), 0o644), writeReadme())
 	})
+}
+
+// What the page says of SQLite over 64 connections, and where the README says the same.
+var (
+	rateOnPage  = regexp.MustCompile(`\| Riffle on SQLite \| 64 \| ([\d,]+) `)
+	ratioOnPage = regexp.MustCompile("\\| `POST /shuffle` \\| 64 \\| the usual handler \\| ([\\d.]+) ")
+	inReadme    = regexp.MustCompile(`[\d,]+( shuffles of 52 strings a second[^|]*?That is )[\d.]+( of a plain)`)
+)
+
+// writeReadme writes the figures of the page into the README.
+func writeReadme() error {
+	page, err := os.ReadFile("docs/performance.md")
+	readme, errReadme := os.ReadFile("README.md")
+	rate, ratio := rateOnPage.FindSubmatch(page), ratioOnPage.FindSubmatch(page)
+	if err = errors.Join(err, errReadme); err == nil && (rate == nil || ratio == nil || !inReadme.Match(readme)) {
+		err = errors.New("the README or docs/performance.md lacks the figures of SQLite over 64 connections")
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile("README.md", inReadme.ReplaceAll(readme, fmt.Appendf(nil, "%s${1}%s${2}", rate[1], ratio[1])), 0o644)
 }
 
 // measureAll measures the servers of this checkout beside plain handlers.
