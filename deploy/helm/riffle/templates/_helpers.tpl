@@ -20,6 +20,17 @@ readOnlyRootFilesystem: true
 capabilities: {drop: [ALL]}
 {{- end }}
 
+{{/* Where a container finds the keys. */}}
+{{- define "riffle.keys" -}}
+{{- if .Values.keys }}
+- {name: RIFFLE_KEY_FILE, value: /keys/log.key}
+- {name: RIFFLE_SEED_KEY_FILE, value: /keys/seed.key}
+{{- end }}
+{{- with .Values.env }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
 {{/* The pod of either store. */}}
 {{- define "riffle.pod" -}}
 metadata:
@@ -66,10 +77,6 @@ spec:
         - {name: RIFFLE_CONFIG, value: /etc/riffle/riffle.yaml}
         - {name: RIFFLE_ADMIN_ADDR, value: ":9090"}
         - {name: RIFFLE_DRAIN, value: 5s}
-        {{- if .Values.keys }}
-        - {name: RIFFLE_KEY_FILE, value: /keys/log.key}
-        - {name: RIFFLE_SEED_KEY_FILE, value: /keys/seed.key}
-        {{- end }}
         {{- if eq .Values.store "postgres" }}
         - {name: RIFFLE_STORE, value: {{ required "postgres.url is required with store: postgres" .Values.postgres.url | quote }}}
         {{- with .Values.postgres.password.secret }}
@@ -78,8 +85,8 @@ spec:
             secretKeyRef: {name: {{ . }}, key: {{ $.Values.postgres.password.key }}}
         {{- end }}
         {{- end }}
-        {{- with .Values.env }}
-        {{- toYaml . | nindent 8 }}
+        {{- with include "riffle.keys" . | trim }}
+        {{- nindent 8 . }}
         {{- end }}
       startupProbe:
         httpGet: {path: /healthz, port: admin}
@@ -103,6 +110,9 @@ spec:
       image: {{ include "riffle.image" . }}
       imagePullPolicy: {{ .Values.image.pullPolicy }}
       command: [/riffle, backup, --data, /data, --to, /backup/log, --follow]
+      {{- with include "riffle.keys" . | trim }}
+      env: {{- nindent 8 . }}
+      {{- end }}
       securityContext: {{- include "riffle.confined" . | nindent 8 }}
       resources:
         requests: {cpu: 50m, memory: 128Mi}
@@ -110,6 +120,9 @@ spec:
       volumeMounts:
         - {name: data, mountPath: /data}
         - {name: backup, mountPath: /backup}
+        {{- if .Values.keys }}
+        - {name: keys, mountPath: /keys, readOnly: true}
+        {{- end }}
     {{- end }}
   volumes:
     - name: config
