@@ -48,9 +48,6 @@ export function orderOf(given: Form): Order {
   return order;
 }
 
-/** A FormTouch is told of the form that a reader touches. */
-export type FormTouch = (form: HTMLFormElement) => void;
-
 /** asked returns what the page's address asks for, by the name of a field. */
 export const asked = (field: string): string => new URLSearchParams(location.search).get(field) ?? '';
 
@@ -128,18 +125,17 @@ export function Algorithm() {
   );
 }
 
-/** Cut asks for the client seed. onTouch is called before the reader can type. */
-export function Cut({label, placeholder, onTouch}: {label: string; placeholder: string; onTouch?: FormTouch}) {
+/** Cut asks for the client seed, which has at most 256 bytes, three of them for a character. */
+export function Cut({label, placeholder}: {label: string; placeholder: string}) {
   return (
     <label>
       {label}
       <input
         name="client_seed"
-        maxLength={256}
+        maxLength={85}
         placeholder={placeholder}
         defaultValue={asked('client_seed')}
         autocomplete="off"
-        onFocus={({currentTarget}) => onTouch?.(currentTarget.form!)}
       />
     </label>
   );

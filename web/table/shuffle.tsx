@@ -6,8 +6,8 @@ import {named, path, post, type Problem, text, verifyLink} from '../page';
 import {Refused} from '../refused';
 import {Share} from '../share';
 import type {Dealing} from './cards';
-import {Algorithm, asked, askedOf, Cut, DeckFields, fieldsOf, remember, type Asked, type FormTouch} from './deck';
-import {Fingerprint, Opened, useCommitment} from './fixed';
+import {Algorithm, asked, askedOf, Cut, DeckFields, fieldsOf, remember, type Asked} from './deck';
+import {commitTo, Opened} from './fixed';
 import {Down, Games, type Game} from './games';
 import {Hands} from './hands';
 import {Posted} from '../programs';
@@ -28,7 +28,7 @@ interface Answer {
   rest?: string[];
 }
 
-/** A Dealt is an answer with what was asked for, and the fingerprint that was shown before it, if there was one. */
+/** A Dealt is an answer with what was asked for, and the fingerprint that came before the cut was sent, if there was one. */
 interface Dealt extends Dealing {
   body: Shuffle;
   fingerprint?: string;
@@ -86,7 +86,6 @@ export function Shuffle({types}: {types: DeckType[]}) {
   const [step, setStep] = useState(0); // back or forward
   const felt = useRef<HTMLElement>(null),
     wanted = useRef(asked('deal')); // the deal that the address names
-  const order = useCommitment();
   const type = types.find((type) => type.type === name) ?? types[0]!;
   useEffect(() => {
     // On a phone, the form is as high as the window.
@@ -114,14 +113,13 @@ export function Shuffle({types}: {types: DeckType[]}) {
     const type = types.find(({type}) => type === body.deck)!,
       names = await cardNames(body.deck);
     if (idOf(kept) !== wanted.current) return; // Back or Forward were faster
-    order.drop(); // it was used
     setDealt({type, names, body, answer: JSON.parse(json) as Answer, json, fingerprint});
   };
   const deal = (body: Shuffle, form: HTMLFormElement) => {
     setBusy(true);
     setProblem(undefined);
     void (async () => {
-      const made = await order.use(body);
+      const made = await commitTo(body);
       // The commitment has the setting. A player who typed nothing cuts at random.
       const request = made
         ? {commitment_id: made.commitment_id, client_seed: body.client_seed ?? crypto.randomUUID()}
@@ -132,10 +130,7 @@ export function Shuffle({types}: {types: DeckType[]}) {
       await show(kept);
       if (wanted.current === idOf(kept)) keep(kept, form);
     })()
-      .catch((error: unknown) => {
-        order.drop(); // it may have been used
-        setProblem(error as Problem);
-      })
+      .catch((error: unknown) => setProblem(error as Problem))
       .finally(() => setBusy(false));
   };
   const choose = (game: Game, form: HTMLFormElement) => {
@@ -160,18 +155,10 @@ export function Shuffle({types}: {types: DeckType[]}) {
         }}
         onHands={setHands}
         onGame={choose}
-        onTouch={(form) => void order.make(bodyOf(type, form))}
         onDeal={(form) => deal(bodyOf(type, form), form)}
-        onChange={(form) => {
-          remember(form);
-          order.changed(bodyOf(types.find((type) => type.type === fieldsOf(form)('deck'))!, form));
-        }}
       />
       {problem && <Refused problem={problem} onToken={() => setProblem(undefined)} />}
       <section class="felt" ref={felt} aria-label={text('table.cards')} aria-live="polite">
-        {order.fingerprint !== '' && (
-          <Fingerprint name={dealt ? 'table.fixed.next' : 'table.fixed'} digest={order.fingerprint} />
-        )}
         {dealt ? (
           <>
             {dealt.fingerprint !== undefined && (
@@ -190,7 +177,7 @@ export function Shuffle({types}: {types: DeckType[]}) {
         ) : (
           <>
             <Down type={type.type} />
-            <p class="empty">{text(order.fingerprint === '' ? 'table.empty' : 'table.empty.fixed')}</p>
+            <p class="empty">{text('table.empty')}</p>
           </>
         )}
       </section>
@@ -218,9 +205,7 @@ function Request({
   onType,
   onHands,
   onGame,
-  onTouch,
   onDeal,
-  onChange,
 }: {
   types: DeckType[];
   type: DeckType;
@@ -229,9 +214,7 @@ function Request({
   onType: (name: string) => void;
   onHands: (hands: string) => void;
   onGame: (game: Game, form: HTMLFormElement) => void;
-  onTouch: FormTouch;
-  onDeal: FormTouch;
-  onChange: FormTouch;
+  onDeal: (form: HTMLFormElement) => void;
 }) {
   const [isOpen, open] = useState(['decks', 'sizes', 'draw', 'algorithm'].some((field) => asked(field) !== ''));
   return (
@@ -242,12 +225,12 @@ function Request({
         onDeal(event.currentTarget);
       }}
       // Another deck has other hands, which are chosen when it is drawn.
-      onChange={({currentTarget}) => setTimeout(() => onChange(currentTarget))}
+      onChange={({currentTarget}) => setTimeout(() => remember(currentTarget))}
       onInvalidCapture={() => open(true)}
     >
       <Games types={types} deck={type.type} hands={hands} busy={busy} onGame={onGame} />
       <div class="deal">
-        <Cut label={text('table.cut')} placeholder={text('table.cut.any')} onTouch={onTouch} />
+        <Cut label={text('table.cut')} placeholder={text('table.cut.any')} />
         <button class="main" disabled={busy}>
           {text('table.shuffle')}
         </button>

@@ -280,52 +280,39 @@ test('one click deals each game, and opening the page writes nothing', async (t)
   }
 });
 
-test('the order is fixed at the first touch, before the player cuts, and checked after the deal', async (t) => {
+test('a commitment is made to the setting that is dealt, before the cut is sent, and none is left', async (t) => {
   const own = await start();
   t.after(own.stop);
-  const {page, wrong, close} = await open(browser, `${own.base}/?hands=bridge`),
+  const {page, wrong, close} = await open(browser, `${own.base}/`),
     sent = posts(page);
-  await page.focus('input[name=client_seed]');
-  await page.getByText('The order is fixed. Its fingerprint:').waitFor();
   await page.fill('input[name=client_seed]', 'ann');
-  await page.focus('summary');
-  await page.focus('input[name=client_seed]');
-  assert.deepEqual(sent, [['/commitments', {deck: 'standard52', hands: 'bridge'}]]);
-  const fingerprint = await page.locator('.fingerprint code').getAttribute('title');
-  await page.press('input[name=client_seed]', 'Enter');
-  await page.locator('.fingerprint a.verified').getByText('checked').waitFor();
-  assert.equal(await page.locator('.fingerprint code').getAttribute('title'), fingerprint);
-  const [, [path, {commitment_id: id, ...body}]] = sent;
-  assert.deepEqual([path, body], ['/shuffle', {client_seed: 'ann', reveal: 'now'}]);
-  assert.equal((await (await fetch(`${own.base}/commitments/${id}`)).json()).commitment, fingerprint);
-  assert.deepEqual(wrong, []);
-  await close();
-});
-
-test('another setting has another commitment, and a player who types nothing cuts at random', async () => {
-  const {page, wrong, close} = await open(browser, `${service.base}/`),
-    sent = posts(page);
-  await page.focus('input[name=client_seed]');
-  await page.waitForSelector('.fingerprint');
   await more(page);
   await page.selectOption('#hands', 'bridge');
-  await page.waitForSelector('.fingerprint', {state: 'detached'});
+  assert.deepEqual(sent, []);
   await page.click('button.main');
-  await page.waitForSelector('.fingerprint a.verified');
+  await page.locator('.fingerprint a.verified').getByText('checked').waitFor();
+  const fingerprint = await page.locator('.fingerprint code').getAttribute('title'),
+    [, [, {commitment_id: id}]] = sent;
+  assert.equal((await (await fetch(`${own.base}/commitments/${id}`)).json()).commitment, fingerprint);
+  await page.fill('input[name=client_seed]', '');
   await page.click('button.main');
-  await page.waitForFunction(() => document.querySelector('button.main:enabled'));
+  await page.waitForFunction((id) => !location.search.includes(id), new URL(page.url()).searchParams.get('deal'));
   assert.deepEqual(
-    sent.map(([path, {deck, hands}]) => [path, deck, hands]),
+    sent.map(([path, {deck, hands, client_seed: cut}]) => [
+      path,
+      deck,
+      hands,
+      cut?.replace(/^[\da-f-]{36}$/, 'random'),
+    ]),
     [
-      ['/commitments', 'standard52', undefined],
-      ['/commitments', 'standard52', 'bridge'],
-      ['/shuffle', undefined, undefined],
-      ['/commitments', 'standard52', 'bridge'],
-      ['/shuffle', undefined, undefined],
+      ['/commitments', 'standard52', 'bridge', undefined],
+      ['/shuffle', undefined, undefined, 'ann'],
+      ['/commitments', 'standard52', 'bridge', undefined],
+      ['/shuffle', undefined, undefined, 'random'],
     ],
   );
-  const cuts = sent.filter(([path]) => path === '/shuffle').map(([, {client_seed: cut}]) => cut);
-  assert.ok(cuts.every((cut) => /^[\da-f-]{36}$/.test(cut)) && cuts[0] !== cuts[1]);
+  const {commitments} = await (await fetch(`${own.base}/commitments?status=open`)).json();
+  assert.deepEqual(commitments, []);
   assert.deepEqual(wrong, []);
   await close();
 });
