@@ -21,6 +21,9 @@ import (
 	"riffle/internal/ledger"
 )
 
+// boundHeaders lets the header of an answer have 64 KiB, and not the 10 MB of net/http.
+func boundHeaders() { http.DefaultTransport.(*http.Transport).MaxResponseHeaderBytes = 64 << 10 }
+
 // fetchTimeout limits the time to fetch one file.
 const fetchTimeout = 30 * time.Second
 

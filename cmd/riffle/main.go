@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/signal"
 	"reflect"
@@ -40,7 +39,7 @@ const (
 var errFindings = errors.New("it does not add up")
 
 func main() {
-	http.DefaultTransport.(*http.Transport).MaxResponseHeaderBytes = 64 << 10 // not 10 MB
+	boundHeaders()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second signal ends what does not listen, such as a read of a pipe
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)

@@ -136,7 +136,7 @@ func (a *atOnce) Wait(context.Context) error { a.waits++; return a.err }
 // cardAt returns the card at a position with its opening.
 func cardAt(t *testing.T, p *process, id, sealedBy uuid.UUID, position uint64) (*Card, error) {
 	t.Helper()
-	return p.Service.Card(t.Context(), id, sealedBy, position, &atOnce{})
+	return p.Card(t.Context(), id, sealedBy, position, &atOnce{})
 }
 
 // returning puts named cards back under the deck.

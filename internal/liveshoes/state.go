@@ -266,7 +266,7 @@ func (s *state) after(r *audit.Record, seed rng.Seed) (*state, error) {
 
 // statusAfter returns the status of a shoe after a record of a kind.
 func statusAfter(kind audit.Kind) shoe.Status {
-	switch kind {
+	switch kind { //nolint:exhaustive // the others change cards
 	case audit.KindClose:
 		return shoe.Closed
 	case audit.KindExpire:
