@@ -44,8 +44,8 @@ const (
 
 // inOrder are the operations that need the cards of a shoe where the one before left them.
 var inOrder = []string{
-	"POST /shoes/{id}/draw", "GET /shoes/{id}/piles/{pile}", "POST /shoes/{id}/piles/{pile}/shuffle", "POST /shoes/{id}/piles/{pile}/draw",
-	"GET /shoes/{id}/dealt", "GET /shoes/{id}/cards/{position}/proof", "POST /shoes/{id}/piles/{pile}/add", "POST /shoes/{id}/piles/{pile}/return",
+	"POST /shoes/{id}/draw", "GET /shoes/{id}/piles/{pile}", "GET /shoes/{id}/cards/{position}/proof", "POST /shoes/{id}/piles/{pile}/shuffle",
+	"POST /shoes/{id}/piles/{pile}/draw", "GET /shoes/{id}/dealt", "POST /shoes/{id}/piles/{pile}/add", "POST /shoes/{id}/piles/{pile}/return",
 	"POST /shoes/{id}/return", "POST /shoes/{id}/reshuffle", "DELETE /shoes/{id}", "POST /shoes/{id}/close",
 }
 

@@ -49,10 +49,10 @@ GET /shoes/{shoe_id}
 POST /shoes/{shoe_id}/draw {"count":5,"to":"hand"}
 GET /shoes/{shoe_id}/piles
 GET /shoes/{shoe_id}/piles/hand
+GET /shoes/{shoe_id}/cards/{position}/proof
 POST /shoes/{shoe_id}/piles/hand/shuffle {}
 POST /shoes/{shoe_id}/piles/hand/draw {"count":1}
 GET /shoes/{shoe_id}/dealt
-GET /shoes/{shoe_id}/cards/{position}/proof
 POST /shoes/{shoe_id}/piles/hand/add {"cards":[{card}]}
 POST /shoes/{shoe_id}/piles/hand/return {"cards":"all"}
 POST /shoes/{shoe_id}/draw {"count":3}
