@@ -31,7 +31,8 @@ type Scheduler struct {
 
 	mu     sync.Mutex
 	free   int    // places
-	fresh  []*Job // waiting for their first place, in order of arrival
+	fresh  []*Job // waiting for their first place, peers in turn
+	turn   uint64 // of the last job that got its first place
 	again  []*Job // waiting for another place
 	favour bool   // the next place goes to again
 }
@@ -46,6 +47,7 @@ type Job struct {
 	scheduler *Scheduler
 	peer      netip.Addr
 	granted   chan struct{} // capacity 1; receives when the job gets a place
+	turn      uint64        // among fresh jobs, of which each peer has one in a turn
 	placed    bool          // guarded by scheduler.mu, as the next
 	began     time.Time     // when it got its last place; zero if it never had one
 	used      time.Duration // of its slice, before began
@@ -93,7 +95,7 @@ func (j *Job) queue() bool {
 	}
 	switch {
 	case j.began.IsZero():
-		s.fresh = append(s.fresh, j)
+		s.queueFresh(j)
 	case j.used < slice: // it released its place early, and keeps the rest of its slice
 		s.again = slices.Insert(s.again, 0, j)
 	default:
@@ -102,6 +104,21 @@ func (j *Job) queue() bool {
 	}
 	s.grantLocked()
 	return true
+}
+
+// queueFresh queues a job for its first place, one turn after the last of its peer.
+func (s *Scheduler) queueFresh(j *Job) {
+	j.turn = s.turn
+	at := 0
+	for _, o := range s.fresh {
+		if o.peer == j.peer {
+			j.turn = o.turn + 1
+		}
+	}
+	for at < len(s.fresh) && s.fresh[at].turn <= j.turn {
+		at++
+	}
+	s.fresh = slices.Insert(s.fresh, at, j)
 }
 
 // leave removes the job from the queue. It may just have got a place.
@@ -158,6 +175,7 @@ func (s *Scheduler) grantLocked() {
 		}
 		s.favour = from == &s.fresh
 		j := (*from)[0]
+		s.turn = max(s.turn, j.turn)
 		*from = slices.Delete(*from, 0, 1)
 		s.free--
 		j.placed, j.began = true, time.Now()

@@ -99,6 +99,30 @@ func TestNewcomersDoNotStarveLongJobs(t *testing.T) {
 	})
 }
 
+// A peer with many jobs delays another by one of them.
+func TestPeersTakeTurns(t *testing.T) {
+	s, order := New(1, 1024), ""
+	jobs := map[*Job]string{}
+	for _, peer := range []string{"1", "1", "1", "2", "1", "2", "3"} {
+		j, err := s.Admit(netip.MustParseAddr("192.0.2." + peer))
+		require.NoError(t, err)
+		require.True(t, j.queue())
+		jobs[j] = peer
+	}
+	for range len(jobs) {
+		for j, peer := range jobs {
+			if j.placed {
+				order += peer
+				j.Done()
+				delete(jobs, j)
+				break
+			}
+		}
+	}
+	s.idle(t, 1, 1024)
+	assert.Equal(t, "1123121", order, "the first had its place before others came")
+}
+
 func TestPlacesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const places = 3
