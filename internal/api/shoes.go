@@ -94,8 +94,8 @@ func (a *API) openCard(x *exchange) error {
 	return x.sendFresh(append(out.buf, '\n'))
 }
 
-// An opening makes the openings of a request's cards, as long work if it is not little. It implements
-// [liveshoes.Pace].
+// An opening makes the openings of a request's cards, as long work if it is not little. It
+// implements [liveshoes.Pace].
 type opening struct {
 	*httpserver.LongRead
 	a     *API
@@ -104,7 +104,8 @@ type opening struct {
 
 func (a *API) opening(x *exchange) *opening { return &opening{a.long.Read(x, x.r, x.lease), a, false} }
 
-// shortOpening is the number of leaves that are made without a place among the long requests: in about 3 ms.
+// shortOpening is the number of leaves that are made without a place among the long requests: in
+// about 3 ms.
 const shortOpening = 1024
 
 // Admit waits until the openings may be made. Later calls do nothing.

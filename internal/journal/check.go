@@ -162,8 +162,8 @@ func corrupt(s *StoredRecord, format string, args ...any) error {
 	return fmt.Errorf("%w: record %d "+format, append([]any{ledger.ErrCorrupt, s.Index}, args...)...)
 }
 
-// Claim returns the claim on a shoe that its record begins or takes: due when the shoe expires, or with
-// the status open if it is open and never expires.
+// Claim returns the claim on a shoe that its record begins or takes: due when the shoe expires, or
+// with the status open if it is open and never expires.
 func (s *ShoeSidecar) Claim(r *audit.Record) ledger.Claim {
 	claim := ledger.Claim{Name: ShoeClaim(r.AuditID), Taken: true}
 	if r.Kind == audit.KindShoe {

@@ -23,8 +23,8 @@ type Sidecar struct {
 	Shoe *ShoeSidecar    // nil if the record is not of a shoe
 }
 
-// A ShoeSidecar is what the record of a shoe lacks. The shoe's state is the replay of its records; some
-// have a snapshot of it, so that the replay is short.
+// A ShoeSidecar is what the record of a shoe lacks. The shoe's state is the replay of its records;
+// some have a snapshot of it, so that the replay is short.
 type ShoeSidecar struct {
 	Previous uint64          `json:"previous"`         // log index of the previous record
 	Expires  time.Time       `json:"expires,omitzero"` // of the shoe after the record; zero for never
@@ -50,8 +50,8 @@ type ShoeOrder struct {
 	ID      uuid.UUID `json:"id"` // of the record
 }
 
-// ReadSnapshot returns the snapshot beside the record of a shoe, or nil if there is none. The error is
-// [ledger.ErrCorrupt].
+// ReadSnapshot returns the snapshot beside the record of a shoe, or nil if there is none. The error
+// is [ledger.ErrCorrupt].
 func (s *ShoeSidecar) ReadSnapshot(of *StoredRecord) (*Snapshot, error) {
 	if s.Snapshot == nil {
 		return nil, nil
@@ -77,8 +77,9 @@ const keyed = 1
 // lengthSize is the size of the length before the JSON of a shoe, in bytes.
 const lengthSize = 4
 
-// encode returns the plaintext of the sidecar, nil if it is empty: what it has of a shoe as JSON after its
-// length, the seed, and for a request with a key the digests of key and request and the byte 01.
+// encode returns the plaintext of the sidecar, nil if it is empty: what it has of a shoe as JSON
+// after its length, the seed, and for a request with a key the digests of key and request and the
+// byte 01.
 func (s *Sidecar) encode() []byte {
 	var b []byte
 	if s.Shoe != nil {

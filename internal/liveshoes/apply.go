@@ -26,8 +26,8 @@ type Change struct {
 	To    shoe.Place // where the cards go
 	Put   shoe.End   // the end of To where they are put
 
-	// Admit is called before the change with the cost of opening its cards. If it fails, so does the
-	// change. It is nil if the caller will not [Service.Open] them.
+	// Admit is called before the change with the cost of opening its cards. If it fails, so does
+	// the change. It is nil if the caller will not [Service.Open] them.
 	Admit func(OpeningCost) error
 
 	Algorithm  string // of a shuffle; fisher-yates if empty

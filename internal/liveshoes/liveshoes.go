@@ -28,8 +28,8 @@ const (
 	MaxItemBytes = 1 << 20              // of all items together, which are stored with the shoe
 	MaxNameBytes = 16 << 10             // of the names of all piles together
 	MaxExpiry    = 366 * 24 * time.Hour // from now
-	// MaxOrders is the number of orders that may have sealed the cards in a shoe. It bounds what is held
-	// of a shoe, and the work of opening all its cards.
+	// MaxOrders is the number of orders that may have sealed the cards in a shoe. It bounds what is
+	// held of a shoe, and the work of opening all its cards.
 	MaxOrders = 64
 )
 

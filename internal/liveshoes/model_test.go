@@ -17,8 +17,8 @@ import (
 	"riffle/internal/shoe"
 )
 
-// A walk makes random changes of one shoe, and knows where the cards lie, except for the order of the
-// deck.
+// A walk makes random changes of one shoe, and knows where the cards lie, except for the order of
+// the deck.
 type walk struct {
 	t      *testing.T
 	random *mathrand.Rand

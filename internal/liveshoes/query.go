@@ -154,9 +154,9 @@ func (s *Service) Open(ctx context.Context, current *Shoe, cards []Card, pace Pa
 }
 
 // Card returns the card at a position with its opening. sealedBy names the record that sealed the
-// position; Nil means the deck's last sealing. Until the shoe is closed, the card must lie in it, seen,
-// as that record sealed it. The error is [journal.ErrNoShoe], [ErrNotSeen], [ledger.ErrNotFound] if the
-// record sealed no such position, one of pace, or another ledger error.
+// position; Nil means the deck's last sealing. Until the shoe is closed, the card must lie in it,
+// seen, as that record sealed it. The error is [journal.ErrNoShoe], [ErrNotSeen],
+// [ledger.ErrNotFound] if the record sealed no such position, one of pace, or another ledger error.
 func (s *Service) Card(ctx context.Context, id, sealedBy uuid.UUID, position uint64, pace Pace) (*Card, error) {
 	current, err := s.read(ctx, id)
 	if err == nil {

@@ -42,8 +42,8 @@ type base struct {
 	faces *shoe.Faces   // unusable if changed is not nil
 	ttl   time.Duration // from each change; 0 for a fixed expiry
 
-	// changed is a [*plan.DeckChangedError] if the cards of the shoe's deck are no longer known. The
-	// shoe can still be closed and expires, which need no cards.
+	// changed is a [*plan.DeckChangedError] if the cards of the shoe's deck are no longer known.
+	// The shoe can still be closed and expires, which need no cards.
 	changed error
 
 	tree atomic.Pointer[tree] // the last one that was made
@@ -238,8 +238,8 @@ func (s *Service) stateAfter(ctx context.Context, from *state, of *journal.Store
 	return from, nil
 }
 
-// after returns the state after a change, given its record and seed. Its index is not set. It fails like
-// [shoe.Layout.Apply] and [shoe.Layout.Shuffle].
+// after returns the state after a change, given its record and seed. Its index is not set. It fails
+// like [shoe.Layout.Apply] and [shoe.Layout.Shuffle].
 func (s *state) after(r *audit.Record, seed rng.Seed) (*state, error) {
 	next := *s
 	next.id, next.status, next.owed = r.ID, statusAfter(r.Kind), s.owed+snapshotShare+len(r.Cards.Append(nil))
@@ -275,8 +275,8 @@ func statusAfter(kind audit.Kind) shoe.Status {
 	return shoe.Open
 }
 
-// snapshotShare is what a change may add to the store on average for snapshots, in bytes, besides the
-// length of its record.
+// snapshotShare is what a change may add to the store on average for snapshots, in bytes, besides
+// the length of its record.
 const snapshotShare = 512
 
 // seal adds the order that a record made of a shoe, and removes those that no card has left.
@@ -319,7 +319,8 @@ func (s *state) snapshot() []byte {
 	return text
 }
 
-// restore returns the state after a later record, given its snapshot. The error is [ledger.ErrCorrupt].
+// restore returns the state after a later record, given its snapshot. The error is
+// [ledger.ErrCorrupt].
 func (s *state) restore(of *journal.StoredRecord, sidecar *journal.ShoeSidecar, saved *journal.Snapshot) (*state, error) {
 	b, known := s.base, s.orders
 	s = &state{base: b, id: of.ID, index: of.Index, layout: saved.Layout, orders: map[uint64]*order{}, status: statusAfter(of.Kind), expires: sidecar.Expires}

@@ -130,8 +130,8 @@ func TestCostGrowsWithTheShoe(t *testing.T) {
 	assert.Equal(t, 64+9*2, p.cached(id).cost()-small, "a second order, of 9 cards, costs")
 }
 
-// A change adds at most 2 kB to the store on average, however the cards lie and however often they were
-// shuffled, and few records are read back.
+// A change adds at most 2 kB to the store on average, however the cards lie and however often they
+// were shuffled, and few records are read back.
 func TestShoeCostsWhatItsChangesSay(t *testing.T) {
 	p := newProcess(t)
 	pile := func(i int) shoe.Place { return shoe.OnPile(fmt.Sprintf("%0*d", MaxNameBytes/shoe.MaxPiles, i)) }
@@ -191,8 +191,8 @@ func TestShoeCostsWhatItsChangesSay(t *testing.T) {
 	p.store.Check(t, p.journal)
 }
 
-// The cards in a shoe are of a bounded number of orders, and their openings are made one order after the
-// other, also by a process that has seen none of them.
+// The cards in a shoe are of a bounded number of orders, and their openings are made one order
+// after the other, also by a process that has seen none of them.
 func TestOpeningsOfManyOrders(t *testing.T) {
 	p := newProcess(t)
 	id := create(t, p, ask(plan.Request{Size: ptr(100)})).Shoe.ID

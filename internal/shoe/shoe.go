@@ -317,7 +317,8 @@ func (l *Layout) set(p Place, cards Cards) {
 	}
 }
 
-// take removes cards from wherever they lie outside the deck. ok reports whether all did, each once.
+// take removes cards from wherever they lie outside the deck. ok reports whether all did, each
+// once.
 func (l *Layout) take(cards Cards) (ok bool) {
 	taken, n := cards.set(), uint64(0)
 	from := func(place *Cards) {
