@@ -3886,7 +3886,7 @@ type ClientInterface interface {
 	// The same as `POST /shuffle` with this deck, in one line. **Although it is a GET, every call makes a new
 	// shuffle and writes a record that stays in the log**, so keep the URL away from players, crawlers and link
 	// previews, and send an `Idempotency-Key` to make retries safe. The answer has the `seed`, from which every card
-	// follows. A browser that sends it for a page of another site (`Sec-Fetch-Site: cross-site`) gets 403.
+	// follows. A browser that sends it for a page of another origin, to prefetch it or as a WebSocket gets 403.
 	//
 	// Parameters of the deck type are query parameters of the same name.
 	//
@@ -4550,7 +4550,7 @@ func (c *Client) ListDecks(ctx context.Context, reqEditors ...RequestEditorFn) (
 // The same as `POST /shuffle` with this deck, in one line. **Although it is a GET, every call makes a new
 // shuffle and writes a record that stays in the log**, so keep the URL away from players, crawlers and link
 // previews, and send an `Idempotency-Key` to make retries safe. The answer has the `seed`, from which every card
-// follows. A browser that sends it for a page of another site (`Sec-Fetch-Site: cross-site`) gets 403.
+// follows. A browser that sends it for a page of another origin, to prefetch it or as a WebSocket gets 403.
 //
 // Parameters of the deck type are query parameters of the same name.
 //
@@ -7688,7 +7688,7 @@ type ClientWithResponsesInterface interface {
 	// The same as `POST /shuffle` with this deck, in one line. **Although it is a GET, every call makes a new
 	// shuffle and writes a record that stays in the log**, so keep the URL away from players, crawlers and link
 	// previews, and send an `Idempotency-Key` to make retries safe. The answer has the `seed`, from which every card
-	// follows. A browser that sends it for a page of another site (`Sec-Fetch-Site: cross-site`) gets 403.
+	// follows. A browser that sends it for a page of another origin, to prefetch it or as a WebSocket gets 403.
 	//
 	// Parameters of the deck type are query parameters of the same name.
 	//
@@ -12370,7 +12370,7 @@ func (c *ClientWithResponses) ListDecksWithResponse(ctx context.Context, reqEdit
 // The same as `POST /shuffle` with this deck, in one line. **Although it is a GET, every call makes a new
 // shuffle and writes a record that stays in the log**, so keep the URL away from players, crawlers and link
 // previews, and send an `Idempotency-Key` to make retries safe. The answer has the `seed`, from which every card
-// follows. A browser that sends it for a page of another site (`Sec-Fetch-Site: cross-site`) gets 403.
+// follows. A browser that sends it for a page of another origin, to prefetch it or as a WebSocket gets 403.
 //
 // Parameters of the deck type are query parameters of the same name.
 //

@@ -18,7 +18,8 @@ func TestPagesOfOtherSitesWriteNothing(t *testing.T) {
 		writes             bool
 	}{
 		{"GET", "/decks/standard52", "", "Sec-Fetch-Site", "cross-site", 403, false},
-		{"GET", "/decks/standard52", "", "Sec-Fetch-Site", "same-site", 200, true},
+		{"GET", "/decks/standard52", "", "Sec-Fetch-Site", "same-site", 403, false},
+		{"GET", "/decks/standard52", "", "Sec-Fetch-Site", "same-origin", 200, true},
 		{"GET", "/decks", "", "Sec-Fetch-Site", "cross-site", 200, false},
 		{"POST", "/shuffle", "", "Content-Type", "text/plain", 415, false}, // a form of an old browser; JSON takes a preflight
 		{"OPTIONS", "/shuffle", "", "Origin", "https://evil.example", 405, false},

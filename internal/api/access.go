@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
@@ -157,11 +156,21 @@ func (a *API) crossOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// checkSite rejects a request to write that a page of another site made the browser send, with a link,
-// an image, a script or a beacon. Browsers say so in Sec-Fetch-Site, which no page can change; other
-// clients do not send that field. The listed origins are allowed.
+// checkSite rejects a request to write that a page of another origin made the browser send, with a
+// link, an image, a script, a beacon, a WebSocket or a rule to prefetch, unless the origin is listed.
+// Pages cannot change the fields that say so, and other clients do not send them.
 func (a *API) checkSite(r *http.Request) error {
-	if slices.Contains(r.Header["Sec-Fetch-Site"], "cross-site") && !a.origins.Load().Allow(r.Header.Get("Origin")) {
+	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
+	_, host, _ := strings.Cut(origin, "://")
+	foreign := origin != "" && !strings.EqualFold(host, r.Host)
+	if site != "" { // a proxy may have changed the Host
+		foreign = site != "same-origin" && site != "none"
+	}
+	upgrade := r.Header.Get("Upgrade")
+	switch {
+	case foreign && !a.origins.Load().Allow(origin),
+		strings.Contains(r.Header.Get("Sec-Purpose"), "prefetch"),
+		upgrade != "" && !strings.EqualFold(upgrade, "h2c"): // which HTTP clients offer, such as Java's
 		return newProblem(http.StatusForbidden, "A page of another site sent this request from a visitor's browser, and it would write a record. Send it from your own backend, with POST /shuffle.")
 	}
 	return nil

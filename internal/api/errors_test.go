@@ -54,21 +54,6 @@ func TestTrailingSlashesAreRedirected(t *testing.T) {
 		"POST /shuffle/ ends with %d at %s", followed.StatusCode, followed.Request.URL)
 }
 
-// A body without a type is taken for JSON, unless a page sent it: browsers let pages of other sites
-// send such a body unasked.
-func TestBodyWithoutAType(t *testing.T) {
-	s := start(t, setup{})
-	for origin, status := range map[string]int{"": 200, "https://evil.example": 415, "null": 415} {
-		r := post(t, "/shuffle", `{"size":2}`)
-		r.Header.Del("Content-Type")
-		if origin != "" {
-			r.Header.Set("Origin", origin)
-		}
-		got := s.send(t, r)
-		assert.Equalf(t, status, got.status, "from %q: %d %s", origin, got.status, got.body)
-	}
-}
-
 // TestErrorsAreShort sends long texts: an error repeats only the head of one, and takes no longer.
 func TestErrorsAreShort(t *testing.T) {
 	s := start(t, setup{})

