@@ -134,7 +134,7 @@ type known struct {
 	MayFork    bool   `help:"Restore without knowing that, although the log may then be forked."`
 }
 
-// check returns an error unless a backup has all records that its log is known to have had.
+// check returns an error if a backup does not have all records that its log is known to have had.
 func (k *known) check(ctx context.Context, t *transfer) error {
 	head, err := t.from.Head(ctx)
 	switch {

@@ -302,7 +302,7 @@ func (t *transfer) isNewest(ctx context.Context, store ledger.Inspector, folder 
 	return t.continues(ctx, store, ledger.Anchor{Source: path, Note: text})
 }
 
-// continues returns an error unless a store has the records of a checkpoint.
+// continues returns an error if a store does not have the records of a checkpoint.
 func (t *transfer) continues(ctx context.Context, store ledger.Inspector, checkpoint ledger.Anchor) error {
 	err := ledger.CheckRollback(ctx, store, t.verifier, checkpoint)
 	if errors.Is(err, ledger.ErrCorrupt) {

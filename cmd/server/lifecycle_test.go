@@ -134,8 +134,8 @@ func TestSecondSignalKills(t *testing.T) {
 	s.checkLog("fault", answered)
 }
 
-// TestNoCoreFiles reads the limits of a running service. With --core-dumps it has those of its
-// parent, which the service's tests may have at 0.
+// TestNoCoreFiles reads the limits of a running service. With --core-dumps it has its
+// parent's, which the service's tests may have at 0.
 func TestNoCoreFiles(t *testing.T) {
 	t.Parallel()
 	cores := regexp.MustCompile(`Max core file size +(\w+) +(\w+)`)

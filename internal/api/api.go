@@ -47,7 +47,7 @@ type Options struct {
 	Missing      http.HandlerFunc            // answers browsers where there is nothing; by default they get JSON
 
 	// Link answers GET /a/{id}; nil for no such path. found is false if everybody may read records and
-	// there is none.
+	// no one has the id.
 	Link func(w http.ResponseWriter, r *http.Request, found bool)
 }
 

@@ -206,7 +206,7 @@ func (d *Dealer) Prepare(ctx context.Context, r *Request) (*Draft, error) {
 // checkSteps is the cost of checking a signature, as [blockSteps] is of a block.
 const checkSteps = 10_000_000
 
-// signature returns the signature of the round that a commitment waits for: that of the request,
+// signature returns the signature of the round that a commitment waits for: the request's,
 // or a relay's. Only a right request for an open commitment is worth the check, or the question.
 func (d *Dealer) signature(ctx context.Context, r *Request, c *committed, round beacon.Round) (string, error) {
 	signature := r.BeaconSignature

@@ -13,8 +13,9 @@ import (
 	"riffle/internal/ledger"
 )
 
-// Prove returns the file that proves offline that a record is in the log, with that of the
-// commitment that the record used. The error is the ledger's; [ledger.ErrNotPublished] is temporary. A witnessed proof waits for the witnesses.
+// Prove returns the file that proves offline that a record is in the log, and that the commitment
+// is that the record used. The error is the ledger's; [ledger.ErrNotPublished] is temporary. A
+// witnessed proof waits for the witnesses.
 func (s *Service) Prove(ctx context.Context, id uuid.UUID, witnessed bool) (*prooffile.File, error) {
 	stored, err := s.journal.ByID(ctx, id)
 	if err == nil && witnessed {

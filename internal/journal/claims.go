@@ -81,7 +81,7 @@ func CountShoes(ctx context.Context, c Counter, now time.Time) (uint64, error) {
 const expireBatch = 256
 
 // Expire calls expire once for every overdue claim with a prefix, and returns the number that
-// expired. Claims that fail do not keep the others from their turn; the error is one of theirs. It
+// expired. Claims that fail do not keep the others from their turn; the error is the first of them. It
 // skips claims for which expire returns [ErrInFlight], [ledger.ErrClaimed] or
 // [ledger.ErrOverloaded]: they are in use, or the store is too busy to read their record. The next
 // sweep retries all that are left.

@@ -23,7 +23,7 @@ type Sidecar struct {
 	Shoe *ShoeSidecar    // nil if the record is not of a shoe
 }
 
-// A ShoeSidecar is what the record of a shoe lacks. The shoe's state is the replay of its records;
+// A ShoeSidecar has the secrets that the record of a shoe lacks. The shoe's state is the replay of its records;
 // some have a snapshot of it, so that the replay is short.
 type ShoeSidecar struct {
 	Previous uint64          `json:"previous"`         // log index of the previous record
@@ -50,7 +50,7 @@ type ShoeOrder struct {
 	ID      uuid.UUID `json:"id"` // of the record
 }
 
-// ReadSnapshot returns the snapshot beside the record of a shoe, or nil if there is none. The error
+// ReadSnapshot returns the snapshot beside the record of a shoe, or nil without one. The error
 // is [ledger.ErrCorrupt].
 func (s *ShoeSidecar) ReadSnapshot(of *StoredRecord) (*Snapshot, error) {
 	if s.Snapshot == nil {

@@ -23,7 +23,7 @@ import (
 	"riffle/internal/shoe"
 )
 
-// Limits of shoes, besides those of package shoe.
+// Limits of shoes; package shoe has the others.
 const (
 	MaxItemBytes = 1 << 20              // of all items together, which are stored with the shoe
 	MaxNameBytes = 16 << 10             // of the names of all piles together

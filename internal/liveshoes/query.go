@@ -91,7 +91,7 @@ func (s *state) cards(cards shoe.Cards) ([]Card, error) {
 	return list, nil
 }
 
-// An OpeningCost is what it takes to open cards.
+// An OpeningCost says how much work and memory it takes to open cards.
 type OpeningCost struct {
 	Leaves uint64 // of the trees to make, and what it takes to read orders back, in leaves
 	Bytes  int64  // of memory
@@ -154,7 +154,7 @@ func (s *Service) Open(ctx context.Context, current *Shoe, cards []Card, pace Pa
 }
 
 // Card returns the card at a position with its opening. sealedBy names the record that sealed the
-// position; Nil means the deck's last sealing. Until the shoe is closed, the card must lie in it,
+// position; Nil means the deck's last sealing. Until the shoe is closed, the card must be there,
 // seen, as that record sealed it. The error is [journal.ErrNoShoe], [ErrNotSeen],
 // [ledger.ErrNotFound] if the record sealed no such position, one of pace, or another ledger error.
 func (s *Service) Card(ctx context.Context, id, sealedBy uuid.UUID, position uint64, pace Pace) (*Card, error) {

@@ -30,7 +30,7 @@ type state struct {
 	status  shoe.Status
 	expires time.Time // zero for never
 
-	// owed is how long the snapshot of the next record may be, in bytes.
+	// owed is the most bytes that the snapshot of the next record may have.
 	owed int
 }
 
@@ -275,8 +275,8 @@ func statusAfter(kind audit.Kind) shoe.Status {
 	return shoe.Open
 }
 
-// snapshotShare is what a change may add to the store on average for snapshots, in bytes, besides
-// the length of its record.
+// snapshotShare is the average number of bytes that a change may add to the store for snapshots,
+// besides the length of its record.
 const snapshotShare = 512
 
 // seal adds the order that a record made of a shoe, and removes those that no card has left.

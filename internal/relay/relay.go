@@ -41,7 +41,7 @@ func (r *Relays) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// An answer is what a relay said.
+// An answer is of a relay.
 type answer struct {
 	signature string
 	from      string // the URL and the status, for errors

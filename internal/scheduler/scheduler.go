@@ -47,7 +47,7 @@ type Job struct {
 	scheduler *Scheduler
 	peer      netip.Addr
 	granted   chan struct{} // capacity 1; receives when the job gets a place
-	turn      uint64        // among fresh jobs, of which each peer has one in a turn
+	turn      uint64        // among fresh jobs; each peer has one in a turn
 	placed    bool          // guarded by scheduler.mu, as the next
 	began     time.Time     // when it got its last place; zero if it never had one
 	used      time.Duration // of its slice, before began

@@ -124,7 +124,7 @@ type Layout struct {
 	Dealt   Cards  `json:"dealt"`
 	Piles   []Pile `json:"piles"`  // by name
 	Order   Order  `json:"order"`  // the last one of the deck
-	Orders  int    `json:"orders"` // how many were made, those of piles included
+	Orders  int    `json:"orders"` // how many were made, orders of piles included
 }
 
 // New returns the layout of a new shoe, with all cards in the deck. If it was not shuffled, they
@@ -184,7 +184,7 @@ func (l *Layout) Sealed() []uint64 {
 	return slices.Compact(versions)
 }
 
-// IsSeen reports whether the card lies in the shoe and its owner has seen it: it has left the deck,
+// IsSeen reports whether the card is in the shoe and its owner has seen it: it has left the deck,
 // or was in a pile, since it was sealed.
 func (l *Layout) IsSeen(ref Ref) bool {
 	all, _ := l.At(All)
@@ -333,7 +333,7 @@ func (l *Layout) take(cards Cards) (ok bool) {
 	return n == cards.n && uint64(len(taken)) == n
 }
 
-// see marks cards that leave the deck as seen. Those of earlier orders were. A verifier may meet a
+// see marks cards that leave the deck as seen. Cards of earlier orders were. A verifier may meet a
 // shoe with more than [MaxCards].
 func (l *Layout) see(cards Cards) {
 	l.Order.Left = slices.Clone(l.Order.Left)

@@ -135,7 +135,7 @@ func (p *Pages) Routes() map[string]http.HandlerFunc {
 }
 
 // Link answers with the page that verifies an audit, with a picture of its deal for messengers. If
-// there is none, the status is 404, and the page says so.
+// no record has the id, the status is 404, and the page says so.
 func (p *Pages) Link(w http.ResponseWriter, r *http.Request, found bool) {
 	v := view{script: "verify", policy: policy}
 	if id, err := uuid.Parse(chi.URLParam(r, "id")); !found {

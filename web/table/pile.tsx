@@ -56,7 +56,7 @@ export function Pile({pile: {name, cards}, dealing, chosen, onChoose, busy, chan
               </button>
             )}
             {change && (
-              <button type="button" disabled={busy} onClick={() => change([...place, 'return'], {})}>
+              <button type="button" disabled={busy} onClick={() => change([...place, 'return'], {cards: 'all'})}>
                 {text('shoe.return')}
               </button>
             )}

@@ -76,8 +76,8 @@ var ErrNoFile = errors.New("not a proof file")
 // fileMembers is the number of members of a proof file, without the proof of a commitment.
 const fileMembers = 6
 
-// Parse parses a proof file without that of its commitment, as [Split] returns it: a JSON object with exactly the
-// six members of [File.Text]. Their order, white space and escapes are free. Each value is a string in the one form that the
+// Parse parses a proof file without its commitment's, as [Split] returns it: a JSON object with
+// exactly the six members of [File.Text]. Their order, white space and escapes are free. Each value is a string in the one form that the
 // specification gives it, or null. The error wraps [ErrNoFile] if the text is not JSON, or has no
 // record.
 func Parse(text []byte) (*File, error) {
