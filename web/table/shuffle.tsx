@@ -28,7 +28,7 @@ interface Answer {
   rest?: string[];
 }
 
-/** A Dealt is an answer with what was asked for, and the fingerprint that came before the cut was sent, if there was one. */
+/** A Dealt is an answer with what was asked for, and the fingerprint that came before the cut was sent, if any. */
 interface Dealt extends Dealing {
   body: Shuffle;
   fingerprint?: string;
