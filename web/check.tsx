@@ -134,7 +134,7 @@ interface ProofFile {
   shoe?: ProofFile[];
 }
 
-/** recordsOf returns the records of the proofs in a text, each before the commitment that it used, where they can be read. */
+/** recordsOf returns the records of the proofs in a text, each before the commitment that it used. */
 export function recordsOf({text}: Text): Shown[] {
   const read = ({record, commitment_proof: commitment, shoe}: ProofFile): Shown[] =>
     shoe
