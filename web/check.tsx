@@ -118,15 +118,17 @@ export interface Shown {
   input?: string;
 }
 
-/** proofsOf fetches the proof of a record. */
-export const proofsOf = async (id: string): Promise<Text[]> => [
-  {name: id, text: await published(path(['audits', id, 'proof']))},
-];
+/** proofOf fetches the proof of a record. */
+export const proofOf = async (id: string): Promise<Text> => ({
+  name: id,
+  text: await published(path(['audits', id, 'proof'])),
+});
 
-/** proofsOfShoe fetches the proof of a shoe. */
-export const proofsOfShoe = async (id: string): Promise<Text[]> => [
-  {name: 'shoe', text: await published(path(['shoes', id, 'proof']))},
-];
+/** proofOfShoe fetches the proof of a shoe. */
+export const proofOfShoe = async (id: string): Promise<Text> => ({
+  name: 'shoe',
+  text: await published(path(['shoes', id, 'proof'])),
+});
 
 interface ProofFile {
   record: string;

@@ -89,7 +89,7 @@ interface Audits {
 const read = async <T,>(path: Path) => (await (await send(path)).json()) as T;
 
 /** byReference fetches the proofs of all records of a shoe, which can be found without its id if it has a reference. */
-export async function byReference(first: string): Promise<Text[]> {
+export async function byReference(first: string): Promise<Text> {
   const {
       record: {reference},
     } = await read<{record: Shown}>(path(['audits', first])),
@@ -103,7 +103,7 @@ export async function byReference(first: string): Promise<Text[]> {
   }
   for (let i = 0; i < ids.length; i += 16)
     lines.push(...(await Promise.all(ids.slice(i, i + 16).map((id) => published(path(['audits', id, 'proof']))))));
-  return [{name: first, text: lines.join('\n')}];
+  return {name: first, text: lines.join('\n')};
 }
 
 /** sealers returns the ids of the records that sealed the cards of a hand. */

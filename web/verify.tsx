@@ -8,8 +8,8 @@ import {
   keyOfLog,
   Line,
   looksLike,
-  proofsOf,
-  proofsOfShoe,
+  proofOf,
+  proofOfShoe,
   recordsOf,
   Steps,
   type Check,
@@ -88,7 +88,7 @@ async function lookUp(all: Everything, found: Text[], subject: Subject): Promise
 
 async function checkShoe(all: Everything, shoeId: string, hand?: Hand): Promise<Everything> {
   const cards = hand && (await (await send(path(['shoes', shoeId, ...hand.place], {proof: 'true'}))).text());
-  const texts = await proofsOfShoe(shoeId),
+  const texts: Text[] = [await proofOfShoe(shoeId)],
     shoe = (await (await send(path(['shoes', shoeId]))).json()) as Shoe;
   if (hand && cards) texts.push({name: hand.name, text: cards, role: 'hand'});
   return lookUp(all, texts, {id: shoe.status === 'closed' ? shoeId : shoe.audit_id, shoe, hand});
@@ -162,7 +162,7 @@ function Verify() {
     run(async (all) => add(all, await Promise.all(chosen.map(readFile))));
   };
   const find = async (all: Everything, id: string) =>
-    isShoeId(id) ? checkShoe(all, id) : lookUp(all, await proofsOf(id).catch(unknown), {id});
+    isShoeId(id) ? checkShoe(all, id) : lookUp(all, [await proofOf(id).catch(unknown)], {id});
   useEffect(() => {
     const id = idOfPage(location)?.trim().toLowerCase();
     if (id) run((all) => find(all, id));
@@ -240,7 +240,7 @@ function Verify() {
           <div class="actions">
             <button
               type="button"
-              onClick={() => run(async (all) => lookUp(all, (await Promise.all(lone.map(proofsOf))).flat(), {}))}
+              onClick={() => run(async (all) => lookUp(all, await Promise.all(lone.map(proofOf)), {}))}
             >
               {text('verify.lone.fetch')}
             </button>
@@ -275,7 +275,7 @@ function Verify() {
           id={id}
           first={first}
           onWhole={(first) =>
-            run(async (all) => lookUp(all, await byReference(first), {id: first, isWhole: true}), true)
+            run(async (all) => lookUp(all, [await byReference(first)], {id: first, isWhole: true}), true)
           }
         />
       )}

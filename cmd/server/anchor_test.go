@@ -57,7 +57,8 @@ func (b *resource) set(fault http.HandlerFunc) {
 	b.fault = fault
 }
 
-// TestAnswersToTheServiceAreShort has an anchor and a collector of traces answer with a megabyte of header fields.
+// TestAnswersToTheServiceAreShort has an anchor and a collector of traces answer with a megabyte
+// of header fields.
 func TestAnswersToTheServiceAreShort(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

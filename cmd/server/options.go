@@ -78,7 +78,8 @@ func parse(args, environ []string, files bool) (*options, error) {
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("unknown argument %q; see --help", f.Arg(0))
 	}
-	if err := fromEnvironment(f, environ); err != nil {
+	env := variables(environ)
+	if err := fromEnvironment(f, environ, env); err != nil {
 		return o, err
 	}
 	overridden := given(f)
@@ -93,7 +94,7 @@ func parse(args, environ []string, files bool) (*options, error) {
 			errs = append(errs, err)
 		}
 	}
-	if key := variables(environ)("RIFFLE_SEED_KEY"); key != "" {
+	if key := env("RIFFLE_SEED_KEY"); key != "" {
 		var err error
 		if o.log.SeedKey, err = ledger.ParseSeedKey(key); err != nil {
 			return o, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
@@ -212,9 +213,10 @@ var kubernetes = regexp.MustCompile(`^RIFFLE_(\w+_)?(SERVICE_(HOST|PORT)\w*=|POR
 
 // fromEnvironment sets the missing flags from their variables. A variable that is none of these nor
 // empty is an error, since a misspelled one would leave a default, such as a log that is begun anew.
-func fromEnvironment(f *flag.FlagSet, environ []string) error {
-	given, env := given(f), variables(environ)
-	known := map[string]string{"key": "RIFFLE_KEY_FILE", "seed-key": "RIFFLE_SEED_KEY", "token": "RIFFLE_TOKEN"} // of clients
+func fromEnvironment(f *flag.FlagSet, environ []string, env func(name string) string) error {
+	given := given(f)
+	// RIFFLE_TOKEN is of clients.
+	known := map[string]string{"key": "RIFFLE_KEY_FILE", "seed-key": "RIFFLE_SEED_KEY", "token": "RIFFLE_TOKEN"}
 	var errs []error
 	f.VisitAll(func(fl *flag.Flag) {
 		if !hasKey(fl.Name) && fl.Name != "config" {

@@ -22,8 +22,8 @@ import (
 	"riffle/internal/dealer"
 )
 
-// TestOnlyDocumentedNamesAreAccepted sends every name in the contract as the name of a member and of a parameter.
-// Each operation must accept those that the contract gives it and no others.
+// TestOnlyDocumentedNamesAreAccepted sends every name in the contract as the name of a member and
+// of a parameter. Each operation must accept those that the contract gives it and no others.
 func TestOnlyDocumentedNamesAreAccepted(t *testing.T) {
 	c := loadContract(t)
 	s := start(t, setup{})

@@ -49,10 +49,12 @@ func (s *Service) prove(ctx context.Context, stored *journal.StoredRecord) (*pro
 	file := &prooffile.File{Record: a.Record, Seed: a.Seed, ClientSeed: stored.ClientSeed, Inclusion: inclusion, LogKey: key}
 	if stored.UsesCommitment() {
 		commitment, err := s.journal.ByID(ctx, stored.CommitmentID)
-		if err == nil {
-			file.Commitment, err = s.prove(ctx, commitment)
+		if err != nil {
+			return nil, err
 		}
-		return file, err
+		if file.Commitment, err = s.prove(ctx, commitment); err != nil {
+			return nil, err
+		}
 	}
 	return file, nil
 }

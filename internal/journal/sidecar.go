@@ -23,8 +23,8 @@ type Sidecar struct {
 	Shoe *ShoeSidecar    // nil if the record is not of a shoe
 }
 
-// A ShoeSidecar has the secrets that the record of a shoe lacks. The shoe's state is the replay of its records;
-// some have a snapshot of it, so that the replay is short.
+// A ShoeSidecar has the secrets that the record of a shoe lacks. The shoe's state is the replay of
+// its records; some have a snapshot of it, so that the replay is short.
 type ShoeSidecar struct {
 	Previous uint64          `json:"previous"`         // log index of the previous record
 	Expires  time.Time       `json:"expires,omitzero"` // of the shoe after the record; zero for never
@@ -38,9 +38,10 @@ type ShoeSidecar struct {
 
 // A Snapshot is a shoe after one of its records.
 type Snapshot struct {
-	Layout  *shoe.Layout `json:"layout"`
-	Orders  []ShoeOrder  `json:"orders"`  // that sealed the deck or cards in the shoe, by version
-	Numbers []byte       `json:"numbers"` // of the cards at [shoe.All] in order, each in two bytes, big-endian
+	Layout *shoe.Layout `json:"layout"`
+	Orders []ShoeOrder  `json:"orders"` // that sealed the deck or cards in the shoe, by version
+	// Of the cards at [shoe.All] in order, each in two bytes, big-endian.
+	Numbers []byte `json:"numbers"`
 }
 
 // A ShoeOrder is an order of cards that a record sealed.

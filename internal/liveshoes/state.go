@@ -136,17 +136,16 @@ func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	if first.Kind != audit.KindShoe {
-		return nil, fmt.Errorf("%w: record %d holds the claim of a shoe that it does not begin", ledger.ErrCorrupt, first.Index)
+	if first.Kind == audit.KindShoe {
+		b, err := s.readBase(ctx, whole)
+		if err != nil {
+			return nil, err
+		}
+		if b.id == id {
+			return s.readFrom(ctx, b.start, last)
+		}
 	}
-	b, err := s.readBase(ctx, whole)
-	if err != nil {
-		return nil, err
-	}
-	if b.id != id {
-		return nil, fmt.Errorf("%w: record %d holds the claim of a shoe that it does not begin", ledger.ErrCorrupt, first.Index)
-	}
-	return s.readFrom(ctx, b.start, last)
+	return nil, fmt.Errorf("%w: record %d holds the claim of a shoe that it does not begin", ledger.ErrCorrupt, first.Index)
 }
 
 // readFrom returns the state after a shoe's last record, given an earlier one, and caches it.

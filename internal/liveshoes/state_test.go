@@ -207,7 +207,8 @@ func TestOpeningsOfManyOrders(t *testing.T) {
 	require.NoError(t, err)
 	var pace atOnce
 	require.NoError(t, other.Open(t.Context(), s, cards, &pace))
-	assert.Truef(t, pace.cost.Leaves > 64*100+32*readLeaves && pace.cost.Bytes == 100*leafBytes+readBytes, "%+v", pace.cost) // most are read back
+	// Most are read back.
+	assert.Truef(t, pace.cost.Leaves > 64*100+32*readLeaves && pace.cost.Bytes == 100*leafBytes+readBytes, "%+v", pace.cost)
 	assert.Equal(t, MaxOrders, pace.waits)
 	stopped := atOnce{err: errors.New("stop")}
 	assert.ErrorIs(t, other.Open(t.Context(), s, cards, &stopped), stopped.err)

@@ -44,7 +44,7 @@ const (
 	CreateNever = "never" // fail if the log does not exist
 )
 
-// mostPolicy is the size of the largest file of a policy or of a key that it names, in bytes.
+// mostPolicy is the size of the largest file of a policy, in bytes.
 const mostPolicy = 1 << 20
 
 // storeName is the SQLite file in the folder of a log.

@@ -1,6 +1,6 @@
 // The commitment that fixes an order before the player's cut is sent, and its fingerprint.
 import {useEffect, useState} from 'preact/hooks';
-import {check, keyOfLog, proofsOf} from '../check';
+import {check, keyOfLog, proofOf} from '../check';
 import {path, post, text, verifyLink} from '../page';
 
 /** A Commitment is the answer of POST /commitments, as far as this page uses it. */
@@ -29,9 +29,9 @@ export function Opened({digest, id, json}: {digest: string; id: string; json: st
   const [verdict, setVerdict] = useState<'verified' | 'false' | 'unchecked'>();
   useEffect(() => {
     void (async () => {
-      const [proofs, key] = await Promise.all([proofsOf(id), keyOfLog()]),
-        result = await check(proofs, {key, order: json});
-      // The verifier knows the commitment in the log; the page knows the one that came before the cut was sent.
+      const [proof, key] = await Promise.all([proofOf(id), keyOfLog()]),
+        result = await check([proof], {key, order: json});
+      // The verifier knows the commitment in the log; the page, the one before the cut was sent.
       const isSame = (JSON.parse(json) as {commitment: string}).commitment === digest;
       setVerdict(isSame ? result.verdict : 'false');
     })().catch(() => setVerdict('unchecked')); // the record below it can be checked again

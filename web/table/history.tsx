@@ -1,16 +1,13 @@
 // What the log has of a shoe: its records, and once it is closed its seeds and the check of all of it.
 import {Fragment} from 'preact';
 import {useEffect, useState} from 'preact/hooks';
-import {check, keyOfLog, published, Verdict, type Check} from '../check';
-import {counted, path, text, verifyLink} from '../page';
+import {check, keyOfLog, proofOfShoe, Verdict, type Check, type Text} from '../check';
+import {counted, text, verifyLink} from '../page';
 import {recordOf, type Change, type Logged, type Owned} from './owner';
 
-/** proofOf returns the proof of a whole shoe. */
-const proofOf = (id: string): Promise<string> => published(path(['shoes', id, 'proof']));
-
 /** recordsOf returns the records that the proof of a whole shoe has. */
-function recordsOf(proof: string): Logged[] {
-  const {shoe} = JSON.parse(proof) as {shoe: {record: string; seed: string | null}[]};
+function recordsOf(proof: Text): Logged[] {
+  const {shoe} = JSON.parse(proof.text) as {shoe: {record: string; seed: string | null}[]};
   return shoe.map(({record, seed}) => ({...(JSON.parse(record) as Logged), seed}));
 }
 
@@ -32,7 +29,7 @@ export function History({owned, busy, change, onLook}: Properties) {
     const more = async () =>
       missing === 1 && status !== 'closed'
         ? [...records, await recordOf(state.changed_by)]
-        : recordsOf(await proofOf(id));
+        : recordsOf(await proofOfShoe(id));
     more()
       .then(setRecords)
       .catch(() => {}); // it is asked for again as soon as the shoe is
@@ -104,8 +101,11 @@ function Whole({id}: {id: string}) {
     setBusy(true);
     setProblem('');
     void (async () => {
-      const proof = await proofOf(id);
-      setResult({check: await check([{name: text('shoe.proof'), text: proof}], {key: await keyOfLog()}), proof});
+      const proof = await proofOfShoe(id);
+      setResult({
+        check: await check([{...proof, name: text('shoe.proof')}], {key: await keyOfLog()}),
+        proof: proof.text,
+      });
     })()
       .catch((error: unknown) => setProblem((error as Error).message))
       .finally(() => setBusy(false));

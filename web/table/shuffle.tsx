@@ -1,6 +1,6 @@
 // One shuffle: asked for, dealt, and checked.
 import {useEffect, useRef, useState} from 'preact/hooks';
-import {check, keyOfLog, proofsOf, Verdict, type Check} from '../check';
+import {check, keyOfLog, proofOf, Verdict, type Check} from '../check';
 import {cardNames, partsOf, type DeckType} from '../decks';
 import {named, path, post, type Problem, text, verifyLink} from '../page';
 import {Refused} from '../refused';
@@ -28,7 +28,7 @@ interface Answer {
   rest?: string[];
 }
 
-/** A Dealt is an answer with what was asked for, and the fingerprint that came before the cut was sent, if any. */
+/** A Dealt is an answer with what was asked for, and the fingerprint that came before the cut, if any. */
 interface Dealt extends Dealing {
   body: Shuffle;
   fingerprint?: string;
@@ -291,8 +291,8 @@ function Proof({dealt: {answer, json}}: {dealt: Dealt}) {
   const run = () => {
     setProblem('');
     void (async () => {
-      const [proofs, key] = await Promise.all([proofsOf(answer.audit_id), keyOfLog()]);
-      setResult(await check(proofs, {key, order: json}));
+      const [proof, key] = await Promise.all([proofOf(answer.audit_id), keyOfLog()]);
+      setResult(await check([proof], {key, order: json}));
     })().catch((error: unknown) => setProblem((error as Error).message));
   };
   return (

@@ -54,13 +54,14 @@ func unnest(file jsontext.Value) [][]byte {
 	return [][]byte{alone, commitment}
 }
 
-// objectOf returns the members of an object with so many, each once; none for any other value.
+// objectOf returns the members of an object with so many, each once; none for any other value. It
+// decodes no value of another length.
 func objectOf(value jsontext.Value, n int) map[string]jsontext.Value {
-	object, err := members(value)
-	names := 0
-	for d := inside(value); d.SkipValue() == nil; names++ {
+	if count(value) != 2*n {
+		return nil
 	}
-	if err != nil || len(object) != n || names != 2*n {
+	object, _ := members(value)
+	if len(object) != n {
 		return nil
 	}
 	return object
@@ -167,10 +168,8 @@ func elements(array jsontext.Value) *list {
 	if array.Kind() != '[' {
 		return nil
 	}
-	n := 1 // counted first: a list of millions that grows takes twice as much
-	for d := inside(array); d.SkipValue() == nil; n++ {
-	}
-	l := &list{array, append(make([]uint32, 0, n), uint32(len("[")))}
+	n := count(array) // first: a list of millions that grows takes twice as much
+	l := &list{array, append(make([]uint32, 0, n+1), uint32(len("[")))}
 	for d := inside(array); d.SkipValue() == nil; {
 		l.bounds = append(l.bounds, uint32(d.InputOffset()))
 	}
@@ -190,6 +189,13 @@ func inside(value jsontext.Value) *jsontext.Decoder {
 	d := jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true))
 	_, _ = d.ReadToken()
 	return d
+}
+
+// count returns the number of values in an array, or of names and values in an object.
+func count(value jsontext.Value) (n int) {
+	for d := inside(value); d.SkipValue() == nil; n++ {
+	}
+	return n
 }
 
 // unquoted returns the text of a string; empty for any other value.

@@ -77,9 +77,9 @@ var ErrNoFile = errors.New("not a proof file")
 const fileMembers = 6
 
 // Parse parses a proof file without its commitment's, as [Split] returns it: a JSON object with
-// exactly the six members of [File.Text]. Their order, white space and escapes are free. Each value is a string in the one form that the
-// specification gives it, or null. The error wraps [ErrNoFile] if the text is not JSON, or has no
-// record.
+// exactly the six members of [File.Text]. Their order, white space and escapes are free. Each value
+// is a string in the one form that the specification gives it, or null. The error wraps [ErrNoFile]
+// if the text is not JSON, or has no record.
 func Parse(text []byte) (*File, error) {
 	object, err := members(text)
 	switch {
@@ -87,7 +87,7 @@ func Parse(text []byte) (*File, error) {
 		return nil, message.New("why.file.json", nil).Because(ErrNoFile)
 	case object["record"] == nil:
 		return nil, message.New("why.file.record", nil).Because(ErrNoFile)
-	case objectOf(withoutMark(text), fileMembers) == nil:
+	case len(object) != fileMembers || count(withoutMark(text)) != 2*fileMembers:
 		return nil, message.New("why.file.members", nil)
 	}
 	m := map[string]string{}
