@@ -135,12 +135,16 @@ type known struct {
 }
 
 // check returns an error if a backup does not have all records that its log is known to have had.
+// A checkpoint in the target's folder is known, too: a service does not start on fewer records.
 func (k *known) check(ctx context.Context, t *transfer) error {
 	head, err := t.from.Head(ctx)
 	switch {
-	case err != nil || k.MayFork:
+	case err != nil:
 		return err
 	case k.KnownSize == 0 && k.Checkpoint == "":
+		if k.MayFork || t.hasCheckpoint() {
+			return nil
+		}
 		newest, err := newestOf(ctx, t.from, head.Size)
 		return cmp.Or(err, errors.New(words("unknown", map[string]any{"Folder": t.folder, "Store": t.name, "Size": head.Size, "Newest": newest})))
 	case head.Size < k.KnownSize:

@@ -72,7 +72,7 @@ func (t *transfer) copyLog(ctx context.Context, open opener, do func(ctx context
 		return err
 	}
 	defer t.close(&err)
-	if t.known != nil && !t.hasCheckpoint() {
+	if t.known != nil {
 		if err := t.known.check(ctx, t); err != nil {
 			return err
 		}
