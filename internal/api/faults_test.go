@@ -73,7 +73,7 @@ func stopping(t testing.TB) *service {
 
 // hurried returns a service that ends pictures after a moment.
 func hurried(t testing.TB) *service {
-	s := start(t, setup{reading: time.Millisecond})
+	s := start(t, setup{reading: time.Nanosecond})
 	s.first = mustShuffle(t, s, `{"size":3}`)
 	return s
 }
