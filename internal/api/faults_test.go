@@ -82,14 +82,23 @@ func hurried(t testing.TB) *service {
 const longShuffle = `{"size":20000,"draw":1,"repeat":2400,"algorithm":"durstenfeld"}`
 
 // fullOfShuffles returns a service whose callers ask for long shuffles until the test ends. They are
-// at one address, and as many as it may have.
+// at one address, and as many as it may have. Their records wait, so the log does not grow.
 func fullOfShuffles(t testing.TB) *service {
-	s := start(t, setup{})
+	var waiting atomic.Bool
+	release := make(chan struct{})
+	s := start(t, setup{faults: &journaltest.Faults{Appending: func() error {
+		if waiting.Load() {
+			<-release
+		}
+		return nil
+	}}})
 	s.first = mustShuffle(t, s, `{"size":3}`)
+	waiting.Store(true)
 	ctx, leave := context.WithCancel(t.Context())
 	var group sync.WaitGroup
 	t.Cleanup(func() {
 		leave()
+		close(release)
 		group.Wait()
 	})
 	full := make(chan struct{}, 1)
