@@ -351,13 +351,16 @@ func (e ItemsDigest) Valid() bool {
 
 // Defines values for ProblemType.
 const (
-	AboutBlank ProblemType = "about:blank"
+	AboutBlank                     ProblemType = "about:blank"
+	DocsOperationsLimitsOneAddress ProblemType = "/docs/operations/limits#one-address"
 )
 
 // Valid indicates whether the value is a known member of the ProblemType enum.
 func (e ProblemType) Valid() bool {
 	switch e {
 	case AboutBlank:
+		return true
+	case DocsOperationsLimitsOneAddress:
 		return true
 	default:
 		return false
@@ -1691,11 +1694,11 @@ type Problem struct {
 	// Title The status in words.
 	Title string `json:"title"`
 
-	// Type Always `about:blank`: the status is the type.
+	// Type `about:blank` if the status is the type. The other one tells that the share of the address is full.
 	Type ProblemType `json:"type"`
 }
 
-// ProblemType Always `about:blank`: the status is the type.
+// ProblemType `about:blank` if the status is the type. The other one tells that the share of the address is full.
 type ProblemType string
 
 // PutOnPile The end of the pile to put the cards at. At the top the last card taken is outermost, at the bottom the first.

@@ -68,9 +68,9 @@ func (c *container) alive(s *server) {
 }
 
 // TestSmallContainer starts the program with default settings in a container of 64 MiB and attacks
-// it. It is not killed, answers what is too much with 503, and serves others afterwards. Other
-// tests do not run beside it: with both processors busy the kernel killed the program once in some
-// twenty runs, since the garbage collector then lags behind.
+// it. It is not killed, refuses what is too much with 503 or 429, and serves others afterwards.
+// Other tests do not run beside it: with both processors busy the kernel killed the program once in
+// some twenty runs, since the garbage collector then lags behind.
 func TestSmallContainer(t *testing.T) {
 	canOpen(t, 3_000)
 	c := newContainer(t, "67108864")
@@ -99,7 +99,7 @@ func TestSmallContainer(t *testing.T) {
 		a, err := s.from("127.0.0.2", false).ask(http.MethodPost, "/shuffle", smallShuffle)
 		return err == nil && a.status == http.StatusOK
 	})
-	assert.NotZero(t, s.metric("riffle_http_shed_total", ""), "no request was answered 503")
+	assert.NotZero(t, s.metric("riffle_rejected_requests_total", ""), "no request was refused")
 	s.stop()
 }
 

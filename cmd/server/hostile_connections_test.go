@@ -204,8 +204,8 @@ func TestRequestsAtOnceAreAnswered(t *testing.T) {
 						late++
 						return
 					}
-					if statuses[status]++; status == http.StatusServiceUnavailable && retry == "" {
-						t.Error("503 without Retry-After")
+					if statuses[status]++; (status == 503 || status == 429) && retry == "" {
+						t.Errorf("%d without Retry-After", status)
 					}
 				})
 			}
@@ -213,11 +213,14 @@ func TestRequestsAtOnceAreAnswered(t *testing.T) {
 			for _, conn := range open {
 				_ = conn.Close()
 			}
-			assert.Truef(t, statuses[200] >= c.requests/10 && statuses[200]+statuses[503]+late == c.requests,
+			assert.Truef(t, statuses[200] >= c.requests/10 && statuses[200]+statuses[429]+statuses[503]+late == c.requests,
 				"%d requests at once are answered %v (0 is none), %d late ones are not", c.requests, statuses, late)
-			rejected := s.metric("riffle_rejected_requests_total", `reason="connections"`)
-			if more := int(rejected) - statuses[503]; more < 0 || more > late {
-				t.Errorf("%v requests are counted as rejected, and %d were, and %d late ones at most", rejected, statuses[503], late)
+			assert.False(t, c.peers == 1 && statuses[503] > 0, "the only peer is told that all places are taken")
+			for reason, status := range map[string]int{"connections": 503, "share": 429} {
+				rejected := s.metric("riffle_rejected_requests_total", fmt.Sprintf("reason=%q", reason))
+				if more := int(rejected) - statuses[status]; more < 0 || more > late {
+					t.Errorf("%v requests are counted for the reason %q, and %d were answered %d, and %d late ones at most", rejected, reason, statuses[status], status, late)
+				}
 			}
 			closed := int(s.metric("riffle_connections_closed_total", ""))
 			assert.LessOrEqualf(t, late, closed, "%d late ones have no answer, and %d connections are counted as closed", late, closed)

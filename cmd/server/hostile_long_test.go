@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -79,20 +80,21 @@ func (s *server) busy() {
 }
 
 // TestLongRequestsAreBounded fills the capacity for long requests from one address and from many. One
-// more is answered 503 and counted, and a caller at another address is served.
+// more is refused for the share of its address and counted, and a caller at another address is
+// served.
 func TestLongRequestsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	picture := "/audits/" + s.shuffle(smallShuffle).AuditID + "/picture.png"
 	const half = 64 // of what may be in flight
-	rejected := func() float64 { return s.metric("riffle_rejected_requests_total", `reason="long"`) }
+	rejected := func() float64 { return s.metric("riffle_rejected_requests_total", `reason="share"`) }
 	before, long := rejected(), postText("/shuffle", longShuffles[0])
 	defer s.stop()
 	defer s.crowd(half+1, "127.0.0.1", long)()
 	until(t, "one is rejected and all others have begun", func() bool { return rejected() == before+1 })
-	s.get(picture).problem(t, http.StatusServiceUnavailable)
+	s.get(picture).problem(t, http.StatusTooManyRequests)
 	after := rejected()
-	assert.Equalf(t, before+2, after, "%v rejected requests were counted, and two were answered 503", after-before)
+	assert.Equalf(t, before+2, after, "%v rejected requests were counted, and two were answered 429", after-before)
 	s.shuffle(smallShuffle)
 	// Other addresses find room, each less than the last.
 	local := func(n int) string { return fmt.Sprintf("127.0.1.%d", n) }
@@ -100,6 +102,53 @@ func TestLongRequestsAreBounded(t *testing.T) {
 		defer s.crowd(half, local(n+1), long)()
 	}
 	s.wantOK(s.from(local(9), false).get(picture))
+}
+
+// TestGreedyReaderPagesNobody has one address send 90 expensive reads in parallel, and another
+// address a few beside them. Only the first is refused, for its own share, and what alerts and
+// objectives are calculated from stays.
+func TestGreedyReaderPagesNobody(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	shoe := "/shoes/" + s.newShoe(`{"deck":"standard52","decks":16}`).ID
+	for range attackSize(100, 600) {
+		s.wantOK(s.post(shoe+"/draw", `{"count":1}`))
+	}
+	s.wantOK(s.get(shoe + "/proof")) // once all records are published
+	reads := []string{shoe + "/proof", shoe + "/proof", "/audits/" + s.shuffle(smallShuffle).AuditID + "/picture.png"}
+	pages := func() float64 {
+		return s.metric("riffle_http_shed_total", "") + s.metric("riffle_http_request_duration_seconds_count", `status="5`)
+	}
+	before := pages()
+	const share = `"type":"/docs/operations/limits#one-address"`
+	var greedy, polite sync.WaitGroup
+	var refused atomic.Int64
+	for i := range 90 {
+		greedy.Go(func() {
+			a, err := s.from("127.0.0.1", false).ask(http.MethodGet, reads[i%len(reads)], "")
+			switch {
+			case err != nil:
+				t.Error(err)
+			case a.status != http.StatusOK:
+				refused.Add(1)
+				a.problem(t, http.StatusTooManyRequests)
+				assert.Contains(t, string(a.body), share)
+			}
+		})
+	}
+	for i := range 6 {
+		polite.Go(func() {
+			a, err := s.from("127.0.0.2", false).ask(http.MethodGet, reads[i%len(reads)], "")
+			assert.Truef(t, err == nil && a.status == http.StatusOK, "a polite caller is answered %v, %v", a, err)
+		})
+	}
+	polite.Wait()
+	greedy.Wait()
+	assert.NotZero(t, refused.Load(), "no request of 90 was refused")
+	t.Logf("%d of 90 were refused", refused.Load())
+	assert.EqualValues(t, refused.Load(), s.metric("riffle_rejected_requests_total", `reason="share"`), "refused requests that are counted")
+	assert.Equal(t, before, pages(), "what RiffleShedding and the objective of availability count")
+	assert.NotContains(t, s.log.String(), `"msg":"outage"`)
 }
 
 // TestLongRequestsOutlastTheReadTimeout makes shuffles until one takes longer than the read timeout.

@@ -115,7 +115,7 @@ func (a *answer) problem(t *testing.T, status int) string {
 		t.Errorf("answered %v as %s, want a problem document", a, a.header.Get("Content-Type"))
 	case p.Status != a.status || p.Detail == "" || p.Type == "" || p.Title == "":
 		t.Errorf("answered %v, a problem document with status %d and detail %q", a, p.Status, p.Detail)
-	case status == http.StatusServiceUnavailable && a.header.Get("Retry-After") == "":
+	case (status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests) && a.header.Get("Retry-After") == "":
 		t.Errorf("answered %v without Retry-After", a)
 	}
 	return p.Detail

@@ -106,7 +106,7 @@ func fullOfShuffles(t testing.TB) *service {
 		defer func() { _ = recover() }() // http.ErrAbortHandler, when they leave
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, post(t, "/shuffle", longShuffle).WithContext(ctx))
-		if w.Code == http.StatusServiceUnavailable {
+		if w.Code == http.StatusTooManyRequests {
 			select {
 			case full <- struct{}{}:
 			default:

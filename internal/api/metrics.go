@@ -62,7 +62,7 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		shuffles:    histogram("riffle_shuffle_duration_seconds", "Time of the shuffles of one request, from keystream to order.", "algorithm"),
 		items:       total("riffle_items_shuffled_total", "Items drawn, over all shuffles."),
 		shed:        total("riffle_http_shed_total", "Requests that were answered 503: queue or memory budget full, no space, no store, no checkpoint yet, stopping."),
-		rejected:    counter("riffle_rejected_requests_total", "Requests that were answered 503, by what was full or missing.", "reason"),
+		rejected:    counter("riffle_rejected_requests_total", "Requests that were answered 503, by what was full or missing, or 429 since the share of their address was full.", "reason"),
 		commits:     histogram("riffle_commit_duration_seconds", "Time of one durable commit of a batch of records.", "result"),
 		lost:        total("riffle_commit_conflicts_total", "Commits that were made again because another process appended first."),
 		commitments: counter("riffle_commitments_total", "Commitments that were made, used or logged as void, and uses that came late.", "event"),

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"errors"
 	"time"
 
 	"riffle/internal/httperror"
+	"riffle/internal/quota"
 )
 
 // An outage is a time in which the service fails for one reason. Its begin and its end are logged, one
@@ -18,11 +20,11 @@ type outage struct {
 // and goes is one outage.
 const outageQuiet = 10 * time.Second
 
-// reject counts a request that is answered 503 because of the error. Unlike a failed health check,
-// it is part of an outage.
+// reject counts a request that is rejected because of the error. Unlike a failed health check, it
+// is part of an outage, unless the caller's own share was full.
 func (a *API) reject(err error) {
 	a.Metrics.rejected.WithLabelValues(httperror.Reason(err)).Inc()
-	if answer, _ := httperror.Find(err); answer.Reason != "" {
+	if answer, _ := httperror.Find(err); answer.Reason != "" && !errors.Is(err, quota.ErrShare) {
 		a.note(err, 1)
 	}
 }

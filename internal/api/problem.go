@@ -24,6 +24,7 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/liveshoes"
 	"riffle/internal/plan"
+	"riffle/internal/quota"
 	"riffle/internal/shoe"
 	"riffle/internal/suggest"
 )
@@ -142,8 +143,11 @@ func (a *API) fail(x *exchange, err error) {
 	if p.Status >= http.StatusInternalServerError && !retry {
 		a.Logger.Error("request failed", "method", x.r.Method, "path", pathToLog(x.r), "error", err)
 	}
-	if p.Status == http.StatusServiceUnavailable && retry {
+	switch {
+	case p.Status == http.StatusServiceUnavailable && retry:
 		a.Metrics.shed.Inc()
+		a.reject(err)
+	case p.Type == typeShare:
 		a.reject(err)
 	}
 	if errors.Is(err, httpserver.ErrConnections) {
@@ -181,8 +185,16 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		return p
 	}
 	answer, _ := httperror.Find(err)
-	return newProblem(answer.Status, "%s", answer.Text).retry(answer.RetryAfter)
+	p := newProblem(answer.Status, "%s", answer.Text).retry(answer.RetryAfter)
+	if errors.Is(err, quota.ErrShare) {
+		p.Type = typeShare
+	}
+	return p
 }
+
+// typeShare is the type of the problem that the caller's own share is full, as in [quota.ErrShare].
+// It leads to what the documentation says about it.
+const typeShare = "/docs/operations/limits#one-address"
 
 // problems are the errors of single endpoints.
 var problems = []struct {

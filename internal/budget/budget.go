@@ -17,7 +17,8 @@ import (
 // served while long ones have used up the budget. A shuffle of 52 cards needs 3 KiB.
 const Free = 8 << 10
 
-// ErrFull rejects a request because the budget has too few bytes left for its peer.
+// ErrFull rejects a request because the budget has too few bytes left for its peer. It is also
+// [quota.ErrShare] if that is for other requests of the peer.
 var ErrFull = errors.New("the memory budget is full")
 
 // A Budget shares bytes among peers as [quota.Pool] does. Its methods may be called concurrently.
@@ -57,7 +58,7 @@ type Lease struct {
 func (l *Lease) Grow(bytes int64) error {
 	charge := max(0, l.size+bytes-Free) - l.charged
 	if charge > 0 && !l.budget.pool.Take(l.peer, charge) {
-		return ErrFull
+		return l.budget.pool.Refusal(ErrFull, l.peer, l.charged, charge)
 	}
 	l.size += bytes
 	l.charged += charge

@@ -30,6 +30,7 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/liveshoes"
 	"riffle/internal/plan"
+	"riffle/internal/quota"
 	"riffle/internal/services"
 )
 
@@ -365,11 +366,11 @@ func TestFailuresOfTheService(t *testing.T) {
 	s := newSite(t)
 	for err, want := range map[error]int{
 		ledger.ErrBusy: 503, ledger.ErrNoSpace: 503, ledger.ErrUnavailable: 503, ledger.ErrOverloaded: 503, ledger.ErrClosed: 503, ledger.ErrBroken: 500, io.ErrUnexpectedEOF: 500,
-		journal.ErrInFlight: 409, &liveshoes.VersionError{}: 500, &liveshoes.CardsError{}: 500,
+		fmt.Errorf("%w: %w", budget.ErrFull, quota.ErrShare): 429, journal.ErrInFlight: 409, &liveshoes.VersionError{}: 500, &liveshoes.CardsError{}: 500,
 	} {
 		w := httptest.NewRecorder()
 		s.Fail(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", nil), fmt.Errorf("within: %w", err))
-		if w.Code != want || (w.Header().Get("Retry-After") == "1") != (want == 503 || want == 409) || !strings.HasPrefix(w.Body.String(), `{"success": false, "error": "`) || strings.Contains(w.Body.String(), err.Error()) {
+		if w.Code != want || (w.Header().Get("Retry-After") == "1") != (want == 503 || want == 429 || want == 409) || !strings.HasPrefix(w.Body.String(), `{"success": false, "error": "`) || strings.Contains(w.Body.String(), err.Error()) {
 			t.Errorf("%v: %d %v %s", err, w.Code, w.Header(), w.Body)
 		}
 	}

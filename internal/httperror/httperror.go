@@ -1,6 +1,9 @@
 // Package httperror is the table of errors that any request may end with: the status, when to retry,
 // the reason in metrics, and the text. Both APIs answer from it. A new 503 is a new row.
 //
+// A caller who is refused for his own share is answered 429, whichever pool it is of: the service
+// is not full.
+//
 // Errors of a single endpoint are in the tables of their API.
 package httperror
 
@@ -13,6 +16,7 @@ import (
 	"riffle/internal/httpserver"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
+	"riffle/internal/quota"
 	"riffle/internal/relay"
 	"riffle/internal/scheduler"
 )
@@ -22,7 +26,7 @@ type Answer struct {
 	Err        error
 	Status     int
 	RetryAfter int    // seconds; 0 for none
-	Reason     string // of an outage, and label of riffle_rejected_requests_total for a 503; empty for none
+	Reason     string // of an outage, and label of riffle_rejected_requests_total; empty for none
 	Text       string
 }
 
@@ -32,6 +36,8 @@ const (
 )
 
 var table = []Answer{
+	// First, since it is joined with the pool's error.
+	{quota.ErrShare, http.StatusTooManyRequests, 1, "share", "Your address has its share of the connections, the memory or the long requests in use. Nothing was done; retry in a second, with fewer requests at a time, on connections that you keep open."},
 	{journal.ErrInFlight, conflict, 1, "", "A request with this key, commitment or shoe is in flight. Wait for its answer, or retry in a second."},
 	{journal.ErrKeyReused, http.StatusUnprocessableEntity, 0, "", "This Idempotency-Key was used for a different request. Repeat that request unchanged, or use a new key for this one."},
 	{journal.ErrOtherCaller, conflict, 0, "", "This Idempotency-Key was used by another caller. Use a new one, such as a random UUID."},
@@ -51,7 +57,7 @@ var table = []Answer{
 	{relay.ErrNone, busy, 3, "relays", "No relay has the signature of the beacon's round. Nothing was used; retry in a few seconds, or send the signature as beacon_signature."},
 	{httpserver.ErrTime, busy, 1, "long", "The service is too busy to finish this in time. Retry later."},
 	{ledger.ErrUnavailable, busy, 1, "store", "The store cannot be reached at the moment. Retry in a second."},
-	{httpserver.ErrConnections, busy, 1, "connections", "Too many connections are open, or too many from your address. Nothing was done; retry in a second, on connections that you keep open."},
+	{httpserver.ErrConnections, busy, 1, "connections", "Too many connections are open. Nothing was done; retry in a second, on connections that you keep open."},
 }
 
 // Find returns the answer for an error, and whether the table has it. Any other error is ours.
@@ -67,7 +73,7 @@ func Find(err error) (Answer, bool) {
 // otherReason is the reason of a 503 for any other error: /readyz while the service is not ready.
 const otherReason = "other"
 
-// Reason returns the reason in metrics why a request was answered 503.
+// Reason returns the reason in metrics why a request was rejected.
 func Reason(err error) string {
 	row, _ := Find(err)
 	return cmp.Or(row.Reason, otherReason)

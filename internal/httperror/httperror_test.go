@@ -8,16 +8,20 @@ import (
 	"strings"
 	"testing"
 
+	"riffle/internal/budget"
+	"riffle/internal/httpserver"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
+	"riffle/internal/quota"
+	"riffle/internal/scheduler"
 )
 
-// Each row has one error, a whole sentence, and what its status needs: a 503 a reason and a time to retry
-// after, other answers neither, except for a request in flight and a broken log.
+// Each row has one error, a whole sentence, and what its status needs: a 503 or 429 a reason and a
+// time to retry after, other answers neither, except for a request in flight and a broken log.
 func TestTableIsComplete(t *testing.T) {
 	seen := map[error]bool{}
 	for _, row := range table {
-		busy := row.Status == http.StatusServiceUnavailable
+		busy := row.Status == http.StatusServiceUnavailable || row.Status == http.StatusTooManyRequests
 		retry := busy || row.Err == journal.ErrInFlight //nolint:errorlint // a row's own error
 		reason := busy || row.Err == ledger.ErrBroken   //nolint:errorlint // a row's own error
 		if (row.RetryAfter > 0) != retry || (row.Reason != "") != reason || seen[row.Err] {
@@ -33,6 +37,11 @@ func TestTableIsComplete(t *testing.T) {
 		}
 		if want := Reason(wrapped); row.Reason != "" && want != row.Reason || row.Reason == "" && want != otherReason || !slices.Contains(Reasons(), want) {
 			t.Errorf("%v has the reason %q of %q", wrapped, want, Reasons())
+		}
+	}
+	for _, pool := range []error{budget.ErrFull, scheduler.ErrFull, httpserver.ErrConnections, httpserver.ErrTime} {
+		if found, _ := Find(fmt.Errorf("%w: %w", pool, quota.ErrShare)); found.Status != http.StatusTooManyRequests || found.Reason != "share" {
+			t.Errorf("%v of the caller's own share is found as %+v", pool, found)
 		}
 	}
 	if _, ok := Find(errors.New("another")); ok || Reason(errors.New("another")) != otherReason || !slices.Contains(Reasons(), otherReason) {

@@ -22,7 +22,7 @@ import (
 
 // connections bounds the open connections, in total and by peer. A new connection beyond the bound
 // closes the connection that has been idle longest. If none is idle, the new one is an extra
-// connection: it is served health checks, and other requests are answered 503.
+// connection: it is served health checks, and other requests are refused.
 //
 // net/http owns the connections and reports their state changes. A connection is active only after
 // net/http has read a whole header, so an idle one may have a request on its way: see
@@ -42,8 +42,8 @@ type connections struct {
 }
 
 const (
-	// ExtraConnections is the most connections beyond the bound, for health checks and for answers
-	// with status 503. They are at most a quarter of the bound, but at least few.
+	// ExtraConnections is the most connections beyond the bound, for health checks and for
+	// refusals. They are at most a quarter of the bound, but at least few.
 	ExtraConnections = 32
 	// newIdle is the time from its accept, or from the first byte after an answer, in which a
 	// connection may send the header of a request before another one may replace it.
@@ -59,12 +59,12 @@ const (
 )
 
 // A connection is below TLS, where [listener] accepts it. connections.mu guards its last three
-// fields. set, peer and extra do not change once it is admitted.
+// fields. set, peer and refused do not change once it is admitted.
 type connection struct {
 	socket
 	set      *connections
 	peer     netip.Addr
-	extra    bool
+	refused  error         // of an extra connection; otherwise nil
 	kept     atomic.Int64  // from set.began, in nanoseconds: then another one may replace it
 	answered atomic.Bool   // nothing was read since the last answer
 	places   int64         // taken from the pool; unused if extra
@@ -133,12 +133,13 @@ func (c *connections) admit(ctx context.Context, conn net.Conn) context.Context 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for added.place == nil {
-		if c.take(added.peer) {
+		refused := c.take(added.peer)
+		if refused == nil {
 			added.place = c.queue.InsertBefore(added, c.active)
 		} else if old := c.idle(added.peer); old != nil {
 			c.replace(old)
 		} else if c.extra.Len() < min(ExtraConnections, max(few, int(c.spare))) {
-			added.extra, added.place = true, c.extra.PushBack(added)
+			added.refused, added.place = refused, c.extra.PushBack(added)
 		} else if oldest := c.extra.Front().Value.(*connection); !c.pause(oldest.keptFor()) {
 			c.replace(oldest)
 		}
@@ -164,9 +165,13 @@ func connectionOf(ctx context.Context) *connection {
 	return c
 }
 
-// take takes a place for a peer's connection. It returns false if no place is left for the peer.
-func (c *connections) take(peer netip.Addr) bool {
-	return (c.places.Held(peer) < few || c.places.Left() > c.spare) && c.places.Take(peer, 1)
+// take takes a place for a peer's connection. It returns ErrConnections if no place is left for the
+// peer.
+func (c *connections) take(peer netip.Addr) error {
+	if (c.places.Held(peer) < few || c.places.Left() > c.spare) && c.places.Take(peer, 1) {
+		return nil
+	}
+	return c.places.Refusal(ErrConnections, peer, 0, 1)
 }
 
 // idle returns the connection to close for a new one of peer: the longest idle one whose own peer
@@ -228,7 +233,7 @@ func (c *connections) remove(old *connection) {
 	c.queue.Remove(old.place) // it is in one of the two
 	c.extra.Remove(old.place)
 	old.place = nil
-	if old.extra {
+	if old.refused != nil {
 		return
 	}
 	c.places.Return(old.peer, old.places)
@@ -240,7 +245,7 @@ func (c *connections) remove(old *connection) {
 // changed records the state of a connection. It is the server's ConnState.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	known := below(conn)
-	if !known.extra { // before the lock, which admission may hold for long
+	if known.refused == nil { // before the lock, which admission may hold for long
 		if state == http.StateActive {
 			known.kept.Store(math.MaxInt64)
 		}
@@ -254,7 +259,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	switch {
 	case state == http.StateClosed || state == http.StateHijacked:
 		c.remove(known)
-	case known.extra || known.place == nil:
+	case known.refused != nil || known.place == nil:
 	case state == http.StateActive:
 		c.queue.MoveToBack(known.place)
 	case state == http.StateIdle:
@@ -266,7 +271,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 func (c *connections) widen(known *connection) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known.extra || known.place == nil || !c.places.Take(known.peer, http2Streams-1) {
+	if known.refused != nil || known.place == nil || !c.places.Take(known.peer, http2Streams-1) {
 		return false
 	}
 	known.places = http2Streams
@@ -275,7 +280,8 @@ func (c *connections) widen(known *connection) bool {
 }
 
 var (
-	// ErrConnections rejects a request on an extra connection.
+	// ErrConnections rejects a request on an extra connection. It is also [quota.ErrShare] if that
+	// is for other connections of the caller.
 	ErrConnections = errors.New("too many connections are open")
 	// ErrDropped ends a request whose connection was closed to make room. Its client cannot be answered.
 	ErrDropped = errors.New("the connection was closed to make room")
@@ -288,9 +294,11 @@ func CheckConnection(w http.ResponseWriter, r *http.Request, healthCheck bool) e
 	switch {
 	case c == nil:
 		return nil
-	case c.extra && !healthCheck:
-		return ErrConnections
-	case c.extra:
+	case c.refused != nil && !healthCheck && quota.Peer(r.RemoteAddr) != c.peer:
+		return ErrConnections // a proxy's share, and so all its callers'
+	case c.refused != nil && !healthCheck:
+		return c.refused
+	case c.refused != nil:
 		w.Header().Set("Connection", "close")
 		return nil
 	}

@@ -1,9 +1,11 @@
 package httpserver
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"sync"
 	"syscall"
 	"testing"
@@ -14,6 +16,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"riffle/internal/quota"
 )
 
 // A peerConn is a connection of a peer. Its Read returns a byte.
@@ -51,19 +55,19 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 		for range 4 { // half of the places
 			conn, of := c.connect(t)
 			sockets, first = append(sockets, conn), append(first, of)
-			assert.False(t, of.extra, "a connection with a place is an extra one")
+			assert.False(t, of.refused != nil, "a connection with a place is an extra one")
 			time.Sleep(time.Millisecond)
 		}
 		makesRoom := func(want *peerConn) {
 			t.Helper()
 			_, of := c.connect(t)
-			if of.extra {
+			if of.refused != nil {
 				c.changed(of, http.StateClosed)
 			}
 			if want == nil {
-				assert.True(t, of.extra, "a connection that was just accepted, answered or sent to has made room")
+				assert.True(t, of.refused != nil, "a connection that was just accepted, answered or sent to has made room")
 			} else {
-				assert.True(t, want.closed && !of.extra, "the connection that was silent longest makes no room")
+				assert.True(t, want.closed && of.refused == nil, "the connection that was silent longest makes no room")
 			}
 		}
 		c.changed(first[0], http.StateActive)
@@ -108,6 +112,35 @@ func TestStateChangesWhileConnectionsAreAccepted(t *testing.T) {
 	assert.Zero(t, c.places.Held(of.peer), "places of the peer")
 }
 
+// TestExtraConnectionsSayWhoseShareIsFull has one address take its share, and then others take the
+// rest. A connection of the first is refused for its own share. Another address is refused since
+// all places are taken, and so is a caller behind the first, which is then a proxy.
+func TestExtraConnectionsSayWhoseShareIsFull(t *testing.T) {
+	c := newConnections(16, NewMetrics(prometheus.NewRegistry(), 1))
+	connect := func(peer string) *connection {
+		of := connectionOf(c.admit(t.Context(), &connection{socket: &peerConn{peer: peer}, set: c}))
+		c.changed(of, http.StateActive)
+		return of
+	}
+	refusal := func(of *connection, caller string) error {
+		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), connectionKey{}, of), http.MethodGet, "/", nil)
+		r.RemoteAddr = caller + ":1"
+		return CheckConnection(httptest.NewRecorder(), r, false)
+	}
+	for range 8 {
+		require.NoError(t, connect("192.0.2.1").refused)
+	}
+	own := connect("192.0.2.1")
+	assert.ErrorIs(t, refusal(own, "192.0.2.1"), quota.ErrShare)
+	behind := refusal(own, "203.0.113.1")
+	assert.Truef(t, errors.Is(behind, ErrConnections) && !errors.Is(behind, quota.ErrShare), "a caller behind a proxy: %v", behind)
+	for _, peer := range []string{"192.0.2.2", "192.0.2.2", "192.0.2.2", "192.0.2.2", "192.0.2.3", "192.0.2.3", "192.0.2.4"} {
+		require.NoError(t, connect(peer).refused)
+	}
+	full := refusal(connect("192.0.2.5"), "192.0.2.5")
+	assert.Truef(t, errors.Is(full, ErrConnections) && !errors.Is(full, quota.ErrShare), "a new address: %v", full)
+}
+
 func TestBufferOfSockets(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -140,7 +173,7 @@ func TestAcceptingPauses(t *testing.T) {
 			began := time.Now()
 			_, of := c.connect(t)
 			c.changed(of, http.StateActive)
-			if of.extra {
+			if of.refused != nil {
 				extra = append(extra, of)
 			}
 			return time.Since(began)

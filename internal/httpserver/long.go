@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"runtime"
 	"time"
@@ -37,7 +38,8 @@ const (
 )
 
 var (
-	// ErrTime ends a read at its time limit.
+	// ErrTime ends a read at its time limit. It is also [quota.ErrShare] if the read was beside
+	// other long requests of the caller.
 	ErrTime = errors.New("the request exceeded its time limit")
 	// ErrStopping ends a read when the server stops.
 	ErrStopping = errors.New("the server is stopping")
@@ -139,7 +141,10 @@ func (p *LongRead) Done() {
 // err.
 func (p *LongRead) Cause(err error) error {
 	if p.Context.Err() != nil && p.r.Context().Err() == nil {
-		return context.Cause(p.Context)
+		err = context.Cause(p.Context)
+	}
+	if errors.Is(err, ErrTime) && p.Beside() {
+		return fmt.Errorf("%w: %w", ErrTime, quota.ErrShare)
 	}
 	return err
 }

@@ -3,9 +3,14 @@
 package quota
 
 import (
+	"errors"
+	"fmt"
 	"net/netip"
 	"sync"
 )
+
+// ErrShare marks the refusal of a peer for what else it holds: see [Pool.Refusal].
+var ErrShare = errors.New("the peer's own share is full")
 
 // A Pool is an amount that peers take from and return to. A peer may hold at most the amount that is left: one
 // peer can take half, a second one half of the rest, and so on, so that something remains for the next.
@@ -31,6 +36,18 @@ func (p *Pool) Take(peer netip.Addr, amount int64) bool {
 	p.held[peer] += amount
 	p.left -= amount
 	return true
+}
+
+// Refusal returns the error of a peer that Take refused an amount: full, which is also [ErrShare]
+// if the peer would have got the amount beside the others, had it held no more than kept.
+func (p *Pool) Refusal(full error, peer netip.Addr, kept, amount int64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	more := p.held[peer] - kept
+	if more > 0 && kept+amount <= p.left+more-amount {
+		return fmt.Errorf("%w: %w", full, ErrShare)
+	}
+	return full
 }
 
 // Return returns an amount that a peer took.

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"errors"
 	"net/netip"
 	"testing"
 
@@ -31,6 +32,41 @@ func TestNobodyTakesAll(t *testing.T) {
 	}
 	assert.EqualValues(t, amount, p.Left())
 	assert.Empty(t, p.held)
+}
+
+// TestRefusalSaysWhoseShareIsFull has one peer hold much and another little. Who would be served
+// without what else it holds is refused for its own share, and anyone else since the pool is full.
+func TestRefusalSaysWhoseShareIsFull(t *testing.T) {
+	full := errors.New("the pool is full")
+	greedy, polite, fresh := Peer("192.0.2.1:1"), Peer("192.0.2.2:1"), Peer("192.0.2.3:1")
+	for _, c := range []struct {
+		name                 string
+		held, others         int64
+		peer                 netip.Addr
+		kept, amount         int64
+		wantShare, wantTaken bool
+	}{
+		{"its half", 50, 0, greedy, 0, 1, true, false},
+		{"another beside its half", 50, 0, polite, 0, 25, false, true},
+		{"too much for another", 50, 0, polite, 0, 26, false, false},
+		{"more than is left", 20, 30, greedy, 0, 31, true, false},
+		{"one large request that grows", 50, 0, greedy, 50, 1, false, false},
+		{"a small request of a peer with a large one", 50, 0, greedy, 1, 1, true, false},
+		{"a request that no other of the peer stands in the way of", 2, 48, greedy, 1, 50, false, false},
+		{"more than there is", 50, 0, greedy, 0, 101, false, false},
+		{"a peer without anything", 30, 30, fresh, 0, 40, false, false},
+	} {
+		p := NewPool(100)
+		require.True(t, p.Take(greedy, c.held) && p.Take(polite, c.others), c.name)
+		taken := p.Take(c.peer, c.amount)
+		assert.Equal(t, c.wantTaken, taken, c.name)
+		if taken {
+			continue
+		}
+		err := p.Refusal(full, c.peer, c.kept, c.amount)
+		require.ErrorIs(t, err, full, c.name)
+		assert.Equal(t, c.wantShare, errors.Is(err, ErrShare), c.name)
+	}
 }
 
 func TestPeer(t *testing.T) {

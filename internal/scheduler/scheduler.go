@@ -46,6 +46,7 @@ func New(places, capacity int) *Scheduler {
 type Job struct {
 	scheduler *Scheduler
 	peer      netip.Addr
+	beside    bool          // the peer had other jobs when it began
 	granted   chan struct{} // capacity 1; receives when the job gets a place
 	turn      uint64        // among fresh jobs; each peer has one in a turn
 	placed    bool          // guarded by scheduler.mu, as the next
@@ -54,12 +55,17 @@ type Job struct {
 }
 
 // Admit returns a job without a place. The caller must call [Job.Done]. The error is [ErrFull] if the
-// scheduler or the peer has too many jobs: see [quota.Pool].
+// scheduler or the peer has too many jobs: see [quota.Pool.Refusal].
 func (s *Scheduler) Admit(peer netip.Addr) (*Job, error) {
 	if !s.room.Take(peer, 1) {
-		return nil, ErrFull
+		return nil, s.room.Refusal(ErrFull, peer, 0, 1)
 	}
-	return &Job{scheduler: s, peer: peer, granted: make(chan struct{}, 1)}, nil
+	return &Job{scheduler: s, peer: peer, beside: s.room.Held(peer) > 1, granted: make(chan struct{}, 1)}, nil
+}
+
+// Beside reports whether the peer had other jobs when this one began, or has some now.
+func (j *Job) Beside() bool {
+	return j != nil && (j.beside || j.scheduler.room.Held(j.peer) > 1)
 }
 
 // Wait waits until the job has a place for its next unit of work. A job that has used up its slice queues

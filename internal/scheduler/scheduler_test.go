@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"riffle/internal/quota"
 )
 
 // unit is the time of a unit of work in these tests. Their clocks are synctest's: time passes only
@@ -151,6 +153,7 @@ func TestPeersLeaveRoom(t *testing.T) {
 		for {
 			j, err := s.Admit(netip.MustParseAddr(peer))
 			if errors.Is(err, ErrFull) {
+				assert.ErrorIs(t, err, quota.ErrShare, peer)
 				return jobs
 			}
 			jobs = append(jobs, j)
@@ -161,6 +164,11 @@ func TestPeersLeaveRoom(t *testing.T) {
 	third := admitted("2001:db8::1")
 	assert.Truef(t, len(first) == 32 && len(second) == 16 && len(third) == 8,
 		"three peers have %d, %d and %d jobs, want 32, 16 and 8", len(first), len(second), len(third))
+	for i := range 3 { // take 4, 2 and 1 of the 8 that are left
+		first = append(first, admitted(fmt.Sprintf("203.0.113.%d", i))...)
+	}
+	_, err := s.Admit(netip.MustParseAddr("203.0.113.9"))
+	assert.Truef(t, errors.Is(err, ErrFull) && !errors.Is(err, quota.ErrShare), "a full scheduler refuses a new peer: %v", err)
 	for _, j := range append(append(first, second...), third...) {
 		j.Done()
 	}

@@ -654,8 +654,8 @@ class Status(TypedDict):
 class Problem(TypedDict):
     """A problem document (RFC 9457)."""
 
-    type: Literal['about:blank']
-    """Always `about:blank`: the status is the type."""
+    type: Literal['about:blank', '/docs/operations/limits#one-address']
+    """`about:blank` if the status is the type. The other one tells that the share of the address is full."""
     title: str
     """The status in words."""
     status: int

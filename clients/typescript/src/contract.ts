@@ -2177,10 +2177,10 @@ export interface components {
         /** @description A problem document (RFC 9457). */
         Problem: {
             /**
-             * @description Always `about:blank`: the status is the type.
+             * @description `about:blank` if the status is the type. The other one tells that the share of the address is full.
              * @enum {string}
              */
-            type: "about:blank";
+            type: "about:blank" | "/docs/operations/limits#one-address";
             /** @description The status in words. */
             title: string;
             status: number;
@@ -2556,7 +2556,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A limit of the caller is reached. Nothing was done. */
+        /**
+         * @description A limit of the caller is reached, or the share of its address is full: of connections, memory or long requests. Nothing was done. Other
+         *     addresses are served; if all were refused, the status would be 503.
+         */
         TooMany: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
