@@ -99,19 +99,21 @@ func (f *faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, wrong, http.StatusTeapot)
 		return
 	}
-	answer := func(status int, detail string) {
+	answer := func(status int, kind, detail string) {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(status)
-		_, _ = fmt.Fprintf(w, `{"type":"about:blank","title":%q,"status":%d,"detail":%q}`, http.StatusText(status), status, detail)
+		_, _ = fmt.Fprintf(w, `{"type":%q,"title":%q,"status":%d,"detail":%q}`, kind, http.StatusText(status), status, detail)
 	}
 	switch fault {
 	case "":
 		f.next.ServeHTTP(w, r)
 	case "busy":
-		answer(http.StatusServiceUnavailable, "Too many requests are waiting to become durable. Nothing was recorded; retry in a second.")
+		answer(http.StatusServiceUnavailable, "about:blank", "Too many requests are waiting to become durable. Nothing was recorded; retry in a second.")
+	case "share":
+		answer(http.StatusTooManyRequests, "/docs/operations/limits#one-address", "Your address has its share in use. Nothing was done; retry in a second.")
 	case "inflight":
-		answer(http.StatusConflict, "A request with this key, commitment or shoe is in flight. Wait for its answer, or retry in a second.")
+		answer(http.StatusConflict, "about:blank", "A request with this key, commitment or shoe is in flight. Wait for its answer, or retry in a second.")
 	case "badgateway":
 		http.Error(w, "<html>502 Bad Gateway</html>", http.StatusBadGateway)
 	case "lost":
@@ -157,7 +159,7 @@ func (f *faulty) take(id, list string, r *http.Request) (fault, wrong string) {
 		return "", "this has no Idempotency-Key: " + request
 	}
 	fault, state.left, state.repeat = state.left[0], state.left[1:], request
-	if fault == "busy" || fault == "inflight" {
+	if fault == "busy" || fault == "share" || fault == "inflight" {
 		state.after = time.Now().Add(time.Second)
 	}
 	return fault, ""

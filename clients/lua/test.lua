@@ -19,8 +19,8 @@ local proof = must(riffle:proof(deal.audit_id))
 assert(proof:find(deal.seed, 1, true), "the proof has no seed")
 assert(#must(riffle:shuffle({items = {"ann", "bob", "cyn"}, draw = 1})).items == 1)
 
--- The proxy answers 503 with Retry-After, loses an answer and fails, and demands the same key and body each time.
-local faulty = Riffle.new(url .. "/faults/lua-" .. os.time() .. "/busy,lost,badgateway", {token = token})
+-- The proxy answers 503 and 429 with Retry-After, loses an answer and fails, and demands the same key and body each time.
+local faulty = Riffle.new(url .. "/faults/lua-" .. os.time() .. "/busy,share,lost,badgateway", {token = token})
 assert(#must(faulty:deal("standard54", "doudizhu")).hands == 3)
 
 local none, problem = riffle:deal("standard53", "doudizhu")
