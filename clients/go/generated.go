@@ -2540,9 +2540,6 @@ type Failed = Problem
 // Forbidden A problem document (RFC 9457).
 type Forbidden = Problem
 
-// NoCommitmentToUse A problem document (RFC 9457).
-type NoCommitmentToUse = Problem
-
 // NoMoreChanges A problem document (RFC 9457).
 type NoMoreChanges = Problem
 
@@ -9352,11 +9349,11 @@ type ListCardsResp struct {
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationProblemJSON403 *Forbidden
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
-	ApplicationProblemJSON404 *NoSuchCard
+	ApplicationProblemJSON404 *NoSuchDeck
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *Unprocessable
+	ApplicationProblemJSON422 *NoSuchCard
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -9384,7 +9381,7 @@ func (r ListCardsResp) GetApplicationProblemJSON403() *Forbidden {
 }
 
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
-func (r ListCardsResp) GetApplicationProblemJSON404() *NoSuchCard {
+func (r ListCardsResp) GetApplicationProblemJSON404() *NoSuchDeck {
 	return r.ApplicationProblemJSON404
 }
 
@@ -9394,7 +9391,7 @@ func (r ListCardsResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListCardsResp) GetApplicationProblemJSON422() *Unprocessable {
+func (r ListCardsResp) GetApplicationProblemJSON422() *NoSuchCard {
 	return r.ApplicationProblemJSON422
 }
 
@@ -10888,8 +10885,6 @@ type GetPileResp struct {
 	ApplicationProblemJSON409 *CardsChanged
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
-	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -10931,11 +10926,6 @@ func (r GetPileResp) GetApplicationProblemJSON409() *CardsChanged {
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
 func (r GetPileResp) GetApplicationProblemJSON421() *OtherHost {
 	return r.ApplicationProblemJSON421
-}
-
-// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r GetPileResp) GetApplicationProblemJSON422() *Unprocessable {
-	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
@@ -10994,7 +10984,7 @@ type AddToPileResp struct {
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationProblemJSON403 *Forbidden
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
-	ApplicationProblemJSON404 *NoSuchShoe
+	ApplicationProblemJSON404 *NoSuchPile
 	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
@@ -11040,7 +11030,7 @@ func (r AddToPileResp) GetApplicationProblemJSON403() *Forbidden {
 }
 
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
-func (r AddToPileResp) GetApplicationProblemJSON404() *NoSuchShoe {
+func (r AddToPileResp) GetApplicationProblemJSON404() *NoSuchPile {
 	return r.ApplicationProblemJSON404
 }
 
@@ -11980,8 +11970,6 @@ type ShuffleResp struct {
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationProblemJSON403 *Forbidden
-	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
-	ApplicationProblemJSON404 *NoCommitmentToUse
 	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
@@ -12020,11 +12008,6 @@ func (r ShuffleResp) GetApplicationProblemJSON401() *Unauthorized {
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
 func (r ShuffleResp) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
-}
-
-// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
-func (r ShuffleResp) GetApplicationProblemJSON404() *NoCommitmentToUse {
-	return r.ApplicationProblemJSON404
 }
 
 // GetApplicationProblemJSON408 returns the response for an HTTP 408 `application/problem+json` response
@@ -14097,7 +14080,7 @@ func ParseListCardsResp(rsp *http.Response) (*ListCardsResp, error) {
 		response.ApplicationProblemJSON403 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
-		var dest NoSuchCard
+		var dest NoSuchDeck
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14111,7 +14094,7 @@ func ParseListCardsResp(rsp *http.Response) (*ListCardsResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest Unprocessable
+		var dest NoSuchCard
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15408,13 +15391,6 @@ func ParseGetPileResp(rsp *http.Response) (*GetPileResp, error) {
 		}
 		response.ApplicationProblemJSON421 = &dest
 
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest Unprocessable
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON422 = &dest
-
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
 		var dest TooMany
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -15484,7 +15460,7 @@ func ParseAddToPileResp(rsp *http.Response) (*AddToPileResp, error) {
 		response.ApplicationProblemJSON403 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
-		var dest NoSuchShoe
+		var dest NoSuchPile
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -16364,13 +16340,6 @@ func ParseShuffleResp(rsp *http.Response) (*ShuffleResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON403 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
-		var dest NoCommitmentToUse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.ApplicationProblemJSON404 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
 		var dest TooSlow

@@ -49,6 +49,11 @@ func ofDeck(answer func(*API, *exchange, *deck.Type) error, parameters ...string
 func (a *API) listCards(x *exchange, kind *deck.Type) error {
 	query := x.query
 	code, wantsOne := query.Get("code"), query.Has("code")
+	if wantsOne {
+		if err := x.readParameter("code", code); err != nil {
+			return err
+		}
+	}
 	query.Del("code")
 	cards := shuffleRequest{}
 	for _, name := range names(query) {
@@ -71,7 +76,7 @@ func (a *API) listCards(x *exchange, kind *deck.Type) error {
 	if wantsOne {
 		card, ok := d.Find(code)
 		if !ok {
-			return notFound("There is no card of this code in the deck; ask without code for all of them.").in("code")
+			return unprocessable("There is no card of this code in the deck; ask without code for all of them.").in("code")
 		}
 		answer.Cards = []deck.Card{card}
 	}

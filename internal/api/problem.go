@@ -53,12 +53,14 @@ func newProblem(status int, format string, args ...any) *problem {
 	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
 }
 
-// badRequest is for a malformed request.
+// badRequest is for a request that is not well formed: not JSON, a wrong type, an unknown, missing or
+// repeated member or parameter, or a text that is not in its form. See docs/decisions/requests.md.
 func badRequest(format string, args ...any) *problem {
 	return newProblem(http.StatusBadRequest, format, args...)
 }
 
-// unprocessable is for a well-formed request that cannot be fulfilled.
+// unprocessable is for a well-formed request that asks for what cannot be: a number out of range,
+// members that contradict each other, something that does not exist, or more than a limit.
 func unprocessable(format string, args ...any) *problem {
 	return newProblem(http.StatusUnprocessableEntity, format, args...)
 }
@@ -100,10 +102,13 @@ func (p *problem) in(parameter string) *problem {
 	return p
 }
 
-// about points the problem at a field as the request named it: a member of the body or, of a GET, a
-// parameter of the query.
+// about points the problem at a field as the request named it, if there is one: a member of the body
+// or, of a GET, a parameter of the query.
 func (p *problem) about(r *http.Request, pointer string) *problem {
-	if r.Method != http.MethodGet {
+	switch {
+	case pointer == "":
+		return p
+	case r.Method != http.MethodGet:
 		return p.at(pointer)
 	}
 	name := strings.TrimPrefix(shortPointer(pointer), "/parameters/")
@@ -175,11 +180,15 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		if !errors.Is(err, row.err) {
 			continue
 		}
+		inBody := row.pointer != "" && r.Method == http.MethodPost
+		if inBody && row.status == http.StatusNotFound { // which is for what the path names
+			row.status = http.StatusUnprocessableEntity
+		}
 		p := newProblem(row.status, "%s", row.detail)
 		if row.challenge != "" {
 			p = p.with("WWW-Authenticate", row.challenge)
 		}
-		if row.pointer != "" && r.Method == http.MethodPost {
+		if inBody {
 			p = p.at(row.pointer)
 		}
 		return p
@@ -243,11 +252,7 @@ func detailed(r *http.Request, err error) *problem {
 	case errors.As(err, &answered):
 		return answered
 	case errors.As(err, &body):
-		p := newProblem(body.Status, "%s", body.Detail)
-		if body.Pointer == "" {
-			return p
-		}
-		return p.about(r, body.Pointer)
+		return newProblem(body.Status, "%s", body.Detail).about(r, body.Pointer)
 	case errors.As(err, &closed) && closed.Status == shoe.Closed:
 		return conflict("The shoe was closed by record %s, and deals no more cards.", closed.AuditID).because(closed.AuditID)
 	case errors.As(err, &closed):
@@ -270,6 +275,8 @@ func detailed(r *http.Request, err error) *problem {
 		return p
 	case errors.As(err, &limit):
 		return newProblem(http.StatusTooManyRequests, "The caller's limit is reached. Nothing was done; retry after the seconds in Retry-After.").retry(max(1, seconds(limit.Wait)))
+	case errors.As(err, &invalid) && invalid.Malformed:
+		return badRequest("%s", sentence(invalid.Pointer, invalid.Detail)).about(r, invalid.Pointer)
 	case errors.As(err, &invalid):
 		return unprocessable("%s", sentence(invalid.Pointer, invalid.Detail)).about(r, invalid.Pointer)
 	case errors.As(err, &used) && used.Count > 0:
@@ -289,7 +296,7 @@ func detailed(r *http.Request, err error) *problem {
 // sentence completes the text of an error to a sentence. It does not capitalize the name of the member at
 // pointer.
 func sentence(pointer, text string) string {
-	word, _, _ := strings.Cut(text, " ")
+	word := text[:max(0, strings.IndexAny(text, " ."))]
 	if member, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/"); word != member {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}

@@ -2,8 +2,8 @@ package api
 
 import (
 	"cmp"
-	"errors"
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -56,7 +56,7 @@ func (x *exchange) readPath() error {
 	}
 	if pile := path.URLParam("pile"); pile != "" {
 		if x.pile = shoe.OnPile(pile); !shoe.IsName(pile) {
-			return problemPileName()
+			return notFound("%s", sentence("", errPileName.Error()))
 		}
 	}
 	return nil
@@ -106,20 +106,20 @@ func (x *exchange) readParameter(name, text string) (err error) {
 		}
 	case "status":
 		if !slices.Contains(dealer.Statuses(), dealer.Status(text)) {
-			err = unprocessable("status must be open, late, used or void; got %s.", suggest.Quote(text)).in(name)
+			err = badRequest("status must be open, late, used or void; got %s.", suggest.Quote(text)).in(name)
 		}
 	case "after":
-		if x.other = parseID(text); x.other == uuid.Nil && text != uuid.Nil.String() {
-			err = badRequest("after must be the commitment_id that the last page ended with; got %s.", suggest.Quote(text)).in(name)
-		}
+		x.other, err = parseID(text), checkText(name, text, isID(name, "the commitment_id that the last page ended with"))
 	case "sealed_by":
-		if x.other = parseID(text); x.other == uuid.Nil {
-			err = badRequest("sealed_by must be the sealed_by of a card, copied exactly; got %s.", suggest.Quote(text)).in(name)
-		}
+		x.other, err = parseID(text), checkText(name, text, isID(name, "the sealed_by of a card"))
 	case "from":
-		x.from, err = countWithin(name, text, 0, audit.MaxSize)
+		x.from, err = countParameter(name, text, 0, audit.MaxSize)
 	case "limit":
-		x.limit, err = countWithin(name, text, 1, 1000)
+		x.limit, err = countParameter(name, text, 1, 1000)
+	case "code":
+		err = checkText(name, text, func(text string) error {
+			return audit.Rule(0 < len(text) && len(text) <= 16, "code must be the code of a card, of 1 to 16 characters; got %s", suggest.Quote(text))
+		})
 	case "reference":
 		err = checkText(name, text, audit.CheckReference)
 	}
@@ -131,32 +131,20 @@ func names(query url.Values) []string {
 	return slices.Sorted(maps.Keys(query)) // on a line of its own, where the profile has it
 }
 
-func countParameter(name, value string) (*uint64, error) {
-	n, wrong := httpjson.ParseCount(value)
+// countParameter returns the integer in a parameter, from least to most.
+func countParameter(name, value string, least, most uint64) (uint64, error) {
+	n, wrong := httpjson.ParseCount(value, least, most)
 	if wrong != nil {
 		wrong.Pointer, wrong.Detail = "/"+name, suggest.Brief(name)+" "+wrong.Detail
-		return nil, wrong
+		return 0, wrong
 	}
-	return &n, nil
-}
-
-// countWithin returns the count in a parameter, from least to most.
-func countWithin(name, text string, least, most uint64) (uint64, error) {
-	n, err := countParameter(name, text)
-	wrong, _ := errors.AsType[*httpjson.Error](err)
-	switch {
-	case wrong != nil && wrong.Integer == "":
-		return 0, err
-	case wrong != nil || *n > most || *n < least:
-		return 0, unprocessable("%s must be from %d to %d; got %s.", name, least, most, suggest.Brief(text)).in(name)
-	}
-	return *n, nil
+	return n, nil
 }
 
 // checkText returns the error for a text parameter of a wrong form.
 func checkText(name, value string, check func(string) error) error {
 	if err := check(value); err != nil {
-		return badRequest("%s", sentence("", err.Error())).in(name)
+		return badRequest("%s", sentence("/"+name, err.Error())).in(name)
 	}
 	return nil
 }
@@ -168,15 +156,15 @@ var dealParameters = []string{"decks", "draw", "hands", "algorithm", "client_see
 func (q *shuffleRequest) dealParameter(name, value string) (err error) {
 	switch name {
 	case "decks":
-		q.Decks, err = countParameter(name, value)
+		n, wrong := countParameter(name, value, 0, math.MaxUint64)
+		q.Decks, err = q.relative(name, n, wrong)
 	case "draw":
-		err = q.setDraw(countParameter(name, value))
+		n, wrong := countParameter(name, value, 0, math.MaxUint64)
+		q.Draw, err = q.relative(name, n, wrong)
 	case "hands":
 		err = q.handsParameter(value)
 	case "algorithm":
-		if q.Algorithm = value; value == "" {
-			err = unprocessable(noAlgorithm).in(name)
-		}
+		q.Algorithm, err = value, checkText(name, value, func(text string) error { return audit.Rule(text != "", noAlgorithm) })
 	case "client_seed":
 		q.ClientSeed, err = value, checkText(name, value, audit.CheckClientSeed)
 	case "reference":
@@ -199,14 +187,12 @@ func boolParameter(name, value string) (bool, error) {
 
 // deckParameter reads a parameter of the deck type.
 func (q *shuffleRequest) deckParameter(name, value string) error {
-	n, err := countParameter(name, value)
-	if err != nil {
-		return err
+	n, err := countParameter(name, value, 0, maxParameter)
+	if q.Parameters == nil {
+		q.Parameters = map[string]int{}
 	}
-	if wrong := q.setParameter(name, *n); wrong != nil {
-		return wrong.in(name)
-	}
-	return nil
+	q.Parameters[name] = int(n)
+	return err
 }
 
 // handsParameter reads hand sizes joined by commas, or the name of a preset.
@@ -217,16 +203,23 @@ func (q *shuffleRequest) handsParameter(value string) error {
 		q.Preset = value
 		return nil
 	case strings.Trim(value, "0123456789,") != "" || slices.Contains(words, ""):
-		return unprocessable(`hands must be sizes joined by commas, such as 13,13,13,13, or a preset name such as bridge; got %s.`, suggest.Quote(value)).in("hands")
+		return badRequest(`hands must be sizes joined by commas, such as 13,13,13,13, or a preset name such as bridge; got %s.`, suggest.Quote(value)).in("hands")
 	}
 	for _, word := range words {
-		n, err := countParameter("hands", word)
+		n, err := countParameter("hands", word, 1, audit.MaxSize)
 		if err != nil {
 			return err
 		}
-		q.Hands = append(q.Hands, *n)
+		q.Hands = append(q.Hands, n)
 	}
 	return nil
+}
+
+// isID returns a function that checks the form of an id. something names its kind.
+func isID(name, something string) func(text string) error {
+	return func(text string) error {
+		return audit.Rule(parseID(text) != uuid.Nil || text == uuid.Nil.String(), "%s must be %s, copied exactly; got %s", name, something, suggest.Quote(text))
+	}
 }
 
 // parseID reads an id of 36 characters, in either case. It returns Nil for any other text.

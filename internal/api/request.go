@@ -32,8 +32,6 @@ type shuffleRequest struct {
 	body     []byte          // has the items
 	items    []httpjson.Span // of the body; nil unless the caller's own items are shuffled
 	details  bool            // the answer has whole cards
-	chain    string          // of the beacon of a commitment
-	after    string          // how far away the beacon is
 	cut      *shoe.Cut       // of a shoe; nil for none
 	job      *scheduler.Job  // nil unless it takes long
 }
@@ -53,24 +51,29 @@ func value[T, V any](name string, field func(T) *V, read func(*httpjson.Reader) 
 	}}
 }
 
-// readCount reads a non-negative integer.
-func readCount(d *httpjson.Reader) (*uint64, error) {
-	n, err := d.Count()
-	return &n, err
+// count returns a function that reads an integer from least on.
+func count(least uint64) func(*httpjson.Reader) (*uint64, error) {
+	return func(d *httpjson.Reader) (*uint64, error) {
+		n, err := d.Count(least, audit.MaxSize)
+		return &n, err
+	}
 }
 
 // text returns a member that is a text of a restricted form.
 func text[T any](name string, field func(T) *string, check func(string) error) member[T] {
-	return value(name, field, func(d *httpjson.Reader) (string, error) {
-		text, err := d.String()
-		if err != nil {
-			return "", err
-		}
-		if err := check(text); err != nil {
-			return "", badRequest("%s", sentence("", err.Error())).at(d.Pointer())
-		}
-		return text, nil
-	})
+	return value(name, field, func(d *httpjson.Reader) (string, error) { return readText(d, check) })
+}
+
+// readText reads a text of a restricted form.
+func readText(d *httpjson.Reader, check func(string) error) (string, error) {
+	text, err := d.String()
+	if err != nil {
+		return "", err
+	}
+	if err := check(text); err != nil {
+		return "", badRequest("%s", sentence(d.Pointer(), err.Error())).at(d.Pointer())
+	}
+	return text, nil
 }
 
 // oneOf returns a function that reads a string, which must be one of a few words.
@@ -86,8 +89,8 @@ func oneOf[T ~string](words ...T) func(d *httpjson.Reader) (T, error) {
 		}
 		text, err := d.String()
 		if err == nil && !slices.Contains(words, T(text)) {
-			name := strings.TrimPrefix(d.Pointer(), "/")
-			err = unprocessable("%s must be %s; got %s.", name, accepted, suggest.Quote(text)).at(d.Pointer())
+			name := strings.ReplaceAll(strings.TrimPrefix(d.Pointer(), "/"), "/", ".")
+			err = badRequest("%s must be %s; got %s.", name, accepted, suggest.Quote(text)).at(d.Pointer())
 		}
 		return T(text), err
 	}
@@ -98,14 +101,10 @@ var readNow = oneOf("now")
 
 // readFilled reads a string. If it is empty, the error has the text.
 func readFilled(d *httpjson.Reader, ifEmpty string) (string, error) {
-	text, err := d.String()
-	if err == nil && text == "" {
-		err = unprocessable("%s", ifEmpty).at(d.Pointer())
-	}
-	return text, err
+	return readText(d, func(text string) error { return audit.Rule(text != "", "%s", ifEmpty) })
 }
 
-const noAlgorithm = `algorithm must be a name such as "sattolo", or left out for "fisher-yates"; got "".`
+const noAlgorithm = `algorithm must be a name such as "sattolo", or left out for "fisher-yates"; got ""`
 
 // readAlgorithm reads the name of an algorithm.
 func readAlgorithm(d *httpjson.Reader) (string, error) { return readFilled(d, noAlgorithm) }
@@ -115,28 +114,30 @@ var shuffleMembers = []member[*shuffleRequest]{
 	{name: "items", read: readItems},
 	text("items_salt", func(q *shuffleRequest) *string { return &q.ItemsSalt }, audit.CheckItemsSalt),
 	{name: "deck", read: func(d *httpjson.Reader, q *shuffleRequest) (err error) {
-		q.Deck, err = readFilled(d, `deck must be a deck type such as "standard52"; got "". GET /decks lists them.`)
+		q.Deck, err = readFilled(d, `deck must be a deck type such as "standard52"; got ""; GET /decks lists them`)
 		return err
 	}},
-	value("decks", func(q *shuffleRequest) **uint64 { return &q.Decks }, readCount),
+	relative("decks", func(q *shuffleRequest) **uint64 { return &q.Decks }),
 	{name: "parameters", read: readParameters},
-	value("size", func(q *shuffleRequest) **uint64 { return &q.Size }, readCount),
+	value("size", func(q *shuffleRequest) **uint64 { return &q.Size }, count(0)),
 	value("algorithm", func(q *shuffleRequest) *string { return &q.Algorithm }, readAlgorithm),
-	{name: "draw", read: func(d *httpjson.Reader, q *shuffleRequest) error { return q.setDraw(readCount(d)) }},
+	relative("draw", func(q *shuffleRequest) **uint64 { return &q.Draw }),
 	{name: "hands", read: readHands},
-	value("repeat", func(q *shuffleRequest) **uint64 { return &q.Repeat }, readCount),
+	value("repeat", func(q *shuffleRequest) **uint64 { return &q.Repeat }, count(1)),
 	text("client_seed", func(q *shuffleRequest) *string { return &q.ClientSeed }, audit.CheckClientSeed),
 	text("reference", func(q *shuffleRequest) *string { return &q.Reference }, audit.CheckReference),
 	value("unique_reference", func(q *shuffleRequest) *bool { return &q.UniqueReference }, (*httpjson.Reader).Bool),
 	{name: "commitment_id", read: func(d *httpjson.Reader, q *shuffleRequest) error {
-		text, err := d.String()
+		text, err := readText(d, isID("commitment_id", "the commitment_id of an answer to POST /commitments"))
 		if q.CommitmentID = parseID(text); err == nil && q.CommitmentID == uuid.Nil {
 			err = dealer.ErrNoCommitment
 		}
 		return err
 	}},
-	value("beacon_signature", func(q *shuffleRequest) *string { return &q.BeaconSignature }, (*httpjson.Reader).String),
-	value("player_seeds", func(q *shuffleRequest) *map[string]string { return &q.PlayerSeeds }, readPlayers),
+	text("beacon_signature", func(q *shuffleRequest) *string { return &q.BeaconSignature }, func(text string) error {
+		return audit.Rule(len(text) == 96 && strings.Trim(text, "0123456789abcdef") == "", "beacon_signature must be the signature of a round, 96 hex digits in lower case")
+	}),
+	value("player_seeds", func(q *shuffleRequest) *map[string]string { return &q.PlayerSeeds }, readPlayers("player_seeds", audit.CheckPlayerSeed)),
 	{name: "reveal", read: func(d *httpjson.Reader, q *shuffleRequest) error {
 		_, err := readNow(d)
 		q.RevealNow = true
@@ -144,38 +145,64 @@ var shuffleMembers = []member[*shuffleRequest]{
 	}},
 	value("expires_in", func(q *shuffleRequest) *time.Duration { return &q.Expiry }, readExpiry),
 	value("cut", func(q *shuffleRequest) **shoe.Cut { return &q.cut }, readCut),
-	value("count", func(q *shuffleRequest) **uint64 { return &q.Count }, readCount),
+	relative("count", func(q *shuffleRequest) **uint64 { return &q.Count }),
 	{name: "beacon", read: readBeacon},
-	value("players", func(q *shuffleRequest) *map[string]string { return (*map[string]string)(&q.Players) }, readPlayers),
+	value("players", func(q *shuffleRequest) *map[string]string { return (*map[string]string)(&q.Players) }, readPlayers("players", audit.CheckPlayer)),
 }
 
-// readPlayers reads a text of each player, by the name.
-func readPlayers(d *httpjson.Reader) (map[string]string, error) {
-	texts := map[string]string{}
-	return texts, d.Object(`an object of names and texts such as {"ann": "...", "bob": "..."}`, func(name string) (err error) {
-		if len(texts) > audit.MaxPlayers {
-			return unprocessable("there are at most %d players.", audit.MaxPlayers).at(d.Pointer())
+// readPlayers returns a function that reads a member with a text of each player, by the name.
+func readPlayers(member string, check func(name, text string) error) func(*httpjson.Reader) (map[string]string, error) {
+	return func(d *httpjson.Reader) (map[string]string, error) {
+		texts := map[string]string{}
+		err := d.Object(`an object of names and texts such as {"ann": "...", "bob": "..."}`, func(name string) (err error) {
+			if len(texts) == audit.MaxPlayers {
+				return audit.ErrPlayers
+			}
+			texts[name], err = readText(d, func(text string) error { return check(name, text) })
+			return err
+		})
+		if err == nil && len(texts) == 0 || errors.Is(err, audit.ErrPlayers) {
+			err = unprocessable("%s", sentence("", audit.ErrPlayers.Error())).at("/" + member)
 		}
-		texts[name], err = d.String()
-		return err
-	})
+		return texts, err
+	}
 }
 
 var beaconMembers = []member[*shuffleRequest]{
-	value("chain", func(q *shuffleRequest) *string { return &q.chain }, (*httpjson.Reader).String),
-	value("round", func(q *shuffleRequest) *uint64 { return (*uint64)(&q.Beacon) }, (*httpjson.Reader).Count),
-	value("after", func(q *shuffleRequest) *string { return &q.after }, (*httpjson.Reader).String),
+	{name: "chain", read: func(d *httpjson.Reader, _ *shuffleRequest) error {
+		_, err := readChain(d)
+		return err
+	}},
+	value("round", func(q *shuffleRequest) *uint64 { return (*uint64)(&q.Beacon) }, func(d *httpjson.Reader) (uint64, error) {
+		return d.Count(1, audit.MaxSize)
+	}),
+	value("after", func(q *shuffleRequest) *time.Duration { return &q.BeaconAfter }, func(d *httpjson.Reader) (after time.Duration, err error) {
+		text, err := readText(d, func(text string) (err error) {
+			after, err = time.ParseDuration(text)
+			return audit.Rule(err == nil, "beacon.after must be a time such as 10s or 5m; got %s", suggest.Quote(text))
+		})
+		if err == nil && after <= 0 {
+			err = unprocessable("beacon.after must be more than 0; got %s.", suggest.Quote(text)).at(d.Pointer())
+		}
+		return after, err
+	}),
 }
+
+var readChain = oneOf(beacon.Chain)
 
 // readBeacon reads the round of a beacon, or how far away it is.
 func readBeacon(d *httpjson.Reader, q *shuffleRequest) error {
 	const accepted = `a round such as {"chain":"quicknet","after":"10s"}`
 	given, err := readObject(d, accepted, beaconMembers, q)
-	q.BeaconAfter, _ = time.ParseDuration(q.after) // 0 for another text
-	if err == nil && (len(given) != 2 || q.chain != beacon.Chain || q.Beacon == 0 && q.BeaconAfter <= 0) {
-		err = unprocessable("beacon must have the chain quicknet, and either a round from 1 or the time after which it comes: %s.", accepted).at("/beacon")
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(given, "chain"):
+		return badRequest("beacon.chain is missing; beacon must be %s.", accepted).at("/beacon/chain")
+	case len(given) != 2:
+		return unprocessable("beacon must have either round or after: %s.", accepted).at("/beacon")
 	}
-	return err
+	return nil
 }
 
 // The members of each kind of request.
@@ -229,7 +256,7 @@ func readObject[T any](d *httpjson.Reader, want string, members []member[T], int
 		case i < 0:
 			return unknownMember(d, name, members)
 		case members[i].excluded != "":
-			return unprocessable("%s %s", name, members[i].excluded).at("/" + name)
+			return badRequest("%s %s", name, members[i].excluded).at("/" + name)
 		}
 		given = append(given, name)
 		return members[i].read(d, into)
@@ -341,15 +368,25 @@ func idempotencyKey(x *exchange, body []byte) (*journal.IdempotencyKey, error) {
 	return journal.NewIdempotencyKey(key, []byte(x.r.Method+" "+x.r.RequestURI+"\n"), body).By(x.caller.Key), nil
 }
 
-// setDraw sets the draw that was read with err. An integer beyond any range is rejected once the size is
-// known, and with it the range.
-func (q *shuffleRequest) setDraw(n *uint64, err error) error {
-	wrong, ok := errors.AsType[*httpjson.Error](err)
-	if ok && wrong.Integer != "" {
-		n, q.DrawText, err = new(uint64(math.MaxUint64)), wrong.Integer, nil
+// relative returns a member that is an integer whose bounds depend on others. [plan.Rules] check it.
+func relative(name string, field func(*shuffleRequest) **uint64) member[*shuffleRequest] {
+	return member[*shuffleRequest]{name: name, read: func(d *httpjson.Reader, q *shuffleRequest) (err error) {
+		n, err := d.Count(0, math.MaxUint64)
+		*field(q), err = q.relative(name, n, err)
+		return err
+	}}
+}
+
+// relative returns the value of a member that was read with err. An integer beyond any bound is
+// rejected once the bounds are known.
+func (q *shuffleRequest) relative(name string, n uint64, err error) (*uint64, error) {
+	if wrong, ok := errors.AsType[*httpjson.Error](err); ok && wrong.Integer != "" {
+		if q.Sent == nil {
+			q.Sent = map[string]string{}
+		}
+		q.Sent[name], n, err = wrong.Integer, math.MaxUint64, nil
 	}
-	q.Draw = n
-	return err
+	return &n, err
 }
 
 // readItems finds the caller's items in the body.
@@ -379,20 +416,20 @@ func (q *shuffleRequest) values() []string {
 func readHands(d *httpjson.Reader, q *shuffleRequest) (err error) {
 	const accepted = `the sizes of the hands, such as [5,5], or a preset of the deck, such as "bridge"`
 	if d.Kind() == '"' {
-		q.Preset, err = readFilled(d, "hands must be "+accepted+`; got "".`)
+		q.Preset, err = readFilled(d, "hands must be "+accepted+`; got ""`)
 		return err
 	}
-	if q.Hands, err = readCounts(d, accepted); err == nil && len(q.Hands) == 0 {
+	if q.Hands, err = readCounts(d, accepted, audit.MaxSize); err == nil && len(q.Hands) == 0 {
 		err = unprocessable("hands must have at least one size, as in [13,13,13,13], or be left out; got [].").at("/hands")
 	}
 	return err
 }
 
-// readCounts reads an array of counts. See [httpjson.Reader.WrongKind] for want.
-func readCounts(d *httpjson.Reader, want string) ([]uint64, error) {
+// readCounts reads an array of integers from 1 to most. See [httpjson.Reader.WrongKind] for want.
+func readCounts(d *httpjson.Reader, want string, most uint64) ([]uint64, error) {
 	counts := []uint64{}
 	err := d.Array(want, func(int) error {
-		n, err := d.Count()
+		n, err := d.Count(1, most)
 		counts = append(counts, n)
 		return err
 	})
@@ -403,64 +440,37 @@ func readCounts(d *httpjson.Reader, want string) ([]uint64, error) {
 func readParameters(d *httpjson.Reader, q *shuffleRequest) error {
 	q.Parameters = map[string]int{}
 	return d.Object(`an object of integers such as {"players": 9}`, func(name string) error {
-		n, err := d.Count()
-		if err != nil {
-			return err
-		}
-		if wrong := q.setParameter(name, n); wrong != nil {
-			return wrong.at(d.Pointer())
-		}
-		return nil
+		n, err := d.Count(0, maxParameter)
+		q.Parameters[name] = int(n)
+		return err
 	})
 }
 
-// setParameter sets a parameter of the deck type.
-func (q *shuffleRequest) setParameter(name string, n uint64) *problem {
-	const largest = 1 << 20
-	if n > largest {
-		return unprocessable("%s must be at most %d, as every parameter of a deck type; got %d.", suggest.Brief(name), largest, n)
-	}
-	if q.Parameters == nil {
-		q.Parameters = map[string]int{}
-	}
-	q.Parameters[name] = int(n)
-	return nil
-}
+// maxParameter is the most that a parameter of any deck type can be.
+const maxParameter = 10_000
 
 // readExpiry reads the number of seconds until a shoe or a commitment expires.
 func readExpiry(d *httpjson.Reader) (time.Duration, error) {
-	n, err := d.Count()
-	const most = uint64(liveshoes.MaxExpiry / time.Second)
-	if err == nil && (n < 1 || n > most) {
-		err = unprocessable("expires_in must be from 1 to %d seconds, or left out.", most).at("/expires_in")
-	}
+	n, err := d.Count(1, uint64(liveshoes.MaxExpiry/time.Second))
 	return time.Duration(n) * time.Second, err
 }
 
 // readCut reads the cut card's position, or the range to draw it from.
 func readCut(d *httpjson.Reader) (*shoe.Cut, error) {
 	if d.Kind() == '0' {
-		n, err := d.Count()
-		if err == nil && n == 0 {
-			err = problemCut("0")
-		}
+		n, err := d.Count(1, shoe.MaxCards-1)
 		return &shoe.Cut{At: n}, err
 	}
-	ends, err := readCounts(d, "a number of cards such as 234 or a range of them such as [220,250]")
+	ends, err := readCounts(d, "a number of cards such as 234 or a range of them such as [220,250]", shoe.MaxCards-1)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(ends) > 2:
-		return nil, problemCut("more than two numbers")
-	case len(ends) < 2 || ends[0] < 1 || ends[0] >= ends[1]:
-		return nil, problemCut(strings.ReplaceAll(fmt.Sprint(ends), " ", ","))
+	case len(ends) != 2 || ends[0] >= ends[1]:
+		got := suggest.Brief(strings.ReplaceAll(fmt.Sprint(ends), " ", ","))
+		return nil, unprocessable("cut must be a range of two numbers, the smaller one first, such as [220,250]; got %s.", got).at("/cut")
 	}
 	return &shoe.Cut{From: ends[0], To: ends[1]}, nil
 }
 
-func problemCut(got string) *problem {
-	return unprocessable("cut must be how many cards lie before the cut card, such as 234, or a range to draw that from, such as [220,250]; got %s.", got).at("/cut")
-}
-
 // revealMembers are the members of a reveal.
-var revealMembers = []member[*string]{value("seed", func(seed *string) *string { return seed }, (*httpjson.Reader).String)}
+var revealMembers = []member[*string]{text("seed", func(seed *string) *string { return seed }, audit.CheckSeed)}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -121,9 +122,7 @@ func readChange(a *API, x *exchange, c *liveshoes.Change, members []member[*live
 	return err
 }
 
-func problemPileName() *problem {
-	return unprocessable(`The name of a pile must be 1 to %d letters, digits, hyphens and underscores, such as "discard".`, shoe.MaxName)
-}
+var errPileName = fmt.Errorf(`the name of a pile must be 1 to %d letters, digits, hyphens and underscores, such as "discard"`, shoe.MaxName)
 
 // ifVersion reads the version of the shoe to change; 0 for any.
 func ifVersion(r *http.Request) (uint64, error) {
@@ -145,14 +144,11 @@ func ifVersion(r *http.Request) (uint64, error) {
 
 // changeMembers are the members of all changes.
 var changeMembers = []member[*liveshoes.Change]{
-	value("count", func(c *liveshoes.Change) **uint64 { return &c.Count }, readCount),
+	value("count", func(c *liveshoes.Change) **uint64 { return &c.Count }, count(1)),
 	{name: "cards", read: readCards},
 	value("from", func(c *liveshoes.Change) *shoe.End { return &c.Taken }, oneOf(shoe.Top, shoe.Bottom, shoe.Random)),
 	{name: "to", read: func(d *httpjson.Reader, c *liveshoes.Change) error {
-		pile, err := d.String()
-		if err == nil && !shoe.IsName(pile) {
-			err = problemPileName().at("/to")
-		}
+		pile, err := readText(d, func(text string) error { return audit.Rule(shoe.IsName(text), "%w", errPileName) })
 		c.To = shoe.OnPile(pile)
 		return err
 	}},
@@ -166,10 +162,10 @@ var changeMembers = []member[*liveshoes.Change]{
 func complete(c *liveshoes.Change, given []string) error {
 	has := func(name string) bool { return slices.Contains(given, name) }
 	switch {
-	case c.Kind == audit.KindAdd && len(c.Cards) == 0:
-		return unprocessable(`cards must name the cards to add, by number or by code, as in [0,"AS"].`).at("/cards")
+	case c.Kind == audit.KindAdd && !has("cards"):
+		return badRequest(`cards is missing. Name the cards to add, by number or by code, as in [0,"AS"].`).at("/cards")
 	case c.Kind == audit.KindReturn && !has("cards"):
-		return unprocessable(`cards must be "all", or name the cards to return, by number or by code, as in [0,"AS"].`).at("/cards")
+		return badRequest(`cards is missing. Send "all", or name the cards to return, by number or by code, as in [0,"AS"].`).at("/cards")
 	case c.Kind == audit.KindReturn && c.Cards != nil && c.From == shoe.Dealt:
 		c.From = shoe.Out
 	case c.Kind != audit.KindDraw:
@@ -199,20 +195,21 @@ func readCards(d *httpjson.Reader, c *liveshoes.Change) error {
 	case c.Kind == audit.KindReturn && d.Kind() == '"':
 		text, err := d.String()
 		if err == nil && text != "all" {
-			err = unprocessable(`cards must be "all" or an array of card numbers and codes such as [0,"AS"]; got %s.`, suggest.Quote(text)).at("/cards")
+			err = badRequest(`cards must be "all" or an array of card numbers and codes such as [0,"AS"]; got %s.`, suggest.Quote(text)).at("/cards")
 		}
 		return err
 	}
 	c.Cards = []liveshoes.CardName{}
-	return d.Array(`an array of card numbers and codes such as [0,"AS"]`, func(i int) error {
+	wrongNumber := unprocessable(`cards must name 1 to %d cards, by number or by code, as in [0,"AS"].`, shoe.MaxCards).at("/cards")
+	err := d.Array(`an array of card numbers and codes such as [0,"AS"]`, func(i int) error {
 		if i == shoe.MaxCards {
-			return unprocessable("cards must have at most %d elements, as many as a shoe has cards.", shoe.MaxCards).at("/cards")
+			return wrongNumber
 		}
 		var name liveshoes.CardName
 		var err error
 		switch d.Kind() {
 		case '0':
-			name.Number, err = readCount(d)
+			name.Number, err = count(0)(d)
 		case '"':
 			name.Code, err = d.String()
 		default:
@@ -221,4 +218,8 @@ func readCards(d *httpjson.Reader, c *liveshoes.Change) error {
 		c.Cards = append(c.Cards, name)
 		return err
 	})
+	if err == nil && len(c.Cards) == 0 {
+		err = wrongNumber
+	}
+	return err
 }

@@ -76,7 +76,7 @@ func (a *API) listPlace(x *exchange) error {
 // openCard answers GET /shoes/{id}/cards/{position}/proof.
 func (a *API) openCard(x *exchange) error {
 	text := chi.URLParam(x.r, "position")
-	position, wrong := httpjson.ParseCount(text)
+	position, wrong := httpjson.ParseCount(text, 0, audit.MaxSize)
 	if wrong != nil || strconv.FormatUint(position, 10) != text {
 		return problemNoPosition()
 	}

@@ -92,6 +92,13 @@ func CheckItemsSalt(salt string) error {
 		"a salt of items is %d to %d of the characters A-Z, a-z, 0-9, - and _, such as 16 random bytes in hex", MinItemsSalt, MaxItemsSalt)
 }
 
+// CheckSeed checks the form of a seed in hex, as answers have it.
+func CheckSeed(text string) error {
+	const block = 2 * rng.BlockSize
+	return Rule(len(text) > 0 && len(text)%block == 0 && len(text) <= rng.MaxBlocks*block && strings.Trim(text, "0123456789abcdef") == "",
+		"seed must be the seed of an answer, copied exactly: blocks of 64 hex digits in lower case")
+}
+
 // SaltItems returns the digest that [ItemsInput] takes of salted items, by the rule [SaltedDigest].
 // digest is the plain digest of the items. The result is the SHA-256 of three lines, each ended by
 // LF:

@@ -24,15 +24,34 @@ const MaxPlayers = 100
 // Check checks the names and the hashes, and how many there are.
 func (p Players) Check() error {
 	if len(p) == 0 || len(p) > MaxPlayers {
-		return fmt.Errorf("there are 1 to %d players", MaxPlayers)
+		return ErrPlayers
 	}
 	for _, name := range p.Names() {
-		if !isPlayer(name) || name == "sha256" {
-			return errors.New("a name has 1 to 32 of the characters A-Z, a-z, 0-9, - and _, and is not sha256")
+		if err := CheckPlayer(name, p[name]); err != nil {
+			return err
 		}
-		if _, err := ParseHash(p[name]); err != nil {
-			return fmt.Errorf("the hash of %s is %w", name, err)
-		}
+	}
+	return nil
+}
+
+// ErrPlayers is for too few or too many players.
+var ErrPlayers = fmt.Errorf("there are 1 to %d players", MaxPlayers)
+
+// CheckPlayer checks the form of a player's name and hash.
+func CheckPlayer(name, hash string) error {
+	if !isPlayer(name) || name == "sha256" {
+		return errors.New("a name has 1 to 32 of the characters A-Z, a-z, 0-9, - and _, and is not sha256")
+	}
+	if _, err := ParseHash(hash); err != nil {
+		return fmt.Errorf("the hash of %s is %w", name, err)
+	}
+	return nil
+}
+
+// CheckPlayerSeed checks the form of a player's seed.
+func CheckPlayerSeed(name, seed string) error {
+	if !isPlayerSeed(seed) {
+		return message.New("why.player.form", message.Values{"name": message.Short(name)})
 	}
 	return nil
 }
@@ -51,12 +70,13 @@ func (p Players) Join(seeds map[string]string) (clientSeed, joined string, err e
 	parts := p.Names()
 	for i, name := range parts {
 		seed, isShown := seeds[name]
+		form := CheckPlayerSeed(name, seed)
 		hash := sha256.Sum256([]byte(name + "\n" + seed))
 		switch {
 		case !isShown:
 			return "", "", message.New("why.player.missing", message.Values{"name": name})
-		case !isPlayerSeed(seed):
-			return "", "", message.New("why.player.form", message.Values{"name": name})
+		case form != nil:
+			return "", "", form
 		case hex.EncodeToString(hash[:]) != p[name]:
 			return "", "", message.New("why.player.hash", message.Values{"name": name})
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,12 @@ type Part struct {
 	Name string `json:"name"`
 	Size int    `json:"size"`
 }
+
+// The forms of the names of deck types, and of presets.
+var (
+	IsWord   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`).MatchString
+	IsPreset = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}(:[0-9]+)?$`).MatchString
+)
 
 // Hands returns the sizes of the hands of a preset, bridge, or uno:4 for four hands, dealt from
 // that many copies of the deck. The caller may change the slice. The error says what is
@@ -156,8 +163,9 @@ type Row struct {
 
 // A ParameterError says which parameter of a deck is invalid, and why.
 type ParameterError struct {
-	Name   string
-	Reason string
+	Name    string
+	Reason  string
+	Unknown bool // the deck type has no parameter of the name
 }
 
 func (e *ParameterError) Error() string {
@@ -170,7 +178,7 @@ func (t *Type) resolve(given map[string]int) (map[string]int, error) {
 	// Sorted, so that the same mistake always gives the same error.
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Name == name }) {
-			return nil, &ParameterError{name, "is not one that " + t.Name + " takes; " + t.parameterHint(name)}
+			return nil, &ParameterError{name, "is not one that " + t.Name + " takes; " + t.parameterHint(name), true}
 		}
 	}
 	if len(t.Parameters) == 0 {
@@ -183,7 +191,7 @@ func (t *Type) resolve(given map[string]int) (map[string]int, error) {
 			v = p.defaultUnder(resolved)
 		}
 		if v < p.Min || v > p.Max {
-			return nil, &ParameterError{p.Name, fmt.Sprintf("is %d; it can be %d to %d", v, p.Min, p.Max)}
+			return nil, &ParameterError{p.Name, fmt.Sprintf("is %d; it can be %d to %d", v, p.Min, p.Max), false}
 		}
 		resolved[p.Name] = v
 	}

@@ -131,7 +131,7 @@ func TestReaderErrors(t *testing.T) {
 		err = d.Object("a JSON object", func(name string) (err error) {
 			switch name {
 			case "n":
-				_, err = d.Count()
+				_, err = d.Count(0, 52)
 			case "s":
 				_, err = d.String()
 			case "b":
@@ -140,7 +140,7 @@ func TestReaderErrors(t *testing.T) {
 				_, err = d.Elements(10)
 			case "a":
 				err = d.Array("an array", func(int) error {
-					_, err := d.Count()
+					_, err := d.Count(0, 52)
 					return err
 				})
 			}
@@ -180,7 +180,7 @@ func TestPartsAreCharged(t *testing.T) {
 				return d.decoder.SkipValue()
 			}
 			return d.Array("an array", func(int) error {
-				_, err := d.Count()
+				_, err := d.Count(0, 52)
 				return err
 			})
 		})

@@ -22,10 +22,6 @@ import (
 // MaxDepth is how deep values may be nested in a body.
 const MaxDepth = 100
 
-// MaxCount is the largest integer that errors of [Reader.Count] name: 2⁵³-1, the largest that every JSON
-// parser represents exactly (RFC 7493, 2.2). Count also returns larger ones of 64 bits: callers check limits.
-const MaxCount = 1<<53 - 1
-
 // A Reader reads a body as strict JSON: RFC 8259 in UTF-8, without duplicate names or lone
 // surrogates. Each method reads the next value. Its error points at the value, as an [*Error], or is
 // [budget.ErrFull]; the reader must not be used after one.
@@ -177,8 +173,9 @@ func (d *Reader) token(kinds, want string) (jsontext.Token, error) {
 	return token, nil
 }
 
-// Count reads a non-negative integer. The error for another integer has status 422, for another number 400.
-func (d *Reader) Count() (uint64, error) {
+// Count reads an integer from least to most. The error for another integer has status 422, for another
+// number 400.
+func (d *Reader) Count(least, most uint64) (uint64, error) {
 	if d.decoder.PeekKind() != '0' {
 		return 0, d.WrongKind("an integer such as 52")
 	}
@@ -186,7 +183,7 @@ func (d *Reader) Count() (uint64, error) {
 	if err != nil {
 		return 0, d.syntax(err)
 	}
-	n, wrong := ParseCount(string(value))
+	n, wrong := ParseCount(string(value), least, most)
 	if wrong != nil {
 		wrong.Pointer = d.Pointer()
 		wrong.Detail = nameOf(wrong.Pointer) + " " + wrong.Detail
@@ -196,9 +193,9 @@ func (d *Reader) Count() (uint64, error) {
 }
 
 // ParseCount is [Reader.Count] for a text. The error's detail lacks its subject, the name of the value.
-func ParseCount(text string) (uint64, *Error) {
+func ParseCount(text string, least, most uint64) (uint64, *Error) {
 	n, err := strconv.ParseUint(text, 10, 64)
-	if err == nil {
+	if err == nil && least <= n && n <= most {
 		return n, nil
 	}
 	digits := strings.TrimPrefix(text, "-")
@@ -207,7 +204,7 @@ func ParseCount(text string) (uint64, *Error) {
 			"must be an integer, written with digits only, such as 52; got %s.", cmp.Or(suggest.Brief(text), `""`))}
 	}
 	return 0, &Error{Status: http.StatusUnprocessableEntity, Integer: suggest.Brief(text), Detail: fmt.Sprintf(
-		"must be an integer from 0 to %d; got %s.", uint64(MaxCount), suggest.Brief(text))}
+		"must be from %d to %d; got %s.", least, most, suggest.Brief(text))}
 }
 
 // End returns an error if anything but white space follows the value that was read. Otherwise the

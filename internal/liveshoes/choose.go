@@ -22,7 +22,7 @@ func (s *Service) choose(p *pendingChange) (shoe.Cards, error) {
 	count := *cmp.Or(p.Count, new(uint64(1)))
 	switch {
 	case count == 0:
-		return there, plan.Refuse("/count", "count must be at least 1; got 0")
+		return there, plan.Refuse("/count", "count must be from 1 to %d; got 0", uint64(audit.MaxSize))
 	case p.Taken != shoe.Random:
 		return layout.Take(p.From, p.Taken, count)
 	case count > there.Len(): // before a seed is drawn

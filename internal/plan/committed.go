@@ -83,7 +83,7 @@ func checkPlayers(r *Request) error {
 		return Refuse("/players", "players must be omitted with beacon or count: their seeds make the client seed of one shuffle or shoe")
 	}
 	if err := r.Players.Check(); err != nil {
-		return Refuse("/players", "players must be names, each with the hash of the player's seed: %s", err)
+		return Refuse("/players", "%s", err)
 	}
 	return nil
 }

@@ -39,7 +39,6 @@ type Request struct {
 
 	Algorithm  string   // empty for the default, fisher-yates
 	Draw       *uint64  // number of items to return; all if nil
-	DrawText   string   // the draw as sent, if it does not fit in Draw; Draw then exceeds every size
 	Hands      []uint64 // hand sizes; nil for none
 	Preset     string   // name of the deck type's hand sizes; empty for none
 	Repeat     *uint64  // number of independent shuffles; one if nil
@@ -64,6 +63,15 @@ type Request struct {
 	Players     audit.Players
 	PlayerSeeds map[string]string
 	Joined      string
+
+	// Sent has the digits of integers that are no uint64, by the name of their member. The member
+	// is beyond all bounds then.
+	Sent map[string]string
+}
+
+// sent returns the digits of an integer.
+func (q *Request) sent(name string, n uint64) string {
+	return cmp.Or(q.Sent[name], strconv.FormatUint(n, 10))
 }
 
 // Items describes the caller's items by count and digest. The API keeps the values.
@@ -91,10 +99,11 @@ func Elements(s *audit.Statement) uint64 {
 	return s.Size
 }
 
-// An Invalid is the error for a well-formed request that the rules reject. It says what is wrong
-// with the first member that is.
+// An Invalid is the error for a request that the rules reject. It says what is wrong with the first
+// member that is.
 type Invalid struct {
-	Pointer string // JSON pointer (RFC 6901) into the request
+	Malformed bool   // the member is not in its form; otherwise it asks for what cannot be
+	Pointer   string // JSON pointer (RFC 6901) into the request
 	// Detail says what is wrong and what is accepted, without a final full stop. If it blames a
 	// value it begins with the member's name: "draw must be from 0 to 52; got 60".
 	Detail string
@@ -102,9 +111,22 @@ type Invalid struct {
 
 func (e *Invalid) Error() string { return e.Pointer + ": " + e.Detail }
 
-// Refuse returns an [Invalid] for the member at a JSON pointer.
+// Malformed returns an [Invalid] for the member at a JSON pointer, which is not in its form.
+func Malformed(pointer, format string, args ...any) error {
+	return &Invalid{Malformed: true, Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Refuse returns an [Invalid] for the member at a JSON pointer, which asks for what cannot be.
 func Refuse(pointer, format string, args ...any) error {
 	return &Invalid{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
+}
+
+// refuseText returns [Refuse] for a text that is in its form, and [Malformed] for any other.
+func refuseText(isForm bool) func(pointer, format string, args ...any) error {
+	if isForm {
+		return Refuse
+	}
+	return Malformed
 }
 
 // Limits bound what one request may ask for.
@@ -162,7 +184,7 @@ func (r *Rules) check(p *Plan, committed *audit.Record) (err error) {
 	if n := p.Request.Count; n != nil {
 		most := min(audit.MaxRounds, maxBlocks/uint64(rng.Blocks(s.Size, s.Draw)))
 		if *n < 2 || *n > most {
-			return Refuse("/count", "count must be from 2 to %d rounds of %d of %d; got %d", most, s.Draw, s.Size, *n)
+			return Refuse("/count", "count must be from 2 to %d rounds of %d of %d; got %s", most, s.Draw, s.Size, p.Request.sent("count", *n))
 		}
 	}
 	if err := CheckMovable(s.Algorithm, s.Size); err != nil || committed == nil {
@@ -186,7 +208,7 @@ func Algorithm(name string) (shuffle.Algorithm, error) {
 		for _, a := range shuffle.Algorithms() {
 			list = append(list, string(a))
 		}
-		return "", Refuse("/algorithm", "there is no algorithm %s; %s", suggest.Quote(name), suggest.Or(name, list, "there are "+strings.Join(list, ", ")))
+		return "", Malformed("/algorithm", "there is no algorithm %s; %s", suggest.Quote(name), suggest.Or(name, list, "there are "+strings.Join(list, ", ")))
 	}
 	return algorithm, nil
 }
@@ -231,7 +253,7 @@ func (r *Rules) checkInput(p *Plan) error {
 	case q.Size != nil:
 		s.Size, s.Input = *q.Size, audit.RangeInput
 		if s.Size > audit.MaxSize {
-			return Refuse("/size", "size must be at most %d; got %d", uint64(audit.MaxSize), s.Size)
+			return Refuse("/size", "size must be from 0 to %d; got %d", uint64(audit.MaxSize), s.Size)
 		}
 	default:
 		return r.checkDeck(p)
@@ -246,8 +268,7 @@ func (r *Rules) checkDraw(s *audit.Statement, q *Request) error {
 	limits := r.Limits
 	switch {
 	case s.Draw > s.Size:
-		got := cmp.Or(q.DrawText, strconv.FormatUint(s.Draw, 10))
-		return Refuse("/draw", "draw must be from 0 to %d; got %s", s.Size, got)
+		return Refuse("/draw", "draw must be from 0 to %d; got %s", s.Size, q.sent("draw", s.Draw))
 	case s.Draw > limits.Items && q.Draw == nil:
 		return Refuse("/size", "size is %d, but at most %d can be drawn; set draw to the number you need", s.Size, limits.Items)
 	case s.Draw > limits.Items:
@@ -255,7 +276,7 @@ func (r *Rules) checkDraw(s *audit.Statement, q *Request) error {
 	case s.Size > limits.Items && s.Algorithm != shuffle.AlgorithmFisherYates:
 		return Refuse("/algorithm", "algorithm %s shuffles all %d items, and at most %d can be shuffled; use fisher-yates, which can stop early", s.Algorithm, s.Size, limits.Items)
 	case s.Repeat < 1:
-		return Refuse("/repeat", "repeat must be at least 1; got 0")
+		return Refuse("/repeat", "repeat must be from 1 to %d; got 0", uint64(audit.MaxSize))
 	case s.Draw == 0 && s.Repeat > 1:
 		return Refuse("/repeat", "repeat must be 1 if nothing is drawn; got %d", s.Repeat)
 	case overflow > 0 || results > limits.Results:
@@ -290,9 +311,10 @@ func checkHands(p *Plan) error {
 	s := &p.Statement
 	s.Hands = p.Request.Hands
 	if p.Request.Preset != "" {
+		refuse := refuseText(deck.IsPreset(p.Request.Preset))
 		sizes, err := p.Deck.Hands(int(p.Copies), p.Request.Preset)
 		if err != nil {
-			return Refuse("/hands", "%s", err)
+			return refuse("/hands", "%s", err)
 		}
 		s.Hands = make([]uint64, len(sizes))
 		for i, n := range sizes {
@@ -306,7 +328,7 @@ func checkHands(p *Plan) error {
 	for i, n := range s.Hands {
 		switch {
 		case n < 1:
-			return Refuse(fmt.Sprintf("/hands/%d", i), "hands must be sizes of at least 1; got 0")
+			return Refuse(fmt.Sprintf("/hands/%d", i), "hands must be from 1 to %d; got 0", uint64(audit.MaxSize))
 		case n > s.Draw-dealt:
 			return Refuse("/hands", "hands hold more than the %d drawn items: hand %d, from 1, is to have %d, and %d are left", s.Draw, i+1, n, s.Draw-dealt)
 		}
@@ -320,12 +342,12 @@ func (r *Rules) checkDeck(p *Plan) error {
 	q := p.Request
 	kind, ok := r.Decks.Type(q.Deck)
 	if !ok {
-		return Refuse("/deck", "there is no deck type %s; %s", suggest.Quote(q.Deck), r.Decks.Hint(q.Deck))
+		return refuseText(deck.IsWord(q.Deck))("/deck", "there is no deck type %s; %s", suggest.Quote(q.Deck), r.Decks.Hint(q.Deck))
 	}
 	var err error
 	p.Deck, err = kind.Deck(q.Parameters)
 	if parameter := (*deck.ParameterError)(nil); errors.As(err, &parameter) {
-		return Refuse("/parameters/"+escape(parameter.Name), "%s", parameter.Error())
+		return refuseText(!parameter.Unknown)("/parameters/"+escape(parameter.Name), "%s", parameter.Error())
 	} else if err != nil {
 		return err
 	}
@@ -335,7 +357,7 @@ func (r *Rules) checkDeck(p *Plan) error {
 		most = min(most, q.MaxCards/uint64(p.Deck.Size()))
 	}
 	if p.Copies < 1 || p.Copies > most {
-		return Refuse("/decks", "decks must be from 1 to %d for a deck of %d; got %d", most, p.Deck.Size(), p.Copies)
+		return Refuse("/decks", "decks must be from 1 to %d for a deck of %d; got %s", most, p.Deck.Size(), q.sent("decks", p.Copies))
 	}
 	p.Statement.Size = p.Copies * uint64(p.Deck.Size())
 	p.Statement.Input, p.Parameters = r.inputLine(p.Deck, p.Copies), p.Deck.Parameters()

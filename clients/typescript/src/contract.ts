@@ -426,7 +426,7 @@ export interface paths {
             path: {
                 /** @description The `shoe_id` from the answer that created the shoe. A malformed id is answered like an unknown one. */
                 id: components["parameters"]["ShoeInPath"];
-                /** @description The name of a pile. */
+                /** @description The name of a pile. A malformed one is 404 like an unknown one. */
                 pile: components["parameters"]["PileInPath"];
             };
             cookie?: never;
@@ -451,7 +451,7 @@ export interface paths {
             path: {
                 /** @description The `shoe_id` from the answer that created the shoe. A malformed id is answered like an unknown one. */
                 id: components["parameters"]["ShoeInPath"];
-                /** @description The name of a pile. */
+                /** @description The name of a pile. A malformed one is 404 like an unknown one. */
                 pile: components["parameters"]["PileInPath"];
             };
             cookie?: never;
@@ -477,7 +477,7 @@ export interface paths {
             path: {
                 /** @description The `shoe_id` from the answer that created the shoe. A malformed id is answered like an unknown one. */
                 id: components["parameters"]["ShoeInPath"];
-                /** @description The name of a pile. */
+                /** @description The name of a pile. A malformed one is 404 like an unknown one. */
                 pile: components["parameters"]["PileInPath"];
             };
             cookie?: never;
@@ -502,7 +502,7 @@ export interface paths {
             path: {
                 /** @description The `shoe_id` from the answer that created the shoe. A malformed id is answered like an unknown one. */
                 id: components["parameters"]["ShoeInPath"];
-                /** @description The name of a pile. */
+                /** @description The name of a pile. A malformed one is 404 like an unknown one. */
                 pile: components["parameters"]["PileInPath"];
             };
             cookie?: never;
@@ -527,7 +527,7 @@ export interface paths {
             path: {
                 /** @description The `shoe_id` from the answer that created the shoe. A malformed id is answered like an unknown one. */
                 id: components["parameters"]["ShoeInPath"];
-                /** @description The name of a pile. */
+                /** @description The name of a pile. A malformed one is 404 like an unknown one. */
                 pile: components["parameters"]["PileInPath"];
             };
             cookie?: never;
@@ -2229,7 +2229,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request is malformed. */
+        /** @description The request is not well formed. */
         BadRequest: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -2301,16 +2301,6 @@ export interface components {
             };
         };
         /** @description There is no such deck type, or no such card in it. */
-        NoSuchCard: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description There is no such deck type, or no such card in it. */
         NoSuchPicture: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -2340,16 +2330,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such commitment. */
-        NoCommitmentToUse: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description The published log has no such tile. */
         NoSuchTile: {
             headers: {
@@ -2370,7 +2350,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such shoe, or it has no such pile. */
+        /** @description There is no such shoe, it has no such pile, or no pile can have the name. */
         NoSuchPile: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -2513,8 +2493,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is well-formed but cannot be carried out. Nothing was done. */
+        /** @description The request is well formed and asks for what cannot be. Nothing was done. */
         Unprocessable: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The deck has no such card, or there is no deck with these parameters. */
+        NoSuchCard: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
@@ -2632,7 +2622,7 @@ export interface components {
         IfMatch: string;
         /** @description The `shoe_id` from the answer that created the shoe. A malformed id is answered like an unknown one. */
         ShoeInPath: string;
-        /** @description The name of a pile. */
+        /** @description The name of a pile. A malformed one is 404 like an unknown one. */
         PileInPath: components["schemas"]["PileName"];
         /** @description The position of a card in a sealed order, from 0. A malformed one is answered like an unknown one. */
         PositionInPath: number;
@@ -2745,7 +2735,6 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NoCommitmentToUse"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
@@ -3066,9 +3055,9 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NoSuchCard"];
+            404: components["responses"]["NoSuchDeck"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["Unprocessable"];
+            422: components["responses"]["NoSuchCard"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
         };
@@ -3508,7 +3497,7 @@ export interface operations {
             path: {
                 /** @description The `shoe_id` from the answer that created the shoe. A malformed id is answered like an unknown one. */
                 id: components["parameters"]["ShoeInPath"];
-                /** @description The name of a pile. */
+                /** @description The name of a pile. A malformed one is 404 like an unknown one. */
                 pile: components["parameters"]["PileInPath"];
             };
             cookie?: never;
@@ -3532,7 +3521,6 @@ export interface operations {
             404: components["responses"]["NoSuchPile"];
             409: components["responses"]["CardsChanged"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
@@ -3557,7 +3545,7 @@ export interface operations {
             path: {
                 /** @description The `shoe_id` from the answer that created the shoe. A malformed id is answered like an unknown one. */
                 id: components["parameters"]["ShoeInPath"];
-                /** @description The name of a pile. */
+                /** @description The name of a pile. A malformed one is 404 like an unknown one. */
                 pile: components["parameters"]["PileInPath"];
             };
             cookie?: never;
@@ -3582,7 +3570,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NoSuchShoe"];
+            404: components["responses"]["NoSuchPile"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["NoMoreChanges"];
             410: components["responses"]["ShoeExpired"];
@@ -3618,7 +3606,7 @@ export interface operations {
             path: {
                 /** @description The `shoe_id` from the answer that created the shoe. A malformed id is answered like an unknown one. */
                 id: components["parameters"]["ShoeInPath"];
-                /** @description The name of a pile. */
+                /** @description The name of a pile. A malformed one is 404 like an unknown one. */
                 pile: components["parameters"]["PileInPath"];
             };
             cookie?: never;
@@ -3676,7 +3664,7 @@ export interface operations {
             path: {
                 /** @description The `shoe_id` from the answer that created the shoe. A malformed id is answered like an unknown one. */
                 id: components["parameters"]["ShoeInPath"];
-                /** @description The name of a pile. */
+                /** @description The name of a pile. A malformed one is 404 like an unknown one. */
                 pile: components["parameters"]["PileInPath"];
             };
             cookie?: never;
@@ -3734,7 +3722,7 @@ export interface operations {
             path: {
                 /** @description The `shoe_id` from the answer that created the shoe. A malformed id is answered like an unknown one. */
                 id: components["parameters"]["ShoeInPath"];
-                /** @description The name of a pile. */
+                /** @description The name of a pile. A malformed one is 404 like an unknown one. */
                 pile: components["parameters"]["PileInPath"];
             };
             cookie?: never;
