@@ -88,7 +88,7 @@ clients: ## build and install the clients in three languages, and run their scen
 verifiers: ## run the JavaScript and Python verifiers over the test vectors
 	bash verifiers/run
 
-fuzz: ## give mutated and forged files to all four verifiers, for an hour or FOR=10m; a case that fails is a file in testdata/fuzz
+fuzz: ## give mutated and forged proofs to the verifiers in Go and JavaScript, for an hour or FOR=10m; a case that fails is a file in testdata/fuzz
 	go test ./internal/audit/prooffile -run '^$$' -fuzz FuzzVerifiersAgree -fuzztime $(or $(FOR),1h) -parallel 1
 
 release: ## make a release in dist/, twice, and check it: archives, packages, an image, checksums, provenance

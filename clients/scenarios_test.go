@@ -218,13 +218,9 @@ func (p *player) verify(texts map[string]any) (any, error) {
 			return text
 		}
 	}
-	var files [][]byte
-	for _, file := range texts["files"].([]any) {
-		files = append(files, text(file))
-	}
-	verdict, checks, err := client.Verify(client.Given{
-		Key: string(text(texts["key"])), Items: text(texts["items"]), Order: text(texts["order"]), Hand: text(texts["hand"]),
-	}, files...)
+	verdict, checks, err := client.Verify(text(texts["proof"]), client.Given{
+		Key: text(texts["key"]), Items: text(texts["items"]), Answer: text(texts["answer"]), Order: text(texts["order"]), Hand: text(texts["hand"]),
+	})
 	p.Log(checks)
 	return map[string]any{"verdict": string(verdict)}, err
 }

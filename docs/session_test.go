@@ -124,7 +124,7 @@ func (s *session) seeOnThePage(variable, text string) {
 	}
 	browser.Open("http://" + s.address + "/a/" + id)
 	says(text)
-	browser.Upload("input[type=file]", filepath.Join(s.folder, "policy.txt"))
+	browser.Upload("input[name=policy]", filepath.Join(s.folder, "policy.txt"))
 	says("Enough witnesses of the policy have cosigned this history")
 }
 

@@ -27,7 +27,6 @@ print("tiles left in the wall:", len(wall.get("rest", [])))
 # After the game the seed is made public, and each player checks the wall, and with it that the seeds of all are in it.
 riffle.reveal_audit(wall["audit_id"], {"seed": wall["seed"]})
 proof = riffle.prove_audit(wall["audit_id"])
-tiles = [tile["code"] for tile in riffle.list_cards("mahjong136")["cards"]]
-verdict = verify(proof, key=riffle.get_log_key(), items=tiles, order=wall)
+verdict = verify(proof, key=riffle.get_log_key(), answer=wall)
 print("the wall:", verdict["verdict"])
-print(verdict["notes"][0])
+print("the commitment:", next(step["text"] for step in verdict["steps"] if step["name"] == "committed"))

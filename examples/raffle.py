@@ -37,5 +37,5 @@ for name, content in published.items():
 print("published in", folder)
 
 # What everybody can do with it. They have the key from somewhere else, such as the rules of the raffle.
-verdict = verify(proof, key=key, items=tickets, order=draw)
+verdict = verify(proof, key=key, items=tickets, answer=draw)
 print("the draw:", verdict["verdict"])

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Checks that a verifier takes at most ten times the bytes that a text has more than another. The texts are orders that hold much
-in few bytes, or in a part of them where a verifier takes long.
+in few bytes.
 
-  memory.py 1 node riffle.mjs
-  memory.py 4 python3 riffle.py
+  memory.py node riffle.mjs
 """
 import json, os, subprocess, sys, tempfile
 
@@ -30,13 +29,13 @@ def peak(command, folder, begin, element, between, count, end):
 
 
 def main():
-    part, command, most = int(sys.argv[1]), sys.argv[2:], 0
+    command, most = sys.argv[1:], 0
     with open("../testdata/riffle1/proofs.json") as file, tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "proof.json"), "w") as proof:
-            proof.write(json.load(file)["proofs"][0]["proof"])
+            proof.write(json.load(file)["verdicts"][0]["proof"])
         for name, (begin, element, between, count, end) in ORDERS.items():
-            least, short = peak(command, folder, begin, element, between, count // part // 5, end)
-            whole, length = peak(command, folder, begin, element, between, count // part, end)
+            least, short = peak(command, folder, begin, element, between, count // 5, end)
+            whole, length = peak(command, folder, begin, element, between, count, end)
             times = (whole - least) / (length - short)
             most = max(most, times)
             print(f"{command[-1]}: an order of {length:,} bytes, {name}, takes {times:.1f} times as much memory")

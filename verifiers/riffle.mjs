@@ -1,25 +1,22 @@
-// Verifies what a service of riffle/1 has dealt: proof files, hands and whole shoes, as specified in docs/spec.md and
-// docs/shoes.md, section by section. One file for browsers, Deno, Bun and Node 20. It needs WebCrypto; to check the signature of
-// a beacon it imports the package @noble/curves, and without that the step committed is unchecked. The package @noble/post-quantum checks
-// cosignatures by ML-DSA-44, and without that such a witness counts as absent.
+// Verifies what a service of riffle/1 has dealt, as specified in docs/spec.md and docs/shoes.md, section by section. One
+// file for browsers, Deno, Bun and Node 20. It needs WebCrypto. To check the signature of a beacon it imports the package
+// @noble/curves, and without that the step committed is unchecked. The package @noble/post-quantum checks cosignatures by
+// ML-DSA-44, and without that such a witness counts as absent.
 //
 //   import {verify} from './riffle.mjs';
-//   const {verdict, headline, notes, steps, summary, files, proofs} =
-//     await verify(texts, {key, policy, items, itemsSalt, order, hand, handOf, anyOrder});
+//   const {verdict, headline, notes, messages, steps, summary} = await verify(proof, {key, answer, items});
 //
-// texts is one text or an array of texts or of {name, text, role}: proofs, an answer, a hand, items, the public key of the log
-// from another source than the proofs, a salt, a policy. The role of each follows from what it looks like, unless it is given.
-// The options key, policy, items, itemsSalt, order and hand are texts in their roles: an order is the answer of POST /shuffle, an
-// array of the order, or one hand of the deal. handOf says which hand: '1', '2' or so, or 'rest'. With anyOrder, true or false,
-// hands and the rest may be sorted.
+// proof is the text of a proof file, or of the proof of a whole shoe. The options are texts as well, and each may be
+// missing: key, the public key of the log, from another source than the proof; policy; answer, that of POST /shuffle or,
+// instead of it, order or hand; items, what was shuffled, and salt, if they were sent with one. handOf says which hand of
+// the deal the hand is: 1, 2 or so, or 'rest'.
 //
 // verdict is 'verified' if everything that was given holds, 'false' if something is false, and 'unchecked' if something
-// could not be checked. headline says so in a sentence, summary the same for programs, notes are what else there is to say.
-// Each of the steps is {name, ok, text, message}; ok is null if it was not checked. files has the role that each text had in the
-// end. proofs has the same for each group of proofs, with their names. It never throws.
+// could not be checked. headline says so in a sentence, summary the same for programs, and notes are what else there is to
+// say. Each of the steps is {name, ok, text, message}; ok is null if it was not checked. It never throws.
 //
-// All texts are made of messages: messages has that of the headline and those of the notes. render(message, table) says one in
-// another language, by a table such as internal/audit/message/messages.json has.
+// All texts are made of messages: messages has that of the headline and those of the notes. render(message, table) says
+// one in another language, by a table such as internal/audit/message/messages.json has.
 //
 //   node riffle.mjs --help
 const {subtle} = globalThis.crypto;
@@ -88,7 +85,7 @@ class List {
   at(i) {
     if (this.#nodes?.has(i)) return this.#nodes.get(i);
     const node = new Value(this.#source, i === 0 ? this.start : this.#ends[i - 1] + 1, this.#ends[i]);
-    if ('[{'.includes(node.kind)) return parseAll(node.text)[0];
+    if ('[{'.includes(node.kind)) return parseAny(node.text);
     if (!/[-0-9]/.test(node.kind)) node.value = JSON.parse(node.text);
     return node;
   }
@@ -103,12 +100,10 @@ const isList = (node) => node?.value instanceof List;
 const TOKEN = new RegExp('[ \\t\\n\\r]*(?:(")' +
   '|(-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][-+]?\\d+)?)|(true|false|null)|([{}[\\]:,])|$)', 'y');
 
-// Parses JSON texts one after the other, of more only the first. Members that an object has twice
-// are in the duplicates.
-function parseAll(text, most = Infinity) {
-  const values = [], pieces = [];
-  let at = 0, length = 0, joined = '', token, source;
-  if (text.startsWith('\ufeff')) text = text.slice(1); // some editors write it
+// Parses a JSON text. The last member that an object has twice is its duplicate, and that of its source.
+function parseAny(text) {
+  const pieces = [], source = {held: 0};
+  let at = 0, length = 0, joined = '', token;
   const quoted = () => { // a string may be too long for a regular expression
     const start = at - 1;
     for (let slashes = 1; slashes % 2 === 1;) {
@@ -172,37 +167,32 @@ function parseAll(text, most = Infinity) {
     return node;
   };
   next();
-  do {
-    source = {held: 0};
-    length = 0;
-    const value = read(1);
-    source.text = length === text.length ? text : joined + pieces.join('');
-    pieces.length = 0;
-    joined = '';
-    values.push(value);
-  } while (values.length < most && (token.piece !== '' || at < text.length));
-  return values;
+  const value = read(1);
+  if (token.piece !== '') throw notJSON();
+  source.text = length === text.length ? text : joined + pieces.join('');
+  return value;
 }
 
-// Parses one JSON text, in which no member is there twice.
+// Parses a JSON text in which no member is there twice.
 function parse(text) {
-  const values = parseAll(text, 2);
-  if (values.length !== 1) throw notJSON();
-  demand(values[0].source.duplicate === undefined, 'why.json.twice');
-  return values[0];
+  const value = parseAny(text);
+  demand(value.source.duplicate === undefined, 'why.json.twice');
+  return value;
 }
 // The same text for all layouts of a value. Numbers stay verbatim.
 function canonical(node) {
   if (isList(node)) return `[${node.value.map(canonical).join()}]`;
   if (!(node.value instanceof Map)) return typeof node.value === 'string' ? JSON.stringify(node.value) : node.text;
-  return `{${[...node.value.keys()].sort().map((name) => `${JSON.stringify(name)}:${canonical(node.value.get(name))}`).join()}}`;
+  const names = [...node.value.keys()].sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(node.value.get(name))}`).join()}}`;
 }
 // A value for a record: numbers that are not written with digits alone become null.
 function plain(node) {
   if (node.isNumber) return /^\d+$/.test(node.text) ? Number(node.text) : null;
   if (isList(node)) return node.value.map(plain);
   if (!(node.value instanceof Map)) return node.value;
-  return Object.assign(Object.create(null), Object.fromEntries([...node.value].map(([name, value]) => [name, plain(value)])));
+  const members = [...node.value].map(([name, value]) => [name, plain(value)]);
+  return Object.assign(Object.create(null), Object.fromEntries(members));
 }
 // The value of a number from 0 to 2^53-1, which databases also write as 3.0 or 3e0; NaN for anything else.
 function whole(node) {
@@ -276,8 +266,9 @@ const ALGORITHMS = { // for n items: the first bound, the step to the next, and 
   'sattolo': (n) => [n - 1, -1, (i, u) => [i, i + 1 + u]]}; // its last bound is 1, which takes no bits
 const changesShoe = ({kind}) => ['draw', 'add', 'return', 'reshuffle', 'close', 'expire'].includes(kind);
 const deals = ({kind, taken}) => ['shuffle', 'shoe', 'reshuffle'].includes(kind) || (kind === 'draw' && taken === 'random');
-const usesCommitment = (record) => ['shuffle', 'shoe'].includes(record?.kind) && 'commitment_id' in record;
-const shoeOf = (record) => record?.kind === 'shoe' ? record.id : record && changesShoe(record) ? record.audit_id : undefined;
+const isSealing = ({kind}) => kind === 'shoe' || kind === 'reshuffle';
+const usesCommitment = (record) => ['shuffle', 'shoe'].includes(record.kind) && 'commitment_id' in record;
+const shoeOf = (record) => record?.kind === 'shoe' ? record.id : record && changesShoe(record) ? record.audit_id : undefined; // its id
 
 const like = (form) => (value) => typeof value === 'string' && form.test(value);
 const between = (low, high = Infinity) => (n) => Number.isSafeInteger(n) && n >= low && n <= high;
@@ -288,12 +279,14 @@ const TYPES = { // the forms that have a name
   uuid7: like(UUID7), digest: like(DIGEST), time: isTime, reference: like(REFERENCE), text: (text) => like(/^[^]/)(text) && !text.includes('\0'),
   cards: (text) => readCards(text).length > 0, hands: (all) => all.every(between(1)), digests: (all) => all.length > 0 && all.every(like(DIGEST)),
   parameters: (map) => isObject(map) && Object.values(map).every(between(0)),
-  players: (map) => isObject(map) && Object.keys(map).length <= 100 && Object.entries(map).every(([name, hash]) => PLAYER.test(name) && like(DIGEST)(hash)),
+  players: (map) => isObject(map) && Object.keys(map).length <= 100 &&
+    Object.entries(map).every(([name, hash]) => PLAYER.test(name) && like(DIGEST)(hash)),
   range: ([low, high, ...more]) => between(1)(low) && between(low + 1)(high) && more.length === 0};
 
 const fitsForm = (form) => { // a regular expression, a range of numbers or a type
   const [low, high] = form.split('..');
-  return form[0] === '/' ? like(new RegExp(`^(${form.slice(1, -1)})$`)) : high === undefined ? TYPES[form] : between(Number(low), Number(high || Infinity));
+  if (form[0] === '/') return like(new RegExp(`^(${form.slice(1, -1)})$`));
+  return high === undefined ? TYPES[form] : between(Number(low), Number(high || Infinity));
 };
 // The members of each kind of record, '*' for all kinds: a kind is followed by ? if the member is
 // optional, and by a colon if it needs another member, by = and how that has to begin.
@@ -332,7 +325,7 @@ const RULES = { // what a member has to be beyond its form; those before it in M
 
 async function readRecord(text) {
   let node;
-  try { node = text.startsWith('\ufeff') ? undefined : parse(text); } catch { /* and so no record */ }
+  try { node = parse(text); } catch { /* and so no record */ }
   demand(node?.value instanceof Map, 'why.record');
   const record = {__proto__: null}; // the members in the table, since others may be long
   for (const name of Object.keys(MEMBERS)) if (node.value.has(name)) record[name] = plain(node.value.get(name));
@@ -342,7 +335,9 @@ async function readRecord(text) {
     const use = uses.get(name), value = node.value.get(name), isAllowed = Boolean(use?.allows(record));
     demand(value || !isAllowed || !use.isRequired, 'why.record.missing', {name});
     let fits = !value;
-    try { fits ||= isAllowed && use.fits(record[name]) && (!RULES[name] || await RULES[name](record)); } catch { /* of another type, such as hands that are no array */ }
+    try { fits ||= isAllowed && use.fits(record[name]) && (!RULES[name] || await RULES[name](record)); } catch {
+      // it is of another type, such as hands that are no array
+    }
     demand(fits, 'why.record.member', {name, text: value && short(value.text)});
   }
   return record;
@@ -454,7 +449,7 @@ async function drawCut([low, high], keys) { // from a keystream that no order us
 
 // ---- Proof file
 
-const FILE = ['spec', 'record', 'seed', 'client_seed', 'tlog_proof', 'log_key'];
+const FILE = ['spec', 'record', 'seed', 'client_seed', 'tlog_proof', 'log_key'], NESTED = 'commitment_proof';
 const B = '[A-Za-z0-9+/]', END = '[AEIMQUYcgkosw048]=', HASH = `${B}{42}${END}`; // canonical base64
 // An expression that matches all of a long name would run out of stack.
 const IN_NO_NAME = /[\p{White_Space}+\x00-\x1f]/u;
@@ -465,13 +460,36 @@ const TLOG_PROOF = new RegExp(`^c2sp\\.org/tlog-proof@v1\nindex (0|[1-9]\\d{0,18
   `(([^\\x00-\\x1f]+)\n([1-9]\\d{0,18})\n(${HASH})\n)\n$`, 'u');
 
 class NoFile extends Fault {} // it shows nothing, and so is not false either
-async function readFile(node) {
-  if (node.problem) throw new NoFile(node.problem);
-  if (!(node.value instanceof Map && node.value.has('record'))) throw new NoFile(message('why.file.record'));
-  demand(node.duplicate === undefined && node.value.size === FILE.length, 'why.file.members');
-  const file = {};
+// The proof files in a text: one, or those of a whole shoe. One that cannot be read has an error instead.
+function readProof(text) {
+  let node;
+  try { node = parseAny(fromTlogProof(trim(text))); } catch {
+    return {files: [{error: new NoFile(message('why.file.json'))}]};
+  }
+  const isPair = node.value instanceof Map && node.duplicate === undefined && node.value.size === 2;
+  const files = isPair ? node.value.get('shoe') : undefined;
+  const isShoe = isList(files) && files.value.length > 0 && string(node.value.get('spec')) === 'riffle/1';
+  return isShoe ? {isShoe, files: [...files.value]} : {files: [node]};
+}
+// The JSON of a proof file in the format of C2SP tlog-proof; any other text unchanged.
+function fromTlogProof(text) {
+  const [, extra, rest] = /^c2sp\.org\/tlog-proof@v1\nextra ([^\n]*)\n?([^]*)$/.exec(text) ?? [];
+  try {
+    if (extra === undefined || btoa(atob(extra)) !== extra) return text;
+    const object = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(unbase64(extra));
+    const proof = JSON.stringify(`c2sp.org/tlog-proof@v1\n${rest}\n`);
+    return object.endsWith('}') ? `${object.slice(0, -1)},"tlog_proof":${proof}}` : text;
+  } catch { return text; }
+}
+async function readFile(node, isNested) {
+  if (node.error) throw node.error;
+  const members = node.value;
+  if (!(members instanceof Map && members.has('record'))) throw new NoFile(message('why.file.record'));
+  const others = !isNested && members.has(NESTED) ? 1 : 0;
+  demand(node.duplicate === undefined && members.size === FILE.length + others, 'why.file.members');
+  const file = {commitment: members.get(NESTED)};
   for (const name of FILE) {
-    const value = node.value.get(name)?.value;
+    const value = members.get(name)?.value;
     demand(typeof value === 'string' || (name === 'seed' && value === null), 'why.file.member', {name});
     file[name] = value;
   }
@@ -483,13 +501,15 @@ async function readFile(node) {
   const [, index, path, note, origin, leaves, root] = tlog, number = {index: BigInt(index), leaves: BigInt(leaves)};
   demand(number.index < 2n ** 63n && number.leaves <= MAX_TREE, 'why.file.tlog');
   const signatures = lines.map((line) => {
-    const [, by, base64] = /^— ([^ ]+) (.+)$/.exec(line) ?? [], data = base64 && isBase64(base64) ? unbase64(base64) : [];
+    const [, by, base64] = /^— ([^ ]+) (.+)$/.exec(line) ?? [];
+    const data = base64 && isBase64(base64) ? unbase64(base64) : [];
     // There are 4 bytes of the key's hash before the signature.
     demand(by && !IN_NO_NAME.test(by) && data.length > 4, 'why.file.tlog');
     return {by, data};
   });
   const key = await readKey(file.log_key);
-  return {...file, ...number, key, path: path.split('\n').slice(0, -1).map(unbase64), note, origin, root: hex(unbase64(root)), signatures};
+  const hashes = path.split('\n').slice(0, -1).map(unbase64);
+  return {...file, ...number, key, path: hashes, note, origin, root: hex(unbase64(root)), signatures};
 }
 async function readKey(text) {
   const [, name, id, base64] = LOG_KEY.exec(text) ?? [], point = name && unbase64(base64);
@@ -502,7 +522,7 @@ async function rootOf(leaf, index, size, path) {
   if (size === 1n) return leaf;
   const half = 2n ** BigInt((size - 1n).toString(2).length - 1), rest = path.slice(0, -1); // RFC 6962 splits it there
   const below = await (index < half ? rootOf(leaf, index, half, rest) : rootOf(leaf, index - half, size - half, rest));
-  return below && (index < half ? sha256(Uint8Array.of(1), below, path.at(-1)) : sha256(Uint8Array.of(1), path.at(-1), below));
+  return below && sha256(Uint8Array.of(1), ...index < half ? [below, path.at(-1)] : [path.at(-1), below]);
 }
 
 // A step is ok, wrong, unchecked (it was asked for or is required, and something is missing) or skipped (nobody asked).
@@ -517,12 +537,11 @@ const short = (text, most = 60) => { // so many characters at most, of 2 units e
   return start.length > most ? `${start.slice(0, most).join('')}...` : text;
 };
 
-// Checks one proof file. given has key, policy, items, salt, order, handOf and anyOrder, where there are any; heldBack is the
-// state of the step order if the seed is secret, by the record.
-async function checkFile(node, given, heldBack) {
+// Checks one proof file. given has key, policy, items, salt, handOf and one of answer, order, hand and cards, if any.
+async function checkFile(node, given, isNested) {
   const entry = {steps: new Steps()}, {steps} = entry;
   try {
-    const file = await readFile(node);
+    const file = await readFile(node, isNested);
     demand(!given.key || given.key === file.log_key, 'why.file.key', {has: file.log_key, given: given.key});
     demand(!hasLogs(given) || given.policy.logs.includes(file.log_key), 'why.file.policy', {has: file.log_key});
     entry.file = file;
@@ -541,7 +560,8 @@ async function checkFile(node, given, heldBack) {
       steps.add('record', 'ok', describe(record));
     }
   } catch (error) { steps.add('record', error instanceof Fault ? 'wrong' : 'unchecked', reasonOf(error)); }
-  if (entry.record) await replay(entry, given, heldBack(entry.record));
+  if (entry.record) await replay(entry, given);
+  if (entry.record && given.cards) await checkHand(entry, given.cards);
   await checkInclusion(entry);
   await checkSignature(entry);
   await checkWitnesses(entry, given);
@@ -643,8 +663,9 @@ async function cosignatures({note, signatures}, {witnesses}) {
   for (const {name, keyName, id, verify} of witnesses) {
     const own = signatures.filter((line) => verify && line.by === keyName && hex(line.data).startsWith(id));
     const times = own.map(({data}) => BigInt(`0x0${hex(data.slice(4, 12))}`));
-    const holds = await Promise.all(own.map(async ({data}, i) => times[i] > 0n && times[i] <= LAST && verify(data.slice(12), times[i], note)));
-    if (!holds.every(Boolean)) return {wrong: name};
+    const isIn = (time) => time > 0n && time <= LAST;
+    const holds = own.map(async ({data}, i) => isIn(times[i]) && verify(data.slice(12), times[i], note));
+    if (!(await Promise.all(holds)).every(Boolean)) return {wrong: name};
     if (own.length > 0) by.push({name, time: new Date(Number(times[0]) * 1000).toISOString().replace('.000', '')});
   }
   return {by};
@@ -660,27 +681,26 @@ async function checkWitnesses({file, steps}, {policy}) {
 }
 
 // Checks that an earlier commitment in the same log fixed the order of a shuffle or a shoe, except for the client seed.
-// Checks the commitment of every entry that used one, of several shoes each by its id. commitments are {id, node}; the worst counts.
-async function checkCommitted(steps, entries, {commitments = [], policy}) {
-  const own = new Steps(), users = entries.filter(({record}) => usesCommitment(record)), beacons = [];
-  for (const entry of users) {
-    const proofs = commitments.filter(({id}) => !id || id === entry.record.commitment_id), found = [];
-    for (const {node} of proofs.length > 0 ? proofs : [{}]) found.push(await checkCommitment(own, entry, node, policy));
-    const beacon = found.find(Boolean);
-    beacons.push(beacon && {...beacon, cosigned: found.some((one) => one?.cosigned)});
+async function checkCommitted(steps, entries, {policy}) {
+  const own = new Steps();
+  for (const entry of entries) {
+    const beacon = entry.record && await checkCommitment(own, entry, policy);
+    if (beacon) steps.beacon = beacon;
   }
   const step = own.first('wrong') ?? own.first('unchecked') ?? own.first('skipped') ?? own[0];
   if (step) steps.push(step);
-  if (beacons[0] && beacons.every((beacon) => beacon?.name === beacons[0].name)) // else nothing is said of those of several shoes
-    steps.beacon = {...beacons[0], cosigned: beacons.every(({cosigned}) => cosigned)};
 }
-async function checkCommitment(steps, {file, record}, commitment, policy) { // returns the beacon, if its signature holds
+async function checkCommitment(steps, {file, record}, policy) { // returns the beacon, if its signature holds
   const id = record.commitment_id, wrong = (why, values) => steps.add('committed', 'wrong', message(why, values));
-  if (!commitment) {
-    steps.add('committed', 'skipped', message('committed.missing', {id}));
+  if (!file.commitment) {
+    if (usesCommitment(record)) steps.add('committed', 'skipped', message('committed.missing', {id}));
     return;
   }
-  const other = await checkFile(commitment, {key: file.log_key}, () => 'skipped');
+  if (!usesCommitment(record)) {
+    wrong('why.commitment.none');
+    return;
+  }
+  const other = await checkFile(file.commitment, {key: file.log_key}, true);
   const failed = other.steps.first('wrong'), made = other.record, {index} = other.file ?? {};
   const same = (name) => JSON.stringify(made[name]) === JSON.stringify(record[name]);
   if (other.steps.has('proof', 'unchecked')) {
@@ -703,7 +723,8 @@ async function checkCommitment(steps, {file, record}, commitment, policy) { // r
     const round = made.beacon && roundOf(made.beacon), time = round && timeOf(round);
     const holds = made.beacon ? await isSignature(record.client_seed, round) : true;
     if (holds === undefined) {
-      steps.add('committed', 'unchecked', round ? message('why.beacon.package', {what: 'the package @noble/curves'}) : message('why.beacon.unknown', made));
+      const lacks = message('why.beacon.package', {what: 'the package @noble/curves'});
+      steps.add('committed', 'unchecked', round ? lacks : message('why.beacon.unknown', made));
     } else if (!holds) wrong('why.beacon', made);
     else steps.add('committed', 'ok', message('committed', {id, players, ...round && {beacon: made.beacon, time}}));
     if (!round || !holds) return;
@@ -755,27 +776,27 @@ function statementOf(record, seed) {
   const lines = STATEMENT.map((name) => name in record ? `${name} ${record[name]}\n` : ''); // hands with commas
   return `riffle/1\n${lines.join('')}seed ${seed}\n`;
 }
-async function replay(entry, given, heldBack) {
-  const {file, record, steps} = entry, {order} = given;
+async function replay(entry, given) {
+  const {file, record, steps} = entry, {answer, items} = given, asked = answer ?? given.order ?? given.hand;
   if (!deals(record)) {
-    for (const [name, asked] of [['order', order], ['items', given.items]])
-      if (asked) steps.add(name, 'unchecked', message('none', record));
+    for (const [name, text] of [['order', asked], ['items', items]])
+      if (text) steps.add(name, 'unchecked', message('none', record));
     return;
   }
-  const answered = file.seed === null ? seedOfAnswer(order, record) : undefined;
+  const answered = file.seed === null ? seedOfAnswer(answer, record) : undefined;
   if (answered) file.seed = answered;
   if (file.seed === null) {
     for (const name of ['seed', 'commitment', 'keys']) steps.add(name, 'skipped', message('held-back'));
-    const other = order && otherNames(order, entry);
-    steps.add('order', other ? 'wrong' : order ? 'unchecked' : heldBack, other || message('held-back.order'));
+    const other = answer && otherNames(answer, entry), isSealed = given.cards && isSealing(record);
+    steps.add('order', other ? 'wrong' : isSealed ? 'skipped' : 'unchecked', other || message('held-back.order'));
     await checkItems(entry, given);
     return;
   }
   const {algorithm, size, draw, repeat} = record, blocks = file.seed.match(/.{1,64}/g), few = draw > 1024 ? 0 : draw;
   const results = Array.from({length: few}, (_, i) => BigInt(size - i)).reduce((product, n) => product * n, 1n);
-  const asked = entry.blocks = Math.ceil(((results - 1n).toString(2).length + 64) / 256); // log2 rounded up gives the same
+  const wanted = entry.blocks = Math.ceil(((results - 1n).toString(2).length + 64) / 256); // log2 rounded up gives the same
   const got = Math.floor(file.seed.length / 64);
-  steps.add('seed', 'ok', message(got < asked ? 'seed.short' : 'seed', {blocks: got, wanted: asked,
+  steps.add('seed', 'ok', message(got < wanted ? 'seed.short' : 'seed', {blocks: got, wanted,
     complete: draw > 1024 ? message('seed.complete') : undefined, source: answered && message('seed.answer')}));
 
   entry.statement = statementOf(record, file.seed);
@@ -813,7 +834,7 @@ async function replay(entry, given, heldBack) {
   steps.add('order', 'ok', message('order', {...record, ...rangeOf(record), cut: drawn, digest}));
   const step = steps.at(-1);
   await checkItems(entry, given);
-  if (order) compareOrder(step, entry, given);
+  if (asked) compareOrder(step, entry, given);
   await checkRoot(entry);
 }
 
@@ -874,12 +895,6 @@ const plainText = (cards, number) => cards.instance ? cards.text(number) : canon
 
 const digestOf = async (text) => `sha256:${hex(await sha256(text))}`;
 const salted = async (digest, salt) => salt ? digestOf(`riffle/1 items\nsalt ${salt}\n${digest}\n`) : digest;
-// Returns a function that says whether the record of a proof has the digest of items.
-async function ownerOf(items, salt) {
-  const digest = await digestOf(items.text), withSalt = await salted(digest, salt);
-  return ({record}) => ['shuffle', 'commitment', 'shoe'].includes(record?.kind) &&
-    record.input.endsWith(` ${record.items_digest === 'salted/1' ? withSalt : digest}`);
-}
 // Adds the step items, which compares what was shuffled with the input of the record, and sets the cards if they are known.
 async function checkItems(entry, {items, salt}) {
   const {record, steps} = entry, {input, size, items_digest: rule} = record, words = input.split(' ');
@@ -912,199 +927,182 @@ async function checkItems(entry, {items, salt}) {
   return conclude('ok', message('items.deck', {decks: size / codes.length, type}), cardsOf(codes, size));
 }
 
-// An order is an array, or an answer with items, hands or shuffles.
-const ANSWER_MEMBERS = ['audit_id', 'log_index', 'algorithm', 'items', 'hands', 'rest', 'shuffles', 'commitment', 'round', 'seed']; // none is ignored
-function readOrder(text) {
-  const node = parse(text), isAnswer = node.value instanceof Map, has = (name) => node.value.has(name);
-  demand(isAnswer || isList(node), 'why.answer');
-  demand(!isAnswer || ['items', 'hands', 'shuffles'].some(has), 'why.answer.empty');
-  for (const name of isAnswer ? ['items', 'hands', 'rest', 'shuffles'] : [])
-    demand(!has(name) || isList(node.value.get(name)), 'why.answer.array', {name});
-  const unknown = isAnswer ? [...node.value.keys()].filter((name) => !ANSWER_MEMBERS.includes(name)) : [];
-  const [first] = unknown.sort(byBytes);
-  demand(first === undefined, 'why.answer.member', {name: short(first ?? '')});
-  return {isAnswer, list: node.value, get: (name) => isAnswer ? node.value.get(name) : undefined};
+// ---- Verifying: the answer, the order or the hand, compared with the replay
+
+const ANSWER_MEMBERS = [ // of which none is ignored
+  'audit_id', 'log_index', 'algorithm', 'items', 'hands', 'rest', 'shuffles', 'commitment', 'round', 'seed'];
+function readAnswer(text) {
+  const {value: members} = parse(text);
+  demand(members instanceof Map, 'why.answer');
+  demand(['items', 'hands', 'shuffles'].some((name) => members.has(name)), 'why.answer.empty');
+  for (const name of ['items', 'hands', 'rest', 'shuffles'])
+    demand(!members.has(name) || isList(members.get(name)), 'why.answer.array', {name});
+  const [unknown] = [...members.keys()].filter((name) => !ANSWER_MEMBERS.includes(name)).sort(byBytes);
+  demand(unknown === undefined, 'why.answer.member', {name: short(unknown ?? '')});
+  return members;
 }
-function seedOfAnswer(order, record) { // the seed that the answer to the request of the record has
-  const id = order?.get('audit_id'), seed = string(order?.get('seed'));
+function seedOfAnswer(answer, record) { // the seed that the answer to the request of the record has
+  const id = answer?.get('audit_id'), seed = string(answer?.get('seed'));
   return (!id || string(id) === record.id) && isHex(seed ?? '') ? seed : undefined;
 }
-// Says what in an answer is not of the record: its id, its place in the log, its algorithm, its commitment, its round or its seed.
-function otherNames(order, {file, record}) {
+// Says what in an answer is not of the record, such as its id or its place in the log.
+function otherNames(answer, {file, record}) {
+  if (record.kind !== 'shuffle') return undefined;
   const is = (want) => (got) => string(got) === want;
   const rules = {audit_id: is(record.id), algorithm: is(record.algorithm), commitment: is(record.commitment),
     round: (got) => whole(got) === record.round, seed: (got) => file.seed === null || string(got) === file.seed,
     log_index: (got) => whole(got) >= 0 && BigInt(whole(got)) === file.index};
-  const other = Object.keys(rules).find((name) => order.get(name) && !rules[name](order.get(name)));
+  const other = Object.keys(rules).find((name) => answer.get(name) && !rules[name](answer.get(name)));
   return other && message('why.answer.other', {name: other});
 }
-function compareOrder(step, entry, {order, handOf, anyOrder}) {
-  const {record: {kind}, cards} = entry, conclude = (state, said) => Object.assign(step, {state, message: said});
-  const other = otherNames(order, entry);
+function compareOrder(step, entry, {answer, order, hand, handOf}) {
+  const {record, cards} = entry, {kind, input} = record;
+  const conclude = (state, said) => Object.assign(step, {state, message: said});
+  const other = answer && otherNames(answer, entry), replayed = step.message;
   if (other) return conclude('wrong', other);
   if (!cards) return conclude('unchecked', message('order.items'));
-  const {match, problem} = matchOrder(order, entry, handOf, anyOrder);
-  const replayed = step.message;
-  if (kind !== 'shuffle' && (problem || kind !== 'shoe')) return conclude('unchecked', message('order.other', {order: replayed}));
-  if (problem) return conclude('wrong', problem);
-  entry.match = match;
-  return conclude('ok', match.parts ? message('order.hands', {order: replayed, match: describeMatch(match)}) : message('order.given', {order: replayed}));
+  const isOther = kind !== 'shuffle' && (kind !== 'shoe' || answer);
+  if (isOther) return conclude('unchecked', message('order.other', {order: replayed}));
+  try {
+    const dealt = new Dealt(entry);
+    if (hand) {
+      entry.match = dealt.find(hand.elements(input), handOf);
+      return conclude('ok', message('order.hands', {order: replayed, match: describeMatch(entry.match)}));
+    }
+    dealt.check(answer ? partsOfAnswer(answer, record) : partsOfOrder(order.elements(input), record));
+    entry.match = {};
+    return conclude('ok', message('order.given', {order: replayed}));
+  } catch (error) { return conclude('wrong', reasonOf(error)); }
 }
-const partOf = (part) => typeof part === 'number' ? message('part', {n: part}) : message(part === 'rest' ? 'part.rest' : 'part.whole');
-function describeMatch({parts, cards, shuffle, sorted, noun}) {
-  const names = parts.map(partOf), last = names.pop();
-  const hands = names.length === 0 ? message(`match.${noun}s`, {cards, part: last}) : message('match.parts', {parts: names, last});
-  return message(sorted ? 'match.sorted' : 'match', {parts: hands, shuffle});
+function partOf(part) {
+  if (typeof part === 'number') return message('part', {n: part});
+  return message(part === 'rest' ? 'part.rest' : 'part.whole');
 }
-// What an order is: the whole order, or hands of a deal, by docs/spec.md, "Comparing an order or a hand". problem says why it
-// is nothing that was dealt. handOf is the only hand that it may be: a number from 1 or 'rest'.
-function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, handOf, anyOrder) {
-  const noun = cards.instance ? 'card' : 'item';
-  const fail = (id, values) => { throw Object.assign(new Fault(message(id, values)), {isMismatch: true}); };
-  const differ = ({shuffle, part}, id, values) => { // what is given as a part, from it
-    const own = {...values, part: partOf(part)};
-    return repeat > 1 ? fail('why.order.shuffle', {n: shuffle + 1, what: message(id, own)}) : fail(id, own);
-  };
-  const valueOf = (node) => {
-    if (!cards.instance || !(node.value instanceof Map)) return {key: canonical(node)};
+function describeMatch({part, cards, shuffle, sorted, noun}) {
+  const hand = message(`match.${noun}s`, {cards, part: partOf(part)});
+  return message(sorted ? 'match.sorted' : 'match', {parts: hand, shuffle});
+}
+
+// What an order or an answer says of each shuffle, in every form that it has: what is given as each part, which is the
+// number of a hand, 'rest' or 'all'.
+const fail = (id, values) => { throw new Fault(message(id, values)); };
+function elementsOf(node) {
+  demand(isList(node), 'why.json.array');
+  return node.value;
+}
+function partsOfDeal(shuffle, hands, rest) {
+  const parts = [...hands].map((hand, i) => ({shuffle, part: i + 1, given: elementsOf(hand)}));
+  return [...parts, {shuffle, part: 'rest', given: elementsOf(rest)}];
+}
+function partsOfShuffles(shuffles, repeat, hands) {
+  demand(shuffles.length === repeat, 'why.order.shuffles', {given: shuffles.length, repeat});
+  return [...shuffles].flatMap((node, shuffle) => {
+    const elements = elementsOf(node);
+    if (hands.length === 0) return [{shuffle, part: 'all', given: elements}];
+    demand(elements.length === hands.length + 1, 'why.order.parts', {n: shuffle + 1, hands: hands.length});
+    const parts = [...elements];
+    return partsOfDeal(shuffle, parts.slice(0, -1), parts.at(-1));
+  });
+}
+function partsOfOrder(elements, {repeat}) {
+  if (repeat === 1) return [{shuffle: 0, part: 'all', given: elements}];
+  demand(elements.every(isList), 'why.order.shuffles', {given: 1, repeat});
+  return partsOfShuffles(elements, repeat, []);
+}
+function partsOfAnswer(answer, {repeat, hands = []}) {
+  const [items, dealt, rest, shuffles] = ['items', 'hands', 'rest', 'shuffles'].map((name) => answer.get(name)?.value);
+  demand(repeat === 1 || (shuffles && !items && !dealt && !rest), 'why.order.shuffles', {given: 1, repeat});
+  demand(!dealt || dealt.length === hands.length, 'why.order.hands', {given: dealt?.length, dealt: hands.length});
+  demand(!shuffles || shuffles.length === repeat, 'why.order.shuffles', {given: shuffles?.length, repeat});
+  demand(!dealt === !rest, 'why.order.rest');
+  const parts = [];
+  if (items) parts.push({shuffle: 0, part: 'all', given: items});
+  if (dealt) parts.push(...partsOfDeal(0, dealt, answer.get('rest')));
+  else if (rest) parts.push({shuffle: 0, part: 'rest', given: rest});
+  if (shuffles) parts.push(...partsOfShuffles(shuffles, repeat, hands));
+  return parts;
+}
+
+class Dealt { // the orders that were replayed, to compare what is given with them
+  #keys = []; // of the cards, by their numbers
+  constructor({record: {repeat, draw, hands = []}, orders, cards}) {
+    Object.assign(this, {repeat, draw, hands, orders, cards});
+  }
+  get parts() { // that are not empty
+    const dealt = this.hands.reduce((sum, n) => sum + n, 0);
+    return [...this.hands.map((_, i) => i + 1), ...this.hands.length > 0 && dealt < this.draw ? ['rest'] : []];
+  }
+  numbersOf(shuffle, part) { // without hands, the rest is all
+    const order = this.orders[shuffle];
+    if (part === 'all') return order;
+    const from = this.hands.slice(0, part === 'rest' ? undefined : part - 1).reduce((sum, n) => sum + n, 0);
+    return order.slice(from, part === 'rest' ? this.draw : from + this.hands[part - 1]);
+  }
+  keyOf(number) {
+    return this.#keys[number] ??= this.cards.instance ? `"${this.cards.text(number)}"` : plainText(this.cards, number);
+  }
+  isCard(node) { return this.cards.instance && node.value instanceof Map; } // with all its details
+  read(node) {
+    if (!this.isCard(node)) return {key: canonical(node)};
     const code = string(node.value.get('code')), instance = whole(node.value.get('instance'));
     return code !== undefined && instance > 0 ? {key: `"${code}"`, instance} : {};
-  };
-  const keys = [], keyOf = (number) => keys[number] ??= cards.instance ? `"${cards.text(number)}"` : plainText(cards, number);
-  const isCardOf = (number, node) => {
-    const {key, instance} = valueOf(node);
-    return key === keyOf(number) && (!(cards.instance && node.value instanceof Map) || instance === cards.instance(number));
-  };
-  const equalInSequence = (numbers, values) => numbers.length === values.length && numbers.every((number, i) => isCardOf(number, values.at(i)));
-  const equalAsSets = (numbers, values) => { // each as often, in any sequence
-    const left = new Map(), add = (key, n) => { left.set(key, (left.get(key) ?? 0) + n); return left.get(key) >= 0; };
-    if (numbers.length !== values.length) return false;
+  }
+  isAt(number, node) {
+    const {key, instance} = this.read(node);
+    return key === this.keyOf(number) && (!this.isCard(node) || instance === this.cards.instance(number));
+  }
+  isSequence(numbers, given) {
+    return numbers.length === given.length && numbers.every((number, i) => this.isAt(number, given.at(i)));
+  }
+  isSet(numbers, given) { // each as often, in any sequence
+    const left = new Map(), {instance: instanceOf} = this.cards;
+    const add = (key, n) => { left.set(key, (left.get(key) ?? 0) + n); return left.get(key) >= 0; };
+    if (numbers.length !== given.length) return false;
     for (const number of numbers) {
-      add(keyOf(number), 1);
-      if (cards.instance) add(`${keyOf(number)} ${cards.instance(number)}`, 1);
+      add(this.keyOf(number), 1);
+      if (instanceOf) add(`${this.keyOf(number)} ${instanceOf(number)}`, 1);
     }
-    return values.every((node) => {
-      const {key, instance} = valueOf(node);
+    return given.every((node) => {
+      const {key, instance} = this.read(node);
       return add(key, -1) && (!instance || add(`${key} ${instance}`, -1));
     });
-  };
-  const span = (part) => { // the places of a part in the result; undefined if the deal cannot have it
-    if (part === 'all') return [0, draw];
-    const dealt = hands.slice(0, part === 'rest' ? hands.length : part - 1).reduce((sum, n) => sum + n, 0);
-    if (part === 'rest') return hands.length > 0 ? [dealt, draw] : undefined;
-    return part <= hands.length ? [dealt, dealt + hands[part - 1]] : undefined;
-  };
-  const spanOf = ({part}) => span(part) ?? [0, draw]; // without hands, the rest is all
-  const values = (node) => isList(node) ? node.value : fail('why.json.array');
-  const dealt = (shuffle, list, rest) => { // what hands and the rest, which may be missing, are said to be
-    const claims = list.map((hand, i) => ({shuffle, part: i + 1, values: values(hand)}));
-    return rest ? [...claims, {shuffle, part: 'rest', values: values(rest)}] : claims;
-  };
-  const split = (list, isDealt) => { // of several shuffles
-    if (list.length !== repeat) fail('why.order.shuffles', {given: list.length, repeat});
-    return [...list].flatMap((node, shuffle) => {
-      if (!isDealt) return [{shuffle, part: 'all', values: values(node)}];
-      const all = [...values(node)];
-      if (all.length !== hands.length + 1) fail('why.order.parts', {n: shuffle + 1, hands: hands.length});
-      return dealt(shuffle, all.slice(0, -1), all.at(-1));
-    });
-  };
-  const [items, handsGiven, rest, shuffles] = ['items', 'hands', 'rest', 'shuffles'].map(order.get);
-  const isWhole = order.isAnswer && order.get('audit_id') !== undefined, lacksRest = handsGiven && !items && !rest && !shuffles;
-  const claimAll = () => { // what the order says of each shuffle, in every form that it has
-    if (!order.isAnswer && repeat > 1 && !order.list.every(isList)) fail('why.order.shuffles', {given: 1, repeat});
-    if (!order.isAnswer) return repeat === 1 ? [{shuffle: 0, part: 'all', values: order.list}] : split(order.list, false);
-    if (repeat > 1 && (!shuffles || items || handsGiven || rest)) fail('why.order.shuffles', {given: 1, repeat});
-    if (handsGiven && handsGiven.value.length !== hands.length) fail('why.order.hands', {given: handsGiven.value.length, dealt: hands.length});
-    if (shuffles && shuffles.value.length !== repeat) fail('why.order.shuffles', {given: shuffles.value.length, repeat});
-    if (lacksRest && (isWhole || hands.length === 0 && draw > 0)) fail('why.order.rest');
-    const ofRest = rest && !handsGiven ? [{shuffle: 0, part: 'rest', values: values(rest)}] : [];
-    return [...items ? [{shuffle: 0, part: 'all', values: values(items)}] : [],
-      ...handsGiven ? dealt(0, handsGiven.value, rest) : ofRest, ...shuffles ? split(shuffles.value, hands.length > 0) : []];
-  };
-  const check = (claims, equals) => {
-    for (const claim of claims) {
-      const [from, to] = spanOf(claim), {length} = claim.values;
-      if (length !== to - from) differ(claim, 'why.dealt.count', {given: length, dealt: to - from});
-    }
-    for (const claim of claims) equals(claim, orders[claim.shuffle].slice(...spanOf(claim)));
-  };
-  const demandSequence = (claim, numbers) => numbers.forEach((number, i) => {
-    const node = claim.values.at(i), isCard = cards.instance && node.value instanceof Map;
-    if (isCardOf(number, node)) return;
-    const want = isCard ? `{"code":${keyOf(number)},"instance":${cards.instance(number)}}` : keyOf(number);
-    differ(claim, 'why.dealt.item', {item: short(node.text), place: i, replayed: short(want)});
-  });
-  const demandSet = (claim, numbers) => {
-    if (claim.part === 'all') demandSequence(claim, numbers);
-    else if (!equalAsSets(numbers, claim.values)) differ(claim, 'why.dealt.set');
-  };
-  const all = (sorted) => ({parts: hands.map((_, i) => i + 1), cards: hands.at(-1), sorted, noun});
-  const partsGiven = () => { // the hands that the order may be, and the rest, if it has one
-    if (!order.isAnswer) return {list: [order.list]};
-    if (!handsGiven || items || shuffles || handsGiven.value.length > hands.length) return {list: []};
-    return {list: handsGiven.value.map((hand) => isList(hand) ? hand.value : []), remains: rest && values(rest)};
-  };
-  const place = (shuffle, list, remains, only, sorted) => { // which parts of a shuffle they are; undefined unless all are found
-    const taken = new Set(), parts = [];
-    const isPart = (part, given, isSet) => { // the order of the rest, a wall, is the game
-      const numbers = orders[shuffle].slice(...span(part));
-      return isSet && (part !== 'rest' || anyOrder) ? equalAsSets(numbers, given) : equalInSequence(numbers, given);
-    };
-    const take = (given, isSet) => [...hands.keys()].map((i) => i + 1).concat('rest').find((part) =>
-      !taken.has(part) && (only === undefined || part === only) && given.length > 0 && isPart(part, given, isSet));
-    if (remains) {
-      if (!isPart('rest', remains, sorted)) return undefined;
-      taken.add('rest');
-    }
-    for (const hand of list) {
-      const part = take(hand, false) ?? (sorted ? take(hand, true) : undefined);
-      if (!part) return undefined;
-      taken.add(part);
-      parts.push(part);
-    }
-    return parts;
-  };
-  const find = (list, remains, only) => { // in sequence in the first shuffle that has them so, or else in any if they may be sorted
-    if (list.length === 0 || hands.length === 0) return undefined;
-    for (const sorted of order.isAnswer && !anyOrder ? [false] : [false, true]) { // players sort the hand that they hold, and nobody an answer
-      for (const shuffle of orders.keys()) {
-        const parts = place(shuffle, list, remains, only, sorted);
-        if (parts) return {parts, cards: list[0].length, sorted, noun, ...repeat > 1 && {shuffle: shuffle + 1}};
-      }
-    }
-    return undefined;
-  };
-  const attempt = (work) => {
-    try { return {match: work()}; } catch (error) {
-      if (!error.isMismatch) throw error;
-      return {problem: error.said};
-    }
-  };
-
-  const {list, remains} = partsGiven();
-  if (handOf !== undefined) {
-    return attempt(() => {
-      const [from, to] = span(handOf) ?? [0, 0], part = partOf(handOf);
-      if (from === to || list.length !== 1 || rest) fail('why.hand.file', {part, hands: hands.length});
-      const match = find(list, undefined, handOf), other = match ? undefined : find(list);
-      if (match) return match;
-      return other ? fail('why.hand.other', {part, other: partOf(other.parts[0])}) : fail('why.hand.none', {part});
-    });
   }
-  let claims;
-  const wholly = attempt(() => {
-    claims = claimAll();
-    check(claims, demandSequence);
-    return lacksRest && hands.length > 0 ? all(false) : {};
-  });
-  if (wholly.match || hands.length === 0) return wholly;
-  const sets = anyOrder && claims ? attempt(() => { check(claims, demandSet); return all(true); }) : wholly;
-  if (sets.match) return sets;
-  if (isWhole || order.isAnswer && repeat === 1 && list.length === hands.length) return sets; // all hands are compared by their numbers
-  const match = find(list, remains);
-  if (match) return {match};
-  return {problem: message('why.order', {what: sets.problem})};
+  check(parts) { // throws what is other than it was dealt
+    const differ = ({shuffle, part}, id, values) => {
+      const what = message(id, {...values, part: partOf(part)});
+      throw new Fault(this.repeat > 1 ? message('why.order.shuffle', {n: shuffle + 1, what}) : what);
+    };
+    const numbers = parts.map(({shuffle, part}) => this.numbersOf(shuffle, part));
+    parts.forEach((part, i) => {
+      const {length} = part.given, dealt = numbers[i].length;
+      if (length !== dealt) differ(part, 'why.dealt.count', {given: length, dealt});
+    });
+    parts.forEach((part, i) => numbers[i].forEach((number, place) => {
+      const node = part.given.at(place), key = this.keyOf(number);
+      if (this.isAt(number, node)) return;
+      const want = this.isCard(node) ? `{"code":${key},"instance":${this.cards.instance(number)}}` : key;
+      differ(part, 'why.dealt.item', {item: short(node.text), place, replayed: short(want)});
+    }));
+  }
+  find(given, handOf) { // which hand of the deal is given, or the rest; throws if it is none, or another one
+    const named = handOf === undefined ? undefined : partOf(handOf), noun = this.cards.instance ? 'card' : 'item';
+    if (named && !this.parts.includes(handOf)) fail('why.hand.file', {part: named, hands: this.hands.length});
+    const search = (parts) => {
+      for (const sorted of [false, true]) { // players sort their hands; the order of the rest, a wall, is the game
+        for (const shuffle of this.orders.keys()) {
+          const part = parts.find((one) => {
+            const numbers = this.numbersOf(shuffle, one);
+            return sorted && one !== 'rest' ? this.isSet(numbers, given) : this.isSequence(numbers, given);
+          });
+          if (part) return {part, cards: given.length, sorted, noun, ...this.repeat > 1 && {shuffle: shuffle + 1}};
+        }
+      }
+      return undefined;
+    };
+    const match = search(named ? [handOf] : this.parts), other = named && !match && search(this.parts);
+    if (other) fail('why.hand.other', {part: named, other: partOf(other.part)});
+    return match ?? (named ? fail('why.hand.none', {part: named}) : fail('why.hand', {hands: this.hands.length}));
+  }
 }
 
 // ---- Shoes: sealing
@@ -1156,18 +1154,19 @@ function writeCards(refs) {
   return words.join(' ');
 }
 function readCards(text) {
-  demand(typeof text === 'string' && text !== '', 'why.record.member', {name: 'cards'});
+  const wrong = ['why.record.member', {name: 'cards'}];
+  demand(typeof text === 'string' && text !== '', ...wrong);
   const refs = [];
   for (const word of text.split(' ')) {
     const [, seal, from, to = from] = /^([1-9]\d{0,15}):(0|[1-9]\d{0,15})(?:-(0|[1-9]\d{0,15}))?$/.exec(word) ?? [];
     const [version, first, last] = [seal, from, to].map(Number), isRun = [version, first, last].every(Number.isSafeInteger);
-    demand(isRun && Math.abs(last - first) < MAX_CARDS && refs.length < MAX_CARDS, 'why.record.member', {name: 'cards'});
+    demand(isRun && Math.abs(last - first) < MAX_CARDS && refs.length < MAX_CARDS, ...wrong);
     for (let at = first, step = last < first ? -1 : 1; ; at += step) {
       refs.push(`${seal}:${at}`);
       if (at === last) break;
     }
   }
-  demand(refs.length <= MAX_CARDS && new Set(refs).size === refs.length && writeCards(refs) === text, 'why.record.member', {name: 'cards'});
+  demand(refs.length <= MAX_CARDS && new Set(refs).size === refs.length && writeCards(refs) === text, ...wrong);
   return refs;
 }
 const allOf = (version, size) => Array.from({length: size}, (_, position) => `${version}:${position}`);
@@ -1215,7 +1214,8 @@ class Layout { // where the cards lie; piles by the bytes of their names
 // ---- Shoes: one hand
 
 function readHand(text) {
-  const node = parse(text), list = node.value instanceof Map && node.value.has('cards') ? node.value.get('cards') : node;
+  const node = parse(text), isAnswer = node.value instanceof Map && node.value.has('cards');
+  const list = isAnswer ? node.value.get('cards') : node;
   demand(node.value instanceof Map || isList(node), 'why.cards');
   demand(list === node || isList(list), 'why.json.array');
   const cards = isList(list) ? list.value : [list];
@@ -1226,7 +1226,8 @@ function readHand(text) {
 }
 function readCard(node) {
   demand(node.value instanceof Map, 'why.card.object');
-  const get = (name) => node.value.get(name), given = (name) => get(name) && get(name).value !== null ? get(name) : undefined;
+  const get = (name) => node.value.get(name);
+  const given = (name) => get(name) && get(name).value !== null ? get(name) : undefined;
   const number = (name) => { demand(whole(get(name)) >= 0, 'why.card.number', {name}); return whole(get(name)); };
   const card = {sealedBy: string(get('sealed_by')), position: number('position')};
   demand(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(card.sealedBy), 'why.card.sealer');
@@ -1267,11 +1268,13 @@ async function prove(hand, sealings) {
   const proven = [], seen = new Set();
   let missing;
   for (const card of hand) {
-    const {sealedBy, position} = card, place = `${sealedBy} ${position}`, sealing = sealings.find(({record}) => record.id === sealedBy);
+    const {sealedBy, position} = card, place = `${sealedBy} ${position}`;
+    const sealing = sealings.find(({record}) => record.id === sealedBy);
     if (seen.has(place)) return {proven: [], wrong: message('why.sealed.twice', {position, id: sealedBy})};
     seen.add(place);
     if (!sealing) continue;
-    const name = message('hand.card', {card: short(card.texts[0]), position}), {wrong, unknown} = await checkCard(sealing, card);
+    const name = message('hand.card', {card: short(card.texts[0]), position});
+    const {wrong, unknown} = await checkCard(sealing, card);
     if (wrong) return {proven: [], wrong: message('why.sealed', {card: name, what: wrong})};
     if (unknown) missing = message(unknown, {card: name});
     else proven.push(name);
@@ -1279,7 +1282,8 @@ async function prove(hand, sealings) {
   return {proven, missing};
 }
 async function checkCard({record, input, cards, order}, card) {
-  const {position, path, salt} = card, isAt = (number) => (cards.instance ? card.isCode : true) && plainText(cards, number) === card.plain;
+  const {position, path, salt} = card;
+  const isAt = (number) => (cards.instance ? card.isCode : true) && plainText(cards, number) === card.plain;
   if (input && input.startsWith('deck ') !== card.isCode) return {wrong: message('why.sealed.input', {input})};
   if (position >= record.size) return {wrong: message('why.sealed.size', record)};
   if ('root' in record && !salt) return {unknown: 'hand.proof'};
@@ -1302,75 +1306,37 @@ function describeHand(hand, proven, others) {
   return message('hand', {proven: proven.length, cards: hand.length, list, others});
 }
 
-async function verifyHand(proofs, given) {
-  const shoe = await openShoe(proofs, given, (record) => isSealing(record) ? 'skipped' : 'unchecked'), {steps, entries} = shoe;
-  const [{record}] = entries, files = entries.length;
-  inEvery(shoe, 'proof', wellFormed(files, given));
-  if (!steps.has('proof', 'ok')) return {...shoe, proven: 0, others: 0};
-  inEvery(shoe, 'record', message('records.hand', {records: files}));
-  if (files > 1) addReplays(shoe, given);
-  else for (const name of ['seed', 'commitment', 'keys', 'order']) ofFirst(shoe, name);
-  for (const name of ['items', 'root']) ofFirst(shoe, name);
-  const result = {...shoe, match: entries[0].match, proven: 0, others: 0, missing: []};
-  if (steps.has('record', 'ok')) await checkHand(result, given.hand);
-  for (const [name, id] of Object.entries(COMMON)) inEvery(shoe, name, message(id));
-  await checkCommitted(steps, entries, given);
-  return result;
-}
-async function checkHand(result, hand) {
-  const {entries, steps} = result, sealings = [];
-  const firsts = new Map(), seals = new Map(); // of shoes, which say which cards they are of; and the records by their ids
-  for (const entry of entries) {
-    const {record} = entry, sealing = sealingOf(entry), first = record.kind === 'reshuffle' && firsts.get(record.audit_id);
-    if (record.kind === 'shoe' && !firsts.has(record.id)) firsts.set(record.id, entry);
-    if (!sealing) continue;
-    const same = seals.get(record.id);
-    if (same && same !== entry.file.record) {
-      steps.add('hand', 'wrong', message('why.sealed.ids', record));
-      return;
-    }
-    seals.set(record.id, entry.file.record);
-    if (first) Object.assign(sealing, {input: first.record.input, cards: first.cards});
-    sealings.push(sealing);
-  }
-  if (sealings.length === 0) {
-    result.others = hand.length;
-    steps.add('hand', 'unchecked', message('hand.kind', entries[0].record));
+async function checkHand(entry, hand) { // with the proof of one record
+  const {record, steps} = entry, sealing = sealingOf(entry);
+  if (!sealing) {
+    Object.assign(entry, {proven: 0, others: hand.length, missing: []});
+    steps.add('hand', 'unchecked', message('hand.kind', record));
     return;
   }
-  const {proven, missing, wrong} = await prove(hand, sealings), given = sealings.map(({record}) => record.id);
-  Object.assign(result, {proven: proven.length, others: hand.length - proven.length});
-  result.missing = [...new Set(hand.map(({sealedBy}) => sealedBy))].filter((id) => !given.includes(id));
+  const {proven, missing, wrong} = await prove(hand, [sealing]), others = hand.length - proven.length;
+  const ids = new Set(hand.map(({sealedBy}) => sealedBy));
+  Object.assign(entry, {proven: proven.length, others, missing: [...ids].filter((id) => id !== record.id)});
   if (wrong) steps.add('hand', 'wrong', wrong);
   else if (missing) steps.add('hand', 'unchecked', missing);
   else if (proven.length === 0) steps.add('hand', 'unchecked', message('hand.none'));
-  else steps.add('hand', result.others > 0 ? 'unchecked' : 'ok', describeHand(hand, proven, result.others || undefined));
+  else steps.add('hand', others > 0 ? 'unchecked' : 'ok', describeHand(hand, proven, others || undefined));
 }
 
 // ---- Shoes: the whole shoe
 
-// Checks every file alone. If no key is given, all have to have the key of the first. The items are those of the first file
-// that has their digest, or of the first one.
-async function openShoe(proofs, given, heldBack) {
-  const entries = [], owner = given.items ? Math.max(0, proofs.findIndex(await ownerOf(given.items, given.salt))) : 0;
-  let {key} = given;
-  for (const [i, {node}] of proofs.entries()) {
-    const {order, handOf, anyOrder} = i === 0 ? given : {}, {items, salt} = i === owner ? given : {};
-    entries.push(await checkFile(node, {key, policy: given.policy, items, salt, order, handOf, anyOrder}, heldBack));
+// Checks every file alone. If no key is given, all have to have the key of the first.
+async function openShoe(files, {key, policy, items, salt, answer, order}) {
+  const entries = [];
+  for (const [i, node] of files.entries()) {
+    entries.push(await checkFile(node, {key, policy, ...i === 0 && {items, salt, answer, order}}));
     key ||= entries.at(-1).file?.log_key;
   }
-  const records = []; // one file of each
-  for (const entry of entries)
-    if (!entry.record || entry.file.record !== records.at(-1)?.file?.record || !records.at(-1).record) records.push(entry);
-  return {entries, records, steps: new Steps(), record: entries[0].record, file: entries[0].file};
+  return {entries, steps: new Steps(), record: entries[0].record, file: entries[0].file};
 }
-const wellFormed = (files, given) => message(hasKey(given) ? 'proofs.key' : 'proofs.no-key', {files});
 const COMMON = {inclusion: 'inclusions', signature: 'signatures', witnesses: 'witnesses.all'}; // what all files have
-// Adds a step that the files have in common: that of a single file, or of several the first that is wrong or unchecked, or else
-// that all hold.
+// Adds a step that the files have in common: the first that is wrong, or else unchecked, or else that all hold.
 function inEvery(shoe, name, said) {
   const {entries, steps} = shoe;
-  if (entries.length === 1) return ofFirst(shoe, name);
   for (const state of ['wrong', 'unchecked']) {
     const i = entries.findIndex((entry) => entry.steps.has(name, state));
     if (i >= 0) return steps.add(name, state, message('file', {n: i + 1, what: entries[i].steps.find(name).message}));
@@ -1378,52 +1344,49 @@ function inEvery(shoe, name, said) {
   if (entries.some((entry) => entry.steps.find(name))) steps.add(name, 'ok', said);
   return undefined;
 }
-// Adds a step of the first file in which it is wrong, or else unchecked, or else ok, or else of the first one.
-function ofFirst({entries, steps}, name) {
-  const file = (state) => entries.find((entry) => entry.steps.has(name, state)), step = (file('wrong') ?? file('unchecked') ?? file('ok') ?? entries[0]).steps.find(name);
-  if (step) steps.push(step);
-}
 const isHeldBack = ({file, record}) => Boolean(record && deals(record) && file.seed === null);
-const heldBackIn = ({records}) => records.filter(isHeldBack).length;
-const isClosed = ({records}) => records.at(-1).record?.kind === 'close';
+const heldBackIn = ({entries}) => entries.filter(isHeldBack).length;
 // Says how many seeds are held back; undefined for none.
 function withheld(shoe) {
   const seeds = heldBackIn(shoe);
   return seeds === 0 ? undefined : message(shoe.closed ? 'withheld.closed' : 'withheld', {seeds});
 }
 // Adds the steps that every file with a seed has, each with the number of files in which it holds.
-function addReplays(shoe, {order, hand}) {
+function addReplays(shoe, {answer, order, cards}) {
   const {entries, steps} = shoe, held = heldBackIn(shoe);
   for (const name of ['seed', 'commitment', 'keys', 'order']) {
-    const right = entries.map((entry) => entry.steps.find(name)).filter((step) => step?.state === 'ok'), n = right.length;
-    const isOrder = name === 'order', isDealt = n + held > 0, state = isOrder && held > 0 ? (hand ? 'skipped' : 'unchecked') : n > 0 ? 'ok' : 'skipped';
+    const right = entries.map((entry) => entry.steps.find(name)).filter((step) => step?.state === 'ok');
+    const n = right.length, isOrder = name === 'order', isDealt = n + held > 0;
+    const state = isOrder && held > 0 && !cards ? 'unchecked' : n > 0 && !(isOrder && held > 0) ? 'ok' : 'skipped';
     const warning = right.find((step) => step.message.id === 'seed.short')?.message;
     const said = message(`replays.${name}`, {seeds: n, orders: n, warning, withheld: withheld(shoe)});
-    if (entries.some((entry) => entry.steps.has(name, 'wrong')) || isOrder && isDealt && order && !entries[0].match) inEvery(shoe, name, said);
+    const isOther = isOrder && isDealt && (answer || order) && !entries[0].match;
+    if (isOther || entries.some((entry) => entry.steps.has(name, 'wrong'))) inEvery(shoe, name, said);
     else if (isDealt && name === 'seed' && n === 0) steps.add(name, state, withheld(shoe));
     else if (isDealt) steps.add(name, state, said);
   }
 }
 
-async function verifyShoe(proofs, given) {
-  const shoe = await openShoe(proofs, given, () => 'unchecked'), {steps, entries, records, record, file} = shoe;
-  const changes = records.length - 1;
-  Object.assign(shoe, {changes, closed: false, proven: 0, match: entries[0].match});
-  inEvery(shoe, 'proof', wellFormed(entries.length, given));
+async function verifyShoe(files, given) {
+  const shoe = await openShoe(files, given), {steps, entries, record, file} = shoe;
+  const changes = entries.length - 1, last = entries.at(-1);
+  Object.assign(shoe, {changes, closed: false, proven: 0});
+  inEvery(shoe, 'proof', message(hasKey(given) ? 'proofs.key' : 'proofs.no-key', {files: entries.length}));
   if (steps.first('unchecked')) return shoe;
   if (!steps.first('wrong')) inEvery(shoe, 'record', record && message('record.changes', {record: describe(record), changes}));
   if (steps.has('record', 'ok')) {
-    shoe.closed = isClosed(shoe);
-    const broken = brokenChain(entries, records);
-    steps.add('chain', broken ? 'wrong' : 'ok', broken ?? message('chain', {last: records.length, from: file.index, to: records.at(-1).file.index}));
+    shoe.closed = last.record.kind === 'close';
+    const broken = brokenChain(entries), values = {last: entries.length, from: file.index, to: last.file.index};
+    steps.add('chain', broken ? 'wrong' : 'ok', broken ?? message('chain', values));
   }
   addReplays(shoe, given);
-  ofFirst(shoe, 'items');
+  const items = entries[0].steps.find('items');
+  if (items) steps.push(items);
   for (const [name, id] of Object.entries(COMMON)) inEvery(shoe, name, message(id));
   await checkCommitted(steps, entries, given);
   if (steps.first('wrong') || !steps.has('record', 'ok')) return shoe;
 
-  const {sealings, layout, wrong: moved, random} = follow(records);
+  const {sealings, layout, wrong: moved, random} = follow(entries);
   if (moved) {
     steps.add('moves', 'wrong', moved);
     return shoe;
@@ -1431,30 +1394,27 @@ async function verifyShoe(proofs, given) {
   const lie = {deck: layout.deck.length, dealt: layout.dealt.length, piles: layout.piles.size};
   steps.add('moves', random > 0 ? 'unchecked' : 'ok', message('moves', {...lie, random: random || undefined}));
   await checkRoots(shoe, sealings);
-  if (given.hand) {
-    const {proven, missing, wrong} = await prove(given.hand, sealings), others = given.hand.length - proven.length;
+  if (given.cards) {
+    const {proven, missing, wrong} = await prove(given.cards, sealings), others = given.cards.length - proven.length;
     if (wrong) steps.add('hand', 'wrong', wrong);
     else if (missing) steps.add('hand', 'unchecked', missing);
     else if (others > 0) steps.add('hand', 'unchecked', message('hand.shoe', {cards: others}));
     else {
       shoe.proven = proven.length;
-      steps.add('hand', 'ok', describeHand(given.hand, proven));
+      steps.add('hand', 'ok', describeHand(given.cards, proven));
     }
   }
   if (shoe.closed) steps.add('closed', 'ok', message('closed'));
-  else steps.add('closed', given.hand ? 'skipped' : 'unchecked', message('closed.not'));
+  else steps.add('closed', given.cards ? 'skipped' : 'unchecked', message('closed.not'));
   return shoe;
 }
 // Says why the records are not all records of one shoe, from the first on; undefined if they are.
-function brokenChain(entries, records) {
+function brokenChain(entries) {
   const [{record: first}] = entries;
   if (first.kind !== 'shoe') return message('why.chain.first', first);
   for (let i = 1; i < entries.length; i++) {
-    const {record: {version = 1}, file: {record, index}} = entries[i], {record: other, index: earlier} = entries[i - 1].file;
-    if (record === other && index !== earlier) return message('why.chain.twice', {version, earlier, index});
-  }
-  for (let i = 1; i < records.length; i++) {
-    const {record, file: {index}} = records[i], {record: before, file: {index: earlier}} = records[i - 1], {id, kind} = record, version = i + 1;
+    const {record, file: {index}} = entries[i], {record: before, file: {index: earlier}} = entries[i - 1];
+    const {id, kind} = record, version = i + 1;
     if (!changesShoe(record) || record.audit_id !== first.id) return message('why.chain.shoe', {id, shoe: first.id});
     if (record.version !== version) return message('why.chain.version', {id, made: record.version, version});
     if (index <= earlier) return message('why.chain.index', {version, index, earlier});
@@ -1519,7 +1479,8 @@ async function checkRoots(shoe, sealings) {
 // messages, and lists of texts or messages. Any that is undefined is left out.
 function message(id, values = {}) {
   const named = [...MESSAGES[id].matchAll(/\{(\w+)/g)].map(([, name]) => [name, values[name]]);
-  return {id, values: Object.fromEntries(named.filter(([, value]) => value !== undefined).map(([name, value]) => [name, valueOf(value)]))};
+  const there = named.filter(([, value]) => value !== undefined);
+  return {id, values: Object.fromEntries(there.map(([name, value]) => [name, valueOf(value)]))};
 }
 function valueOf(value) {
   if (Array.isArray(value)) return value.map(valueOf);
@@ -1531,7 +1492,10 @@ const printable = (text) => text.replace(/[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\
 // The text of a message by a table, in which {name} is a value, {name:noun} a number of things, and [...] is left out if a value
 // in it is missing. comma is between the elements of a list.
 export function render({id, values}, table = MESSAGES, comma = ', ') {
-  const shown = (value) => Array.isArray(value) ? value.map(shown).join(comma) : typeof value === 'object' ? render(value, table, comma) : String(value);
+  const shown = (value) => {
+    if (Array.isArray(value)) return value.map(shown).join(comma);
+    return typeof value === 'object' ? render(value, table, comma) : String(value);
+  };
   const fill = (text) => text.replace(/\{(\w+):?(\w*)\}/g, (_, name, noun) => noun ? count(values[name], noun) : shown(values[name]));
   const isComplete = (text) => [...text.matchAll(/\{(\w+)/g)].every(([, name]) => name in values);
   return table[id].split(/\[(.*?)\]/).map((text, i) => i % 2 === 0 || isComplete(text) ? fill(text) : '').join('');
@@ -1547,7 +1511,6 @@ const MESSAGES = {
   "false": "This proof does NOT verify: it fails at the step {step}.",
   "refused": "Not checked: {reason}.",
   "no-key": "Not established: no key of the log was given, and the one in the file shows only that the file agrees with itself.",
-  "several": "{proofs} proofs: {verified} verified, {false} false, {unchecked} not checked to the end.",
   "what.step": "the step {step} could not be checked",
   "what.but": "{what}, but the step {step} could not be checked",
   "what.cost": "the record is in the log of {log}, but replaying it takes {steps} steps; verifiers replay up to 1,073,741,824",
@@ -1568,7 +1531,6 @@ const MESSAGES = {
   "what.fits": "the first record of the shoe and its {changes:change} are in the log of {log}, and fit together",
   "what.cards.so-far": "the {sealed}; {found} so far",
   "what.shoe": "the whole shoe, from its first record to its last, which are in the log of {log}",
-  "what.other-commitment": "the commitment that was given, {id}, is not the one that the record names",
   "note.reason": "The step {step}: {text}.",
   "note.later": "A later version may be able to check it.",
   "note.witnessed": "Enough witnesses of the policy have cosigned this history of the log.",
@@ -1593,16 +1555,6 @@ const MESSAGES = {
   "note.beacon.clock": "That the commitment was in the log before then is what the log's own clock says: a proof of the commitment that witnesses of a policy cosigned in time would show it.",
   "note.commitment": "The commitment {id} fixed the order, except for the client seed, before the client seed was known: if that was new when the commitment was in the log, nobody can have picked a seed for its order.",
   "note.commitment.missing": "It names the commitment {id}: give the proof of that record as well (GET /audits/{id}/proof).",
-  "note.without-commitment": "Without that commitment: {headline}",
-  "note.other-commitment": "The commitment that was given, {id}, is not the one that the record names.",
-  "note.void": "It is void since {time}: nothing used it before its deadline, nothing can use it any more, and its seed stays secret.",
-  "note.void.book": "Its rounds from {round} on are void since {time}: nothing used them before the deadline, nothing can use them any more, and their seeds stay secret.",
-  "note.compared": "{list}.",
-  "compared.first": "{name} was compared as {what}",
-  "compared": "{name} as {what}",
-  "compared.order": "the order",
-  "compared.items": "the items",
-  "compared.hand": "the hand",
   "purpose.commitment": "It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is used, before {deadline}, by a shuffle or a shoe that names it; if none does, a void follows in the log. It has no order of its own.",
   "purpose.book": "It is a book: the seeds of its {count} rounds and the statement cannot be exchanged any more. The rounds are used in their order, before {deadline}, each by a shuffle that names the book; if some are left, a void follows in the log. It has no order of its own.",
   "purpose.says": "It says that {what}, and has no order of its own.",
@@ -1639,7 +1591,6 @@ const MESSAGES = {
   "part.rest": "the rest",
   "match.cards": "the {cards:card} of {part}",
   "match.items": "the {cards:item} of {part}",
-  "match.parts": "{parts} and {last}",
   "match": "{parts}[ of shuffle {shuffle}] of this deal, in the order dealt",
   "match.sorted": "{parts}[ of shuffle {shuffle}] of this deal, in another order than they were dealt",
   "proof.key": "the file is well-formed; its log key is the one given",
@@ -1647,7 +1598,6 @@ const MESSAGES = {
   "proofs.key": "{files} files are well-formed; all have the log key that was given",
   "proofs.no-key": "{files} files are well-formed; no log key was given: the one in the first is used",
   "file": "file {n}, from 1: {what}",
-  "records.hand": "{records} records that sealed cards of the hand",
   "inclusion": "the record is number {index}, from 0, of the {size} in the tree",
   "inclusions": "every record is in the tree of its file",
   "signature": "the checkpoint is signed with the key of {log}",
@@ -1669,7 +1619,7 @@ const MESSAGES = {
   "order": "{draw} of {size} replayed by {algorithm}, {repeat:time}[; the cut, {cut}, is the one drawn from {low} to {high}][; the SHA-256 of the positions is {digest}]",
   "order.given": "{order}; it is the order given",
   "order.hands": "{order}; given are {match}",
-  "order.other": "{order}; the order given is not the whole order of the cards that were sealed first, and cards without salt and path prove nothing",
+  "order.other": "{order}; of a record of this kind no order can be compared",
   "order.items": "replayed, but comparing it with the order given needs the items of the record",
   "order.cost": "replaying it takes {steps} steps; verifiers replay up to 1,073,741,824",
   "replays.seed": "{seeds:seed}[: {warning}][; {withheld}]",
@@ -1731,6 +1681,7 @@ const MESSAGES = {
   "why.commitment.unread": "the proof of the commitment: {what}",
   "why.commitment.proof": "the proof of the commitment fails at the step {step}: {what}",
   "why.commitment.kind": "the proof given is not of a commitment",
+  "why.commitment.none": "the file has the proof of a commitment, and its record names none",
   "why.commitment.id": "the record does not say that it used the commitment {id}",
   "why.commitment.book": "the record names a book of {has:round}, and the commitment has {count}",
   "why.commitment.path": "the path does not lead from round {round} to the commitment of the book",
@@ -1756,23 +1707,22 @@ const MESSAGES = {
   "why.deck.size": "the record is of {size:card} and says {input}, and one deck of {type} has {cards}",
   "why.deck": "the deck of the record, {input}, is not the {type} that comes with Riffle",
   "why.root": "the cards in this order have the root {root}, and the record has {sealed}",
-  "why.answer": "neither an answer of POST /shuffle nor a JSON array",
+  "why.answer": "not an answer of POST /shuffle, which is a JSON object",
   "why.answer.empty": "an object without items, hands or shuffles: not an answer of POST /shuffle",
   "why.answer.array": "an answer whose {name} are not an array",
   "why.answer.member": "an answer with the member {name}, which no answer of POST /shuffle has",
   "why.answer.other": "the answer has another {name} than the record",
   "why.part": "\"{text}\" is not a hand: hands are numbered from 1, and the remaining cards are the rest",
-  "why.order": "the file is neither the order nor hands of this deal[: {what}]",
   "why.order.shuffle": "shuffle {n}: {what}",
   "why.order.shuffles": "the order given is of {given:shuffle}, and there were {repeat}",
   "why.order.hands": "the order given has {given:hand}, and {dealt} were dealt",
-  "why.order.rest": "the order given has no rest",
+  "why.order.rest": "the answer has only one of hands and rest",
   "why.order.parts": "shuffle {n} of the order given is not {hands:hand} and the rest",
-  "why.hand.file": "the file is not one hand, or {part} is not of this deal, which has {hands:hand}",
+  "why.hand": "it is no hand of this deal, which has {hands:hand}",
+  "why.hand.file": "{part} is not of this deal, which has {hands:hand}",
   "why.hand.other": "it is not {part}, but {other}",
   "why.hand.none": "it is not {part} of this deal, nor another hand of it",
   "why.dealt.count": "{part} has {given:item}, and {dealt} were dealt",
-  "why.dealt.set": "{part} has other items than were dealt",
   "why.dealt.item": "{part} has {item} at place {place}, from 0, where the replay has {replayed}",
   "why.cards": "neither an answer of a shoe nor cards",
   "why.cards.count": "a hand of {cards:card}, and there are 1 to {most}",
@@ -1785,14 +1735,12 @@ const MESSAGES = {
   "why.card.proof": "it takes both salt and path to prove it",
   "why.card.hash": "its salt or a hash of its path is not 64 hex digits in lower case",
   "why.sealed": "{card}: {what}",
-  "why.sealed.ids": "two different records have the id {id}",
   "why.sealed.twice": "two cards of the hand claim position {position} of {id}",
   "why.sealed.input": "the record is of {input}, and it is none of those",
   "why.sealed.size": "only {size} cards were sealed",
   "why.sealed.path": "salt and path do not lead from this card and position to the root",
   "why.sealed.card": "the card there has another number, code, item or instance",
   "why.chain.first": "the first record is of kind {kind}, and must be of kind shoe",
-  "why.chain.twice": "version {version} is number {earlier} and number {index} in the log, from 0",
   "why.chain.shoe": "the record {id} does not change the shoe {shoe}",
   "why.chain.version": "the record {id} made version {made}, where version {version} has to follow",
   "why.chain.index": "version {version} is number {index} in the log, from 0, and so not after the one before, which is number {earlier}",
@@ -1814,18 +1762,12 @@ const MESSAGES = {
   "why.policy.name": "there is another witness or group \"{name}\"",
   "why.policy.group": "a group of {members} cannot need {number} of them",
   "why.policy.member": "a member that no line before it names, or twice",
-  "why.given": "the {role}[: {name}]: {what}",
-  "why.given.long": "{name}: it is longer than {most} MiB",
-  "why.given.role": "there is no role \"{role}\"",
-  "why.given.private": "{name} is the private key of a log: keep it secret, and give the verifier key",
-  "why.given.unknown": "{name} is not a proof, an answer, a hand, a list, a key, a salt or a policy",
+  "why.given": "the {input}: {what}",
+  "why.given.long": "it is longer than {most} MiB",
+  "why.given.one": "give the answer, the order or one hand, and not several of them",
+  "why.given.no-hand": "there is no hand to compare: give its cards as well",
   "why.given.salt": "a salt of items is 16 to 128 of the characters A-Z, a-z, 0-9, - and _, such as 16 random bytes in hex",
-  "why.given.two": "{a} and {b} both have the role {role}: give the one to check",
-  "why.given.which": "neither {a} nor {b} has the digest of the items in the record: say which of them is compared as the order",
-  "why.given.none": "none of the proofs is of {name}",
-  "why.given.no-proof": "no proof was given: the proof of the record is needed as well",
   "why.given.no-items": "a salt was given without the items: salt and items have their digest together",
-  "why.given.no-order": "there is nothing to compare with {part}: give the cards of that hand as well",
   "part.whole": "the order given",
 };
 
@@ -1834,7 +1776,8 @@ const MESSAGES = {
 const placeOf = (place) => place.startsWith('pile ') ? message('place.pile', {pile: place.slice(5)}) : message(`place.${place}`);
 const rangeOf = ({cut_range: [low, high] = []}) => ({low, high});
 const stated = (record) => message(record.kind === 'shoe' && record.draw === 0 ? 'stated.unshuffled' : 'stated',
-  {...record, times: record.repeat > 1 ? record.repeat : undefined, of: record.round && record.count, players: playersOf(record), reference: JSON.stringify(record.reference)});
+  {...record, times: record.repeat > 1 ? record.repeat : undefined, of: record.round && record.count,
+    players: playersOf(record), reference: JSON.stringify(record.reference)});
 const describe = (record) => message('record', {...record, what: whatOf(record)});
 function whatOf(record) {
   const {kind, count} = record;
@@ -1867,15 +1810,21 @@ const unproven = (summary, what, found, ...notes) => ({verdict: 'unchecked', sum
 const lacking = (step) => ({id: 'incomplete', step});
 const incomplete = ({name: step}, what, ...notes) => unchecked(lacking(step), message('what.but', {what, step}), ...notes);
 
-// The verdict on what one of the three verifiers found. sayOf is what to say if nothing is false.
+// The verdict on what was found of a record, a hand or a shoe. sayOf is what to say if nothing is false.
 function conclude(found, given, sayOf) {
   const {steps, file, record} = found, failed = steps.first('wrong'), missing = steps.first('unchecked');
-  if (failed) return {verdict: 'false', summary: {id: 'false', step: failed.name}, headline: message('false', {step: failed.name}), notes: []};
-  if (steps.has('proof', 'unchecked')) {
-    return unchecked(lacking('proof'), message('what.step', {step: 'proof'}), message('note.reason', {step: 'proof', text: missing.message}));
+  if (failed) {
+    const {name: step} = failed;
+    return {verdict: 'false', summary: {id: 'false', step}, headline: message('false', {step}), notes: []};
   }
-  const log = logName(file.log_key), {beacon} = steps, isCommitted = steps.has('committed', 'ok'), {players} = steps.find('committed')?.message.values ?? {};
-  const said = record ? sayOf(found, log, missing) : unchecked({id: 'unknown-kind'}, message('what.unknown-kind', {log}), message('note.later'));
+  if (steps.has('proof', 'unchecked')) {
+    const step = 'proof';
+    return unchecked(lacking(step), message('what.step', {step}), message('note.reason', {step, text: missing.message}));
+  }
+  const log = logName(file.log_key), {beacon} = steps, isCommitted = steps.has('committed', 'ok');
+  const {players} = steps.find('committed')?.message.values ?? {};
+  const said = record ? sayOf(found, log, missing) :
+    unchecked({id: 'unknown-kind'}, message('what.unknown-kind', {log}), message('note.later'));
   const {verdict, summary, headline, notes} = said;
   if (verdict === 'verified' && steps.has('committed', 'skipped')) {
     said.headline = message('verified.except', headline.values);
@@ -1898,7 +1847,9 @@ function notesOfCommitment({steps, entries = []}) {
   if (!steps.has('committed', 'ok')) return [];
   const later = entries.some(({record}) => record && deals(record) && !usesCommitment(record)) ? [message('note.anew')] : [];
   if (!beacon) return [players ? message('note.players', {id, players}) : message('note.commitment', {id}), ...later];
-  return [message('note.beacon', {id, beacon: beacon.name, time: beacon.time}), message(beacon.cosigned ? 'note.beacon.cosigned' : 'note.beacon.clock'), ...later];
+  const {name, time, cosigned} = beacon;
+  return [message('note.beacon', {id, beacon: name, time}),
+    message(cosigned ? 'note.beacon.cosigned' : 'note.beacon.clock'), ...later];
 }
 function sayOfRecord({steps, file, record, match, cost}, log, missing) {
   const isShuffle = record.kind === 'shuffle', inLog = message('what.record', {log}), follows = message('what.follows', {log});
@@ -1920,18 +1871,16 @@ function sayOfRecord({steps, file, record, match, cost}, log, missing) {
   if (!match && !isShuffle) notes.push(message('note.whole-shoe'));
   if (isShuffle && !usesCommitment(record)) notes.push(message('note.several-seeds'));
   if (!match) return verified({id: 'follows'}, follows, ...notes);
-  if (!match.parts) return verified({id: 'order'}, message('what.order', {log}), ...notes);
-  return verified(summaryOf(match), message('what.hands', {match: describeMatch(match), log}), ...notes);
-}
-function summaryOf({parts, cards, shuffle, sorted}) { // of hands
-  const set = sorted ? '-set' : '', which = shuffle && {shuffle};
-  return parts.length === 1 ? {id: `hand${set}`, hand: parts[0], cards, ...which} : {id: `hands${set}`, hands: parts, ...which};
+  if (!match.part) return verified({id: 'order'}, message('what.order', {log}), ...notes);
+  const {part: hand, cards, shuffle, sorted} = match;
+  const summary = {id: sorted ? 'hand-set' : 'hand', hand, cards, ...shuffle && {shuffle}};
+  return verified(summary, message('what.hands', {match: describeMatch(match), log}), ...notes);
 }
 const sealedCards = (cards) => message(cards === 1 ? 'sealed.one' : 'sealed', {cards});
 function sayOfHand(hand, log, missing) {
   const {proven, others} = hand, sealed = sealedCards(proven);
   if (!missing) {
-    const notes = heldBackIn(hand) > 0 ? [message('note.hidden')] : [];
+    const notes = isHeldBack(hand) ? [message('note.hidden')] : [];
     return verified({id: 'cards', cards: proven}, message('what.cards', {sealed, log}), ...notes);
   }
   if (others === 0) return incomplete(missing, message('what.sealed', {sealed}));
@@ -1939,353 +1888,150 @@ function sayOfHand(hand, log, missing) {
   return unchecked(lacking(missing.name), message('what.partly', {cards: proven + others, proven, others}), ...notes);
 }
 function sayOfShoe({steps, changes, closed, proven}, log, missing) {
-  const fits = message('what.fits', {changes, log}), sealed = sealedCards(proven), notes = proven > 0 ? [message('note.hand', {sealed})] : [];
+  const fits = message('what.fits', {changes, log}), sealed = sealedCards(proven);
+  const notes = proven > 0 ? [message('note.hand', {sealed})] : [];
   const isSecret = [...steps].every(({name, state}) => state !== 'unchecked' || name === 'closed' || name === 'order');
   if (missing && !closed && isSecret) return unproven({id: 'open-shoe', changes}, message('what.open-seeds'), fits, ...notes);
   if (missing) return incomplete(missing, fits, ...notes);
-  if (!closed) return verified({id: 'cards', cards: proven}, message('what.cards.so-far', {sealed, found: fits}), message('note.hidden-shoe'));
+  if (!closed) {
+    const what = message('what.cards.so-far', {sealed, found: fits});
+    return verified({id: 'cards', cards: proven}, what, message('note.hidden-shoe'));
+  }
   const followed = message(steps.has('root', 'ok') ? 'note.shoe' : 'note.shoe.cards');
   return verified({id: 'shoe', changes}, message('what.shoe', {log}), followed, ...notes);
 }
 
-// ---- What was given: docs/spec.md, "Texts for a verifier"
+// ---- What was given: docs/spec.md, "Inputs of a verifier"
 
-class Refusal extends Fault { // why nothing is concluded
-  constructor(why, files, said) { super(said); Object.assign(this, {why, files}); }
+class Refusal extends Fault { // of an input, so that nothing is concluded
+  constructor(input, said) { super(said); this.input = input; }
 }
-function trim(text) { // drops a byte order mark and white space around it
+const withoutMark = (text) => text.startsWith('\ufeff') ? text.slice(1) : text;
+function trim(text) { // drops white space around it
   const isSpace = (i) => ' \t\r\n'.includes(text[i]);
-  let from = text.startsWith('\ufeff') ? 1 : 0, to = text.length;
+  let from = 0, to = text.length;
   while (from < to && isSpace(from)) from++;
   while (from < to && isSpace(to - 1)) to--;
   return text.slice(from, to);
 }
-async function findRole(name, text) { // by what a text looks like
-  if (text.startsWith('PRIVATE+KEY+')) throw new Refusal('private-key', [name], message('why.given.private', {name}));
-  if (await readKey(text).catch(() => undefined)) return 'key';
-  if (/^[A-Za-z0-9_-]{16,128}$/.test(text)) return 'salt';
-  if (/^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*(?:log|witness|group|quorum)[ \t]/.test(text)) return 'policy';
-  const role = roleOf(text) ?? (/^c2sp\.org\/tlog-proof@v1\nextra |"(record|tlog_proof)"/.test(text) ? 'proof' : undefined);
-  if (!role) throw new Refusal('unknown', [name], message('why.given.unknown', {name}));
-  return role;
+// A list is a JSON array, or lines that are strings. The elements depend on the input: in a range, digits are a number.
+const isArray = (text) => trim(text).startsWith('[');
+function readList(text) {
+  const array = isArray(text) ? parse(text) : undefined;
+  return {text, elements: (input) => (array ?? parse(arrayOf(text, input === 'range'))).value};
 }
-// The role that a text would have; undefined for one that is refused.
-export const looksLike = (text) => findRole('', trim(text)).catch(() => undefined);
-function roleOf(text) { // of JSON; undefined for none
-  const has = (node, ...names) => node.value instanceof Map && names.some((name) => node.value.has(name));
-  const isText = (node, name) => string(node.value.get(name)) !== undefined;
-  const isCard = (node) => has(node, 'position') && node.value.get('position').isNumber &&
-    (isText(node, 'sealed_by') || (isText(node, 'salt') && isList(node.value.get('path'))));
-  let nodes, first, list;
-  try {
-    nodes = parseAll(text, 2);
-    [first] = nodes;
-    list = isList(first) ? first.value : undefined;
-    if (has(first, 'record', 'tlog_proof', 'shoe') || (list?.length && has(list.at(0), 'record') && has(list.at(0), 'tlog_proof'))) {
-      parseAll(text); // all are JSON
-      return 'proof';
+const readItems = (text) => parse(isArray(text) ? text : arrayOf(text, false));
+function arrayOf(text, isRange) { // the JSON of lines, of which there may be millions
+  const chunks = [];
+  let pieces = [];
+  for (let from = 0, to; from < text.length; from = to + 1) {
+    to = text.indexOf('\n', from);
+    if (to < 0) to = text.length;
+    const line = text.slice(from, text[to] === '\n' && text[to - 1] === '\r' && to > from ? to - 1 : to);
+    pieces.push(isRange && /^\d+$/.test(line) ? line.replace(/^0+(?=\d)/, '') : JSON.stringify(line));
+    if (pieces.length === 10_000) {
+      chunks.push(pieces.join());
+      pieces = [];
     }
-  } catch { return undefined; }
-  if (nodes.length > 1) return undefined;
-  if (has(first, 'items', 'hands', 'shuffles')) return 'answer';
-  if (has(first, 'cards') || (has(first, 'salt') && has(first, 'path')) || isCard(first)) return 'hand';
-  if (!list) return undefined;
-  return list.length > 0 && list.every(isCard) ? 'hand' : 'list';
+  }
+  if (pieces.length > 0) chunks.push(pieces.join());
+  return `[${chunks.join()}]`;
 }
-// The proof files of a text: JSON texts one after the other, or the elements of an array.
-function fromTlogProof(text) { // the JSON of a proof file in C2SP's format tlog-proof; any other text unchanged
-  const [, extra, rest] = /^c2sp\.org\/tlog-proof@v1\nextra ([^\n]*)\n?([^]*)$/.exec(text) ?? [];
-  try {
-    if (extra === undefined || btoa(atob(extra)) !== extra) return text;
-    const object = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(unbase64(extra));
-    return object.endsWith('}') ? `${object.slice(0, -1)},"tlog_proof":${JSON.stringify(`c2sp.org/tlog-proof@v1\n${rest}\n`)}}` : text;
-  } catch { return text; }
+function readHandOf(text) {
+  const number = Number(text);
+  demand(text === 'rest' || (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(number)), 'why.part', {text});
+  return text === 'rest' ? text : number;
 }
-const hasSize = ({value, duplicate}, size) => value instanceof Map && duplicate === undefined && value.size === size;
-function unnest(node) { // a proof file without that of its commitment, and that
-  if (!hasSize(node, FILE.length + 1) || !node.value.has('commitment_proof')) return [node];
-  const alone = new Value(node.source, node.start, node.end);
-  alone.value = new Map([...node.value].filter(([name]) => name !== 'commitment_proof'));
-  return [alone, node.value.get('commitment_proof')];
-}
-function split(text) {
-  try {
-    return parseAll(fromTlogProof(text)).flatMap((node) => {
-      if (hasSize(node, 2) && isList(node.value.get('shoe')) && node.value.has('spec')) node = node.value.get('shoe');
-      return (isList(node) && node.value.length > 0 ? [...node.value] : [node]).flatMap(unnest);
-    });
-  } catch { return [{problem: message('why.file.json')}]; }
-}
-async function filesOf(text) { // the proof files of a text, each with its record; unchecked, and undefined if it cannot be read
-  const files = split(trim(text)).map(async (node) => {
-    const file = await readFile(node);
-    return {file: Object.fromEntries(FILE.map((name) => [name, file[name]])), record: await readRecord(file.record)};
-  });
-  return (await Promise.allSettled(files)).map(({value}) => value);
-}
-async function proofOf(node, from) { // its record is unchecked; undefined if it cannot be parsed
-  try {
-    const file = await readFile(node), proof = {node, from, hasSeed: file.seed !== null}, record = await readRecord(file.record);
-    return USES.has(record.kind) ? {...proof, record} : proof;
-  } catch { return {node, from}; }
-}
-function readSalt(salt) {
+function readSalt(text) {
+  const salt = trim(text);
   demand(/^[A-Za-z0-9_-]{16,128}$/.test(salt), 'why.given.salt');
   return salt;
 }
-function readItems(text) {
-  const node = parse(text);
-  demand(isList(node), 'why.json.array');
-  return node;
+async function readLogKey(text) {
+  const key = trim(text);
+  await readKey(key);
+  return key;
 }
-const READERS = {__proto__: null, key: ['key', async (text) => { await readKey(text); return text; }], salt: ['salt', readSalt], policy: ['policy', readPolicy], items: ['items', readItems],
-  answer: ['order', readOrder], hand: ['hand', readHand], list: [undefined, readItems]}; // where it is in what is given, and its parser
+const INPUTS = { // by their names in docs/spec.md: the option for each, and its parser
+  key: ['key', readLogKey], policy: ['policy', readPolicy], answer: ['answer', readAnswer], order: ['order', readList],
+  hand: ['hand', readList], hand_of: ['handOf', readHandOf], items: ['items', readItems], salt: ['salt', readSalt]};
+async function readGiven(options) {
+  const given = {}, isGiven = (option) => (options[option] ?? undefined) !== undefined;
+  const compared = ['answer', 'order', 'hand'].filter(isGiven);
+  if (compared.length > 1) throw refusalOf(compared[0], message('why.given.one'));
+  if (isGiven('handOf') && !isGiven('hand')) throw refusalOf('hand_of', message('why.given.no-hand'));
+  if (isGiven('salt') && !isGiven('items')) throw refusalOf('salt', message('why.given.no-items'));
+  for (const [input, [option, read]] of Object.entries(INPUTS)) {
+    if (!isGiven(option)) continue;
+    const text = String(options[option]);
+    demandLength(input, text);
+    try { given[option] = await read(withoutMark(text)); } catch (error) { throw refusalOf(input, reasonOf(error)); }
+  }
+  return given;
+}
+const refusalOf = (input, what) => new Refusal(input, message('why.given', {input, what}));
+function demandLength(input, text) {
+  const isLong = text.length > MAX_TEXT || text.length > MAX_TEXT / 3 && utf8(text).length > MAX_TEXT;
+  if (isLong) throw refusalOf(input, message('why.given.long', {most: MAX_MIB}));
+}
 
-// Sorts the texts, and parses those that are not proofs.
-async function readTexts(texts, {anyOrder}) {
-  const inputs = [], proofs = [], given = {anyOrder}, seen = new Set(), only = {};
-  for (const {name, text, problem, role: asked} of texts) {
-    const input = {name, isSorted: !asked, shown: {name, role: asked}}, {shown} = input;
-    inputs.push(input);
-    if (problem) throw new Refusal('unreadable', [name], message('text', {text: problem}));
-    const isLong = text.length > MAX_TEXT || text.length > MAX_TEXT / 3 && utf8(text).length > MAX_TEXT;
-    if (isLong) throw new Refusal('unreadable', [name], message('why.given.long', {name, most: MAX_MIB}));
-    input.text = trim(text);
-    shown.role ??= await findRole(name, input.text);
-    const role = shown.role === 'order' ? 'answer' : shown.role, same = `${role} ${input.text}`;
-    if (seen.has(same)) { shown.role = 'unused'; continue; }
-    seen.add(same);
-    if (role === 'proof') {
-      for (const node of split(input.text)) proofs.push(await proofOf(node, input));
-      continue;
-    }
-    if (!READERS[role]) throw new Refusal('unreadable', [name], message('why.given', {role, name, what: message('why.given.role', {role})}));
-    try {
-      const [place, read] = READERS[role], value = await read(input.text);
-      if (place) given[place] = value;
-      else input.items = value;
-    } catch (error) {
-      const said = {role: shown.role, what: reasonOf(error), ...role !== 'salt' && {name}}; // a salt may be given without a file
-      throw new Refusal('unreadable', [name], message('why.given', said));
-    }
-    if (role !== 'list' && only[role]) throw two(only[role], input, role);
-    only[role] = input;
+// Reads the proof and all else. A hand is cards of a shoe if the proof or its record is of one, and otherwise a list.
+async function readAll(proof, options) {
+  const text = typeof proof === 'string' ? proof : '';
+  demandLength('proof', text);
+  const {isShoe, files} = readProof(withoutMark(text)), {hand, ...given} = await readGiven(options);
+  if (!hand) return {files, given};
+  const record = await readFile(files[0]).then((file) => readRecord(file.record)).catch(() => undefined);
+  if (!isShoe && !shoeOf(record)) return {files, given: {...given, hand}};
+  try { return {files, given: {...given, cards: readHand(hand.text)}}; } catch (error) {
+    throw refusalOf('hand', reasonOf(error));
   }
-  if (proofs.length === 0) throw new Refusal('no-proof', [], message('why.given.no-proof'));
-  if (given.salt && !only.items && !only.list) throw new Refusal('no-items', [only.salt.name], message('why.given.no-items'));
-  return {inputs, proofs, given, order: only.answer, items: only.items};
 }
-const two = ({name: a}, {name: b}, role) => new Refusal('two', [a, b], message('why.given.two', {a, b, role}));
-
-const isSealing = (record) => record?.kind === 'shoe' || record?.kind === 'reshuffle';
-// Puts together what is checked together: the proof of a commitment with the one that names it, the proofs of a shoe in the
-// order of their versions, and those that sealed a hand.
-function group(proofs, given) {
-  const commitments = new Map(), records = proofs.flatMap(({record}) => record ?? []), groups = [], byShoe = new Map();
-  for (const proof of proofs)
-    if (proof.record?.kind === 'commitment') commitments.set(proof.record.id, [...commitments.get(proof.record.id) ?? [], proof.node]);
-  const taken = new Set(records.filter(usesCommitment).map(({commitment_id: id}) => id)), sealers = (given.hand ?? []).map(({sealedBy}) => sealedBy);
-  const changed = new Set(records.filter((record) => !isSealing(record)).map(shoeOf));
-  const named = new Set(records.filter(({id}) => sealers.includes(id)).map(shoeOf)), isAnyNamed = records.some(({id}) => sealers.includes(id));
-  const shoes = new Map(); // the first of each text
-  for (const {record, from} of proofs) if (record && shoeOf(record) && !shoes.has(from)) shoes.set(from, shoeOf(record));
-  for (const proof of proofs) {
-    const {record, from} = proof;
-    if (record?.kind === 'commitment' && taken.has(record.id)) continue;
-    const shoe = record ? shoeOf(record) : shoes.get(from);
-    const isNamed = given.hand && (!isAnyNamed || sealers.includes(record?.id) || shoe && named.has(shoe)), key = isNamed && shoe && !changed.has(shoe) ? 'sealed' : shoe;
-    let part = byShoe.get(key);
-    if (!part) {
-      part = {proofs: [], given: {...given, order: undefined, handOf: undefined, hand: isNamed ? given.hand : undefined}};
-      groups.push(part);
-    }
-    if (shoe) byShoe.set(key, part);
-    part.proofs.push(proof);
-  }
-  const compare = (a, b) => a < b ? -1 : Number(a > b);
-  for (const part of groups) {
-    part.proofs.sort((a, b) => a.record && b.record ? (a.record.version ?? 0) - (b.record.version ?? 0) || compare(a.record.id, b.record.id) ||
-      b.hasSeed - a.hasSeed : !a.record - !b.record);
-    const named = part.proofs.flatMap(({record}) => usesCommitment(record) ? [record.commitment_id] : []);
-    part.isLacking = named.some((id) => !commitments.has(id));
-    part.given.commitments = [...new Set(named)].flatMap((id) => (commitments.get(id) ?? []).map((node) => ({id, node})));
-  }
-  return groups;
-}
-// Finds the lists that are the items of records, and the one text that is compared.
-async function findItems(read, groups) {
-  const {inputs, given} = read;
-  for (const input of inputs.filter(({items}) => items)) {
-    const isOwner = await ownerOf(input.items, given.salt);
-    let isItems = false;
-    for (const part of groups.filter(({proofs}) => proofs.some(isOwner))) {
-      isItems = true;
-      if (!given.items) Object.assign(part, {items: input}).given.items = input.items;
-      else if (given.items.text !== input.items.text) throw two(read.items, input, 'items');
-    }
-    if (isItems) { input.shown.role = 'items'; continue; }
-    if (read.order) {
-      const [a, b] = [read.order.name, input.name];
-      throw new Refusal('which', [a, b], message('why.given.which', {a, b}));
-    }
-    read.order = input;
-    given.order = readOrder(input.text);
-  }
-  if (read.order) read.order.shown.role = 'order';
-}
-function readHandOf(text, {order}) {
-  if (text === undefined || text === '') return undefined;
-  const of = String(text), number = Number(of);
-  demand(of === 'rest' || (/^[1-9]\d*$/.test(of) && Number.isSafeInteger(number)), 'why.part', {text: of});
-  const part = of === 'rest' ? of : number;
-  if (!order) throw new Refusal('no-order', [], message('why.given.no-order', {part: partOf(part)}));
-  return part;
-}
-async function checkGroups(groups, {given, order}, handOf) {
-  let candidates = order ? groups : [];
-  const id = given.order && string(given.order.get('audit_id'));
-  for (const keep of [({record}) => !record || deals(record), ({record}) => record && id === record.id]) {
-    const kept = candidates.filter(({proofs}) => proofs.some(keep));
-    if (kept.length > 0) candidates = kept;
-  }
-  let matches = 0;
-  for (const part of groups) {
-    if (!candidates.includes(part)) { await checkGroup(part); continue; }
-    Object.assign(part, {order}).given = {...part.given, order: given.order, handOf, anyOrder: given.anyOrder};
-    await checkGroup(part);
-    if (part.match) matches++;
-    else if (candidates.length > 1) {
-      Object.assign(part, {order: undefined}).given = {...part.given, order: undefined, handOf: undefined};
-      await checkGroup(part);
-    }
-  }
-  if (candidates.length > 1 && matches === 0) throw new Refusal('none', [order.name], message('why.given.none', order));
-}
-async function checkGroup(part) {
-  const {given, proofs} = part, isHand = proofs.length === 1 || proofs.every(({record}) => isSealing(record));
-  const [check, say] = given.hand && isHand ? [verifyHand(proofs, given), sayOfHand] : proofs.length > 1 ? [verifyShoe(proofs, given), sayOfShoe] :
-    [trace(proofs[0].node, given), sayOfRecord];
-  const found = await check;
-  const steps = [...found.steps].map(({name, state, message}) => ({name, ok: {ok: true, wrong: false}[state] ?? null, text: render(message), message}));
-  Object.assign(part, {found: {...conclude(found, given, say), steps}, match: found.match});
-}
-// What is calculated of the proof file of one record: its steps, statement, keys and orders.
-async function trace(node, given) {
-  const entry = await checkFile(node, given, () => 'unchecked');
+// Checks the proof file of one record, with what is calculated of it: its statement, keys, orders and cards.
+async function checkAlone(node, given) {
+  const entry = await checkFile(node, given);
   if (entry.record) await checkCommitted(entry.steps, [entry], given);
   return entry;
 }
-export async function traceText(text, {commitment, key, items, itemsSalt, order} = {}) {
-  return trace(split(text)[0], {key, salt: itemsSalt, items: items === undefined ? undefined : readItems(items),
-    order: order === undefined ? undefined : readOrder(order), commitments: commitment ? [{node: split(commitment)[0]}] : []});
-}
-const lacks = ({isLacking}) => isLacking; // a record names a commitment that was not given
-const isOfKind = ({proofs}, kind) => proofs.length === 1 && proofs[0].record?.kind === kind;
-const recordOf = ({proofs: [{record}]}) => record;
-const isVoidOf = (part, other) => isOfKind(part, 'void') && isOfKind(other, 'commitment') && recordOf(part).commitment_id === recordOf(other).id &&
-  recordOf(part).count === recordOf(other).count && recordOf(part).commitment === recordOf(other).commitment;
-function addNotes(groups, inputs) { // what was compared with what, and of commitments that they are others
-  const others = groups.filter((part) => isOfKind(part, 'commitment') || isOfKind(part, 'void'));
-  for (const part of groups) {
-    const {found: {notes}, match, order, items, given} = part, list = [];
-    const add = (input, what) => {
-      if (input?.isSorted) list.push(message(list.length === 0 ? 'compared.first' : 'compared', {name: input.name, what}));
-    };
-    if (order) {
-      const [hand, ...more] = match?.parts ?? [], isHand = hand !== undefined && more.length === 0;
-      if (isHand) Object.assign(order.shown, {role: 'hand-of', hand, ...match.shuffle && {shuffle: match.shuffle}});
-      add(order, isHand ? partOf(hand) : message('compared.order'));
-    }
-    add(items, message('compared.items'));
-    for (const input of inputs) if (input.shown.role === 'hand' && given.hand) add(input, message('compared.hand'));
-    if (list.length > 0) notes.push(message('note.compared', {list}));
-    for (const other of others) {
-      if (lacks(part) && isOfKind(other, 'commitment')) sayOfOtherCommitment(part.found, recordOf(other).id);
-      else if (isVoidOf(other, part) && other.found.verdict === 'verified') {
-        const record = recordOf(other);
-        notes.push(message(record.count ? 'note.void.book' : 'note.void', record));
-      }
-    }
-  }
-}
-function sayOfOtherCommitment(found, id) {
-  if (found.verdict !== 'verified') found.notes.push(message('note.other-commitment', {id}));
-  else {
-    found.notes.unshift(message('note.without-commitment', found));
-    Object.assign(found, unchecked(lacking('committed'), message('what.other-commitment', {id}), ...found.notes));
-  }
+export async function traceText(proof, options = {}) {
+  const {files, given} = await readAll(proof, options);
+  return checkAlone(files[0], given);
 }
 
-const isAlone = ({why = 'unreadable', files = []}) => files.length > 0 && ['unreadable', 'unknown', 'private-key'].includes(why);
-// Leaves out a text that is refused by itself or, where texts are refused together, all but the proofs and the only key.
-async function withoutRefused(texts, refusal) {
-  if (isAlone(refusal)) return texts.filter(({name}) => !refusal.files.includes(name));
-  const proofs = [], keys = new Map();
-  for (const text of texts) {
-    const role = text.problem ? undefined : text.role ?? await looksLike(text.text);
-    if (role === 'proof') proofs.push(text);
-    if (role === 'key') keys.set(trim(text.text), text);
-  }
-  return [...proofs, ...keys.size === 1 ? keys.values() : []];
-}
-
-export async function verify(texts, options = {}) {
-  const asText = (given, i) => { // whatever a caller gives
-    const one = {name: `file ${i + 1}`, ...typeof given === 'string' ? {text: given} : given};
-    const isText = typeof one.text === 'string' && typeof one.name === 'string';
-    return isText || one.problem ? one : {...one, name: String(one.name), problem: 'it is no text'};
-  };
-  const list = (Array.isArray(texts) ? texts : [texts]).map(asText);
-  const roles = [['key', 'the key', 'key'], ['itemsSalt', 'the salt', 'salt'], ['policy', 'the policy', 'policy'], ['items', 'the items', 'items'], ['order', 'the order', 'order'],
-    ['hand', 'the hand', 'hand']];
-  const asked = roles.flatMap(([option, name, role]) => options[option] === undefined ? [] : [{name, role, text: String(options[option])}]);
-  const all = [...asked, ...list];
+export async function verify(proof, options = {}) {
   try {
-    const read = await readTexts(all, options), groups = group(read.proofs, read.given), {inputs} = read;
-    await findItems(read, groups);
-    await checkGroups(groups, read, readHandOf(options.handOf, read.given));
-    addNotes(groups, inputs);
-    return conclusion(groups, inputs);
-  } catch (error) {
-    const {why = 'unreadable', files = []} = error, refused = message('refused', {reason: reasonOf(error)});
-    const others = await withoutRefused(all, error), handOf = isAlone(error) ? options.handOf : undefined;
-    if (others.length < all.length || options.handOf !== handOf) { // what is false is so whatever is wrong with the others
-      const rest = await verify(others, {handOf, anyOrder: options.anyOrder});
-      if (rest.verdict === 'false') return {...rest, notes: [...rest.notes, render(refused)], messages: [...rest.messages, refused]};
-    }
-    return {verdict: 'unchecked', ...inWords(refused), steps: [], summary: {id: 'refused', why, files}, files: [], proofs: []};
-  }
+    const {files, given} = await readAll(proof, options), isWhole = files.length > 1;
+    const found = await (isWhole ? verifyShoe(files, given) : checkAlone(files[0], given));
+    const say = isWhole ? sayOfShoe : given.cards ? sayOfHand : sayOfRecord;
+    const {verdict, summary, headline, notes} = conclude(found, given, say);
+    const state = {ok: true, wrong: false};
+    const steps = [...found.steps].map(({name, state: is, message: said}) =>
+      ({name, ok: state[is] ?? null, text: render(said), message: said}));
+    return {verdict, ...inWords(headline, notes), steps, summary};
+  } catch (error) { return refusal(error); }
 }
-function conclusion(groups, inputs) {
-  const proofs = groups.map(({proofs: own, found: {verdict, headline, notes, steps, summary}}) =>
-    ({files: [...new Set(own.map(({from}) => from.name))], verdict, ...inWords(headline, notes), steps, summary}));
-  const number = (verdict) => proofs.filter((proof) => proof.verdict === verdict).length, isLacking = groups.some(lacks);
-  const verdict = ['false', 'unchecked', 'verified'].find(number), steps = proofs.flatMap((proof) => proof.steps);
-  const files = inputs.map(({shown}) => shown), main = proofs.filter((proof, i) => !(proof.verdict === 'verified' &&
-    (isLacking && isOfKind(groups[i], 'commitment') || groups.some((other) => isVoidOf(groups[i], other)))));
-  if (main.length === 1) return {...main[0], verdict, steps, files, proofs};
-  const counts = {verified: number('verified'), false: number('false'), unchecked: number('unchecked')};
-  return {verdict, ...inWords(message('several', {proofs: proofs.length, ...counts})), steps, summary: {id: 'several', ...counts}, files, proofs};
+function refusal(error) {
+  const headline = message('refused', {reason: reasonOf(error)});
+  return {verdict: 'unchecked', ...inWords(headline, []), steps: [], summary: {id: 'refused', input: error.input}};
 }
-const inWords = (headline, notes = []) => ({headline: render(headline), notes: notes.map((note) => render(note)), messages: [headline, ...notes]});
+function inWords(headline, notes) {
+  return {headline: render(headline), notes: notes.map((note) => render(note)), messages: [headline, ...notes]};
+}
 
 // ---- As a program
 
-const HELP = `usage: riffle.mjs [options] FILE...
+const HELP = `usage: riffle.mjs [options] PROOF
 
-Checks proof files: of records as GET /audits/{id}/proof answers them, of the commitments that they used, and of whole shoes
-as GET /shoes/{id}/proof answers them. Beside them the answer, a hand, the items, the key and a salt may be given, in any
-order: each file is recognized by its content. White space, escapes and the order of members do not matter.
+Checks a proof file: of a record as GET /audits/{id}/proof answers it, or of a whole shoe as GET /shoes/{id}/proof does.
 
   --key FILE-OR-KEY   public key of the log, from another source than the proof
   --policy FILE       the logs and witnesses that are trusted, and how many of these have to cosign (C2SP tlog-policy)
-  --items FILE        what was shuffled, as a JSON array; decks are built in
-  --items-salt SALT   the items_salt that the items were sent with
-  --order FILE        what was answered: the whole answer of POST /shuffle, the JSON array of the order, or one hand of it
-  --hand-of N         which hand of the deal the order is: a number from 1, or rest
-  --any-order         accept hands and the rest in any order; without it, only one hand by itself may be sorted
-  --hand FILE         cards that were drawn from a shoe, with salt and path
-  --proof FILE        a proof file, which is not sorted
+  --answer FILE       what was answered: the whole answer of POST /shuffle
+  --order FILE        instead of it, everything that was dealt: a JSON array, or plain lines
+  --hand FILE         instead of it, one hand of the deal, or cards that were drawn from a shoe, with salt and path
+  --hand-of N         which hand of the deal it is: a number from 1, or rest
+  --items FILE        what was shuffled: a JSON array, or plain lines; decks are built in
+  --salt SALT         the items_salt that the items were sent with
   --json              print the verdict and the steps as JSON
   --help              print this
 
@@ -2299,23 +2045,27 @@ if (globalThis.process?.argv?.[1] && import.meta.url.startsWith('file:')) {
   if (pathToFileURL(path).href === import.meta.url) await main();
 }
 async function main() {
-  const {readFileSync, statSync} = await load('node:fs'), {parseArgs} = await load('node:util'), file = {type: 'string'}, flag = {type: 'boolean'};
-  const read = (path) => {
+  const {readFileSync, statSync} = await load('node:fs'), {parseArgs} = await load('node:util');
+  const text = {type: 'string'}, flag = {type: 'boolean'};
+  const read = (input, path) => {
     let bytes;
     try {
       const about = statSync(path);
       if (about.isDirectory()) throw new Error('it is a folder');
       if (about.size > MAX_TEXT) throw new Error(`it is longer than ${MAX_MIB} MiB`);
       bytes = readFileSync(path);
-    } catch ({code, message}) { throw new Error(code === 'ENOENT' ? 'there is no such file' : message); }
-    try { return new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(bytes); } catch { throw new Error('it is not UTF-8, and so not JSON'); }
+      return new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(bytes);
+    } catch (error) {
+      const why = {ENOENT: 'there is no such file', ERR_ENCODING_INVALID_ENCODED_DATA: 'it is not UTF-8'}[error.code];
+      throw refusalOf(input, message('text', {text: `${path}: ${why ?? error.message}`}));
+    }
   };
   process.exitCode = 2;
   let values, paths;
   try {
-    ({values, positionals: paths} = parseArgs({allowPositionals: true, options: {key: file, policy: file, items: file, 'items-salt': file, order: file,
-      hand: file, 'hand-of': file, 'any-order': flag, proof: {type: 'string', multiple: true}, json: flag, help: flag}}));
-    if (!values.help && paths.length + (values.proof ?? []).length === 0) throw new Error('expected FILE...');
+    ({values, positionals: paths} = parseArgs({allowPositionals: true, options: {key: text, policy: text, answer: text,
+      order: text, hand: text, 'hand-of': text, items: text, salt: text, json: flag, help: flag}}));
+    if (!values.help && paths.length !== 1) throw new Error('expected one PROOF');
   } catch ({message}) {
     console.error(`riffle.mjs: ${message}; see --help`);
     return;
@@ -2325,18 +2075,14 @@ async function main() {
     process.exitCode = 0;
     return;
   }
-  const texts = [], add = (name, role) => {
-    try { texts.push({name, role, text: read(name)}); } catch ({message}) {
-      texts.push({name, role, problem: role && role !== 'proof' ? `the ${role}: ${name}: ${message}` : `${name}: ${message}`});
-    }
-  };
-  if (values.key !== undefined && LOG_KEY.test(values.key)) texts.push({name: '--key', role: 'key', text: values.key});
-  else if (values.key !== undefined) add(values.key, 'key');
-  if (values['items-salt'] !== undefined) texts.push({name: '--items-salt', role: 'salt', text: values['items-salt']});
-  for (const role of ['policy', 'items', 'order', 'hand']) if (values[role] !== undefined) add(values[role], role);
-  for (const name of paths) add(name);
-  for (const name of values.proof ?? []) add(name, 'proof');
-  const result = await verify(texts, {handOf: values['hand-of'], anyOrder: values['any-order']});
+  const {key, salt, 'hand-of': handOf} = values, options = {key, salt, handOf};
+  let result;
+  try {
+    for (const input of ['policy', 'answer', 'order', 'hand', 'items'])
+      if (values[input] !== undefined) options[input] = read(input, values[input]);
+    if (key !== undefined && !LOG_KEY.test(key)) options.key = read('key', key);
+    result = await verify(read('proof', paths[0]), options);
+  } catch (error) { result = refusal(error); }
   process.stdout.on('error', ({message}) => {
     console.error(`riffle.mjs: nothing can be printed: ${message}`);
     process.exit(2);
@@ -2345,10 +2091,8 @@ async function main() {
   else console.log(inLines(result).join('\n'));
   process.exitCode = {verified: 0, false: 1, unchecked: 2}[result.verdict];
 }
-function inLines(result) {
+function inLines({headline, notes, steps}) {
   const word = {true: 'ok', false: 'WRONG', null: 'not checked'};
-  const lines = ({headline, notes, steps}) => [headline, ...notes, ...(steps.length > 0 ? [''] : []),
-    ...steps.map(({name, ok, text}) => `${name.padEnd(12)} ${word[ok]}: ${text}`)];
-  if (result.proofs.length < 2) return lines(result);
-  return [result.headline, ...result.proofs.flatMap((proof) => ['', printable(proof.files.join(' ')), ...lines(proof)])];
+  const lines = steps.map(({name, ok, text}) => `${name.padEnd(12)} ${word[ok]}: ${text}`);
+  return [headline, ...notes, ...(lines.length > 0 ? [''] : []), ...lines];
 }

@@ -16,20 +16,14 @@ const same = (name, got, want) => {
 const failing = ({steps}) => steps.find(({ok}) => ok === false)?.name;
 const missing = ({steps}) => steps.find(({ok}) => ok === null)?.name;
 
-// What every vector gives to a verifier, by the name of its file and its own.
-const lists = {proofs: ['proofs', 'wrong'], salted: ['proofs', 'wrong'], shoes: ['shoes', 'hands', 'wrong'], verdicts: ['verdicts'], fuzzed: ['verdicts'], witnesses: ['verdicts'], books: ['verdicts'], beacons: ['verdicts'], players: ['verdicts']};
-const vectors = Object.entries(lists).flatMap(([file, names]) => names.flatMap((name) => load(file)[name]).map((v) => [`${file}: ${v.name}`, v]));
-const files = ({proof, proofs, commitment_proof, files = [proof, proofs, commitment_proof]}) => files.filter((text) => text !== undefined);
-function texts(v) { // in their roles, and with the names that the command has for them
-  const {items, items_salt: salt, order, hand, key} = v, add = (name, role, text) => text ? [{name, role, text}] : [];
-  return [...add('--key', 'key', key), ...add('--items-salt', 'salt', salt), ...add('--items', 'items', items), ...add('--order', 'order', order),
-    ...add('--hand', 'hand', hand), ...v.texts ?? files(v).map((text, i) => ({name: `${i}`, role: 'proof', text}))];
-}
-const given = (v) => ({key: v.key, items: v.items ?? undefined, itemsSalt: v.items_salt, order: v.order});
-const check = (v, other = {}) => verify(texts({...v, ...other}), {handOf: v.hand_of, anyOrder: v.any_order});
+// What is given to a verifier: the members of a vector, by their names here.
+const given = ({key, policy, answer, order, hand, hand_of: handOf, items, salt}) =>
+  ({key, policy, answer, order, hand, handOf, items, salt});
+const check = (v, other = {}) => verify(other.proof ?? v.proof, given({...v, ...other}));
 if (process.argv.includes('--stdin')) {
   for await (const line of createInterface({input: process.stdin})) {
-    const before = process.cpuUsage(), result = await check(JSON.parse(line)).catch(({stack}) => ({verdict: `throws: ${stack}`}));
+    const before = process.cpuUsage();
+    const result = await check(JSON.parse(line)).catch(({stack}) => ({verdict: `throws: ${stack}`}));
     const {user, system} = process.cpuUsage(before);
     console.log(JSON.stringify({...result, seconds: (user + system) / 1e6}));
   }
@@ -132,24 +126,20 @@ function wrongWords({headline, notes, steps, messages}) {
   }).find(Boolean);
 }
 
-// The verdict on every vector, its first step that fails, and its messages.
-const isUnchecked = ({expect, hand}) => ['held-back', 'unknown-kind', 'unchecked'].includes(expect) || (expect === 'open' && !hand);
-for (const [name, v] of vectors) {
-  const {verdict = v.step ? 'false' : isUnchecked(v) ? 'unchecked' : 'verified'} = v;
-  if (v.step === 'committed' && v.commitment_proof) { // also of what verify would not take for the commitment of this shuffle
-    same(`${name}, step`, (await traceText(v.proof, {...given(v), commitment: v.commitment_proof})).steps.first('wrong')?.name, v.step);
-    continue;
-  }
-  const result = await check(v);
+// The verdict on every vector, its first step that fails or is not checked, and its messages. What verifies does so for
+// nobody without the key.
+const files = ['proofs', 'salted', 'shoes', 'verdicts', 'fuzzed', 'witnesses', 'books', 'beacons', 'players'];
+const vectors = files.flatMap((file) => load(file).verdicts.map((v) => ({...v, name: `${file}: ${v.name}`})));
+for (const v of vectors) {
+  const {name, verdict} = v, result = await check(v);
   same(name, result.verdict, verdict);
-  for (const one of [result, ...result.proofs]) same(`${name}, in words`, wrongWords(one), undefined);
+  same(`${name}, in words`, wrongWords(result), undefined);
   if (verdict === 'false') same(`${name}, step`, failing(result), v.step);
-  else if (verdict === 'unchecked' && v.step) same(`${name}, step`, result.steps.some((step) => step.name === v.step && step.ok === null), true);
+  else if (v.step) same(`${name}, step`, result.steps.some((step) => step.name === v.step && step.ok === null), true);
   if (verdict !== 'false') same(`${name}, no step fails`, failing(result), undefined);
   if (v.summary) same(`${name}, summary`, JSON.stringify(sort(result.summary)), JSON.stringify(sort(v.summary)));
-  const roles = v.roles && (v.texts ?? []).flatMap(({name: one}) => result.files.filter((file) => file.name === one).map(({name: _, ...role}) => role));
-  if (v.roles) same(`${name}, roles`, JSON.stringify(roles), JSON.stringify(v.roles));
-  if (v.expect) same(`${name}, without key`, (await check(v, {key: undefined})).verdict, 'unchecked');
+  if (verdict !== 'verified') continue;
+  same(`${name}, without key`, (await check(v, {key: undefined, policy: undefined})).verdict, 'unchecked');
 }
 
 function sort(value) { // names of members, whatever their order
@@ -158,16 +148,15 @@ function sort(value) { // names of members, whatever their order
 }
 
 // The orders equal the vectors' orders, and another order is noticed.
-for (const v of [...load('proofs').proofs, ...load('salted').proofs]) {
-  const name = v.name, {orders = null} = await traceText(v.proof, {key: v.key});
-  same(`${name} order`, JSON.stringify(orders), JSON.stringify(v.orders));
-  if (!v.orders || v.expect !== 'verified') continue;
-  const items = v.items ? elements(v.items) : undefined, all = v.orders.map((order) => `[${order.map((p) => items?.[p] ?? p).join(' ,\n')}]`);
-  const order = all.length === 1 ? all[0] : `[${all}]`;
-  const known = items || JSON.parse(JSON.parse(v.proof).record).input === 'range';
-  if (!known) continue;
-  same(`${name} answered`, (await check(v, {order})).verdict, 'verified');
-  same(`${name} answered with one more`, failing(await check(v, {order: order.replace(/]$/, order === '[]' ? '0]' : ',0]')})), 'order');
+for (const v of vectors.filter(({name, orders}) => orders && !name.startsWith('shoes: '))) {
+  const {name} = v, {orders, record} = await traceText(v.proof, given(v));
+  same(`${name}, order`, JSON.stringify(orders), JSON.stringify(v.orders));
+  const items = v.items ? elements(v.items) : undefined, isKnown = items || record.input === 'range';
+  if (v.verdict !== 'verified' || v.answer || v.order || v.hand || !isKnown) continue;
+  const all = v.orders.map((order) => `[${order.map((p) => items?.[p] ?? p).join(' ,\n')}]`);
+  const order = all.length === 1 ? all[0] : `[${all}]`, longer = order.replace(/]$/, order === '[]' ? '0]' : ',0]');
+  same(`${name}, answered`, (await check(v, {order})).verdict, 'verified');
+  same(`${name}, answered with one more`, failing(await check(v, {order: longer})), 'order');
 }
 // The elements of a JSON array, verbatim.
 function elements(array) {
@@ -181,31 +170,40 @@ function elements(array) {
   }
   return list.filter((text) => text !== '');
 }
-const named = (name) => load('proofs').proofs.find((v) => v.name === name);
+const named = (name) => vectors.find((v) => v.name === name);
 {
-  const v = named('fisher-yates'), items = elements(v.items), text = `[${v.orders[0].map((p) => items[p]).join(' , ')}]`;
+  const v = named('proofs: fisher-yates'), items = elements(v.items);
+  const text = `[${v.orders[0].map((p) => items[p]).join(' , ')}]`;
   same('items written otherwise', failing(await check(v, {order: text.replace('1.0', '1.00')})), 'order');
 }
-for (const salt of ['fifteen-letters', 'a'.repeat(129), 'sixteen letters!']) {
-  const {headline} = await check(load('salted').proofs[0], {items_salt: salt});
-  same(`the salt ${salt}`, headline.startsWith('Not checked: the salt: '), true);
-}
 
-// Any changed byte of a file, or of the commitment's, is noticed. A file that is not JSON any more is called so.
-const chosen = ['hands and a client seed', 'reveal', 'worked, committed'];
-for (const v of load('proofs').proofs.filter(({name}) => process.argv.includes('--all') || chosen.includes(name))) {
-  for (const member of ['proof', 'commitment_proof']) {
-    const bytes = Buffer.from(v[member] ?? '');
-    for (let i = 0; i < bytes.length; i++) {
-      bytes[i] ^= 1;
-      let noticed = true;
-      try {
-        const result = await check(v, {[member]: new TextDecoder('utf-8', {fatal: true}).decode(bytes)});
-        noticed = result.verdict === 'false' || result.steps.some(({name, ok}) => name === 'proof' && ok === null);
-      } catch { /* no UTF-8 */ }
-      same(`${v.name}, ${member}, byte ${i}`, noticed, true);
-      bytes[i] ^= 1;
-    }
+// An input that is not in its form is refused by name.
+{
+  const v = vectors.find(({name, salt}) => salt && name.startsWith('salted: '));
+  for (const [input, text] of [['salt', 'fifteen-letters'], ['salt', 'a'.repeat(129)], ['salt', 'sixteen letters!'],
+    ['key', 'a'], ['items', '[1,]'], ['policy', 'quorum'], ['order', '[1,]'], ['hand', '[}]'], ['answer', '[]']]) {
+    const {headline, summary} = await check(v, {[input]: text});
+    same(`the ${input} ${text}`, headline.startsWith(`Not checked: the ${input}: `), true);
+    same(`the ${input} ${text}, summary`, JSON.stringify(sort(summary)), `{"id":"refused","input":"${input}"}`);
+  }
+}
+for (const proof of [undefined, null, 1, {}, []]) same(`${proof} as a proof`, missing(await verify(proof, {key})), 'proof');
+
+// Any changed byte of a file is noticed. A file that is not JSON any more is called so.
+const chosen = ['proofs: hands and a client seed', 'proofs: reveal', 'proofs: worked, committed'];
+const isChosen = ({name}) => process.argv.includes('--all') ? name.startsWith('proofs: ') : chosen.includes(name);
+for (const v of vectors.filter(isChosen)) {
+  const bytes = Buffer.from(v.proof);
+  for (let i = 0; i < bytes.length; i++) {
+    bytes[i] ^= 1;
+    let noticed = true;
+    try {
+      const result = await check(v, {proof: new TextDecoder('utf-8', {fatal: true}).decode(bytes)});
+      const isOpen = ({name, ok}) => (name === 'proof' || name === 'committed') && ok === null;
+      noticed = result.verdict === 'false' || result.steps.some(isOpen);
+    } catch { /* no UTF-8 */ }
+    same(`${v.name}, byte ${i}`, noticed, true);
+    bytes[i] ^= 1;
   }
 }
 console.log(`riffle.mjs: ${checks} checks, ${bad} differ, ${(performance.now() / 1000).toFixed(1)} s`);

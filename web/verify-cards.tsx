@@ -2,12 +2,12 @@
 // seed is secret. Orders are calculated here from the proof; of the service it takes the pictures of whole decks.
 import {useEffect, useState} from 'preact/hooks';
 import {traceText} from '../verifiers/riffle.mjs';
-import {recordsOf, type Check} from './check';
+import type {Check, Shown as Recorded} from './check';
 import {cardNames, deckTypes, partsOf, type DeckType} from './decks';
 import {text} from './page';
 import {Back, most, type Dealing} from './table/cards';
 import {Hands, type Deal} from './table/hands';
-import {roleOf, type Given} from './verify-given';
+import type {Texts} from './verify-given';
 
 /** mostReplayed is the largest deck that is dealt again to be shown. */
 const mostReplayed = 4096;
@@ -38,17 +38,18 @@ function shownOf(entry: string): string {
   }
 }
 
-/** laidOf returns what the proof among texts deals, if there is one of something that is dealt. */
-async function laidOf(check: Check, texts: Given[], itemsSalt?: string): Promise<Laid | undefined> {
-  const ofRole = (role: string) => texts[check.files.findIndex((file) => file.role === role)]?.text;
-  const proofs = texts.filter((given) => roleOf(given) === 'proof' && ['shuffle', 'shoe'].includes(kindOf(given)));
-  const [proof] = proofs,
-    isFalse = check.verdict === 'false' && check.summary.step !== 'order';
-  if (proofs.length !== 1 || !proof || isFalse || check.summary.id === 'refused') return undefined;
-  if ((recordsOf(proof)[0]?.size ?? 0) > mostReplayed) return undefined;
-  const hand = ofRole('hand');
-  if (hand !== undefined) return handOf(hand, proof);
-  const {record, orders, cards, steps} = (await traceText(proof.text, {items: ofRole('items'), itemsSalt})) as Traced;
+/** laidOf returns what a proof deals, if it is of something that is dealt. */
+async function laidOf({verdict, summary, records}: Check, texts: Texts): Promise<Laid | undefined> {
+  const [first] = records,
+    isFalse = verdict === 'false' && summary.step !== 'order';
+  if (!first || !['shuffle', 'shoe'].includes(first.kind) || isFalse || summary.id === 'refused') return undefined;
+  if ((first.size ?? 0) > mostReplayed) return undefined;
+  const {proof, hand, items, salt} = texts;
+  if (hand && first.kind === 'shoe') return handOf(hand.text, first);
+  const {record, orders, cards, steps} = (await traceText(proof!.text, {
+    items: items?.text,
+    salt: salt?.text,
+  })) as Traced;
   if (!record || steps.some(({state}) => state === 'wrong')) return undefined;
   const {kind, input, size, hands: sizes = [], repeat = 1} = record,
     deck = deckOf(input);
@@ -74,10 +75,8 @@ async function laidOf(check: Check, texts: Given[], itemsSalt?: string): Promise
   };
 }
 
-const kindOf = (proof: Given) => recordsOf(proof)[0]?.kind ?? '';
-
 /** handOf returns the cards of a hand of a shoe. */
-function handOf(hand: string, proof: Given): Laid {
+function handOf(hand: string, {input}: Recorded): Laid {
   interface Card {
     code?: string;
     item?: unknown;
@@ -86,20 +85,18 @@ function handOf(hand: string, proof: Given): Laid {
   const given = JSON.parse(hand) as {cards?: Card[]} | Card[] | Card;
   const cards = 'cards' in given ? given.cards! : [given as Card[] | Card].flat();
   const rest = cards.map(({code, item, card}) => code ?? shownOf(JSON.stringify(item ?? card)));
-  return {deck: deckOf(recordsOf(proof)[0]!.input ?? ''), hands: [], rest, size: rest.length};
+  return {deck: deckOf(input ?? ''), hands: [], rest, size: rest.length};
 }
 
 /** Shown is the deal on the felt. lit is the number of the reader's hand, from 1. */
 export function Shown({
   check,
   texts,
-  salt,
   lit,
   onLit,
 }: {
   check: Check;
-  texts: Given[];
-  salt: string;
+  texts: Texts;
   lit?: number;
   onLit: (hand: number) => void;
 }) {
@@ -107,7 +104,7 @@ export function Shown({
   useEffect(() => {
     setLaid(undefined);
     void (async () => {
-      const laid = await laidOf(check, texts, salt || undefined);
+      const laid = await laidOf(check, texts);
       if (!laid) return;
       const dealing = laid.deck && (await dealingOf(laid.deck).catch(() => undefined)); // the network may be gone
       setLaid(dealing ? {...laid, dealing} : laid);

@@ -1,7 +1,7 @@
 // What /verify shows of shoes: what can be checked now and what once the shoe is closed, the cards
 // that were drawn, and the way from one record to all others. The id of a shoe lets whoever has it
 // draw cards, so it is in no link before the shoe is closed.
-import {published, type Shown, type Text} from './check';
+import {proofOf, type Shown} from './check';
 import {path, Problem, send, text, verifyLink, type Path} from './page';
 
 /** A Shoe is what its id leads to. */
@@ -88,25 +88,19 @@ interface Audits {
 
 const read = async <T,>(path: Path) => (await (await send(path)).json()) as T;
 
-/** byReference fetches the proofs of all records of a shoe, which can be found without its id if it has a reference. */
-export async function byReference(first: string): Promise<Text> {
+/** byReference fetches the proof of a whole shoe, whose records can be found without its id if it has a reference. */
+export async function byReference(first: string): Promise<string> {
   const {
       record: {reference},
     } = await read<{record: Shown}>(path(['audits', first])),
     ids: string[] = [],
-    lines: string[] = [];
+    proofs: string[] = [];
   if (reference === undefined) throw new Problem(0, text('verify.part.none'));
   for (let from: number | null = 0; from !== null; ) {
     const page: Audits = await read(path(['audits'], {reference, from: String(from), limit: '1000'}));
     ids.push(...page.audits.filter(({record}) => shoeOf(record) === first).map(({audit_id: id}) => id));
     from = page.next;
   }
-  for (let i = 0; i < ids.length; i += 16)
-    lines.push(...(await Promise.all(ids.slice(i, i + 16).map((id) => published(path(['audits', id, 'proof']))))));
-  return {name: first, text: lines.join('\n')};
+  for (let i = 0; i < ids.length; i += 16) proofs.push(...(await Promise.all(ids.slice(i, i + 16).map(proofOf))));
+  return `{"spec":"riffle/1","shoe":[${proofs.join()}]}`;
 }
-
-/** sealers returns the ids of the records that sealed the cards of a hand. */
-export const sealers = (hand: string) => [
-  ...new Set(Array.from(hand.matchAll(/"sealed_by"\s*:\s*"([0-9a-f-]{36})"/g), ([, id]) => id!)),
-];

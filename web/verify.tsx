@@ -1,29 +1,17 @@
-// Checks what a reader gives: proofs, hands, shoes, or the id of a record or a shoe. Nothing but
-// that id leaves the browser.
+// Checks what a reader gives: a proof, or the id of a record or a shoe, and what it is compared with. Nothing but that
+// id leaves the browser.
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
 import qrcode from 'qrcode-generator';
-import {
-  check,
-  keyOfLog,
-  Line,
-  looksLike,
-  proofOf,
-  proofOfShoe,
-  recordsOf,
-  Steps,
-  type Check,
-  type Shown,
-  type Text,
-} from './check';
+import {check, keyOfLog, Line, proofOf, proofOfShoe, recordsOf, Steps, type Check, type Shown} from './check';
 import {keepOffline} from './offline';
 import {dropping} from './drop';
 import {idIn, idOfPage, isShoeId, named, path, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
 import {Share} from './share';
 import {Shown as Cards} from './verify-cards';
-import {type Given, List, printable, roleOf} from './verify-given';
-import {byReference, Part, sealers, shoeOf, State, type Hand, type Shoe} from './verify-shoe';
+import {Fields, type Input, printable, type Text, type Texts} from './verify-given';
+import {byReference, Part, shoeOf, State, type Hand, type Shoe} from './verify-shoe';
 
 /** mostBytes is the largest file that is read. The proof of the longest shoe has a tenth of it. */
 const mostBytes = 64 << 20;
@@ -36,68 +24,54 @@ interface Subject {
   isWhole?: boolean;
 }
 
-/** Everything has the reader's texts, the texts that were looked up, and the verdict on all of them. */
+/** Everything has the texts of the reader, those that were looked up, and the verdict on all of them. */
 interface Everything {
-  texts: Given[];
-  salt: string;
+  texts: Texts;
   handOf: string;
-  anyOrder: boolean;
   subject: Subject;
   check?: Check;
 }
 
-const nothing: Everything = {texts: [], salt: '', handOf: '', anyOrder: false, subject: {}};
+const nothing: Everything = {texts: {}, handOf: '', subject: {}};
 
-/** checked checks everything anew. A salt that was typed is one more text, the last. */
+/** checked checks everything anew. */
 async function checked(all: Everything): Promise<Everything> {
-  const texts: Text[] = all.texts.map((given) => ({
-    name: given.name,
-    text: given.text,
-    role: given.role && roleOf(given),
-  }));
-  if (texts.length === 0) return {...all, check: undefined};
-  if (all.salt) texts.push({name: text('verify.salt'), text: all.salt, role: 'salt'});
-  const handOf = all.texts.some((given) => ['answer', 'order', 'list'].includes(roleOf(given)!)) ? all.handOf : '';
-  return {...all, check: await check(texts, {handOf, anyOrder: all.anyOrder})};
+  const {proof, ...others} = all.texts;
+  if (!proof) return {...all, check: undefined};
+  const given = Object.fromEntries(Object.entries(others).map(([input, {text}]) => [input, text]));
+  const handOf = others.hand && all.handOf ? {handOf: all.handOf} : {};
+  return {...all, check: await check(proof.text, {...given, ...handOf})};
 }
 
-/** asGiven sorts texts. isLookedUp says that they are of this service. */
-const asGiven = (texts: Text[], isLookedUp = false): Promise<Given[]> =>
-  Promise.all(texts.map(async (given) => ({...given, looks: await looksLike(given.text), isLookedUp})));
+/** trusted returns the reader's own key and policy, which stay for the next proof. */
+const trusted = ({texts: {key, policy}}: Everything): Texts => ({
+  ...(key && !key.isLookedUp && {key}),
+  ...(policy && {policy}),
+});
 
-/** own returns the reader's texts that have a role. */
-const own = ({texts}: Everything) => texts.filter(({isLookedUp, looks, role}) => !isLookedUp && (looks ?? role));
+const withProof = (all: Everything, proof: Text) => checked({...nothing, texts: {...trusted(all), proof}, subject: {}});
 
-async function add(all: Everything, texts: Text[]): Promise<Everything> {
-  const kept = all.texts.filter(({looks, role}) => looks ?? role),
-    added = await asGiven(texts);
-  const isNew = (given: Given) => !kept.some(({name, text}) => name === given.name && text === given.text);
-  return checked({...all, texts: [...kept, ...added.filter(isNew)]});
+/** withText gives a text, or takes it out. */
+function withText(all: Everything, input: Input, given?: Text): Everything {
+  const {[input]: _, ...others} = all.texts;
+  return {...all, texts: given ? {...others, [input]: given} : others};
 }
 
-/** withKey adds the key of this log if the reader has given none. */
-async function withKey(texts: Given[]): Promise<Given[]> {
-  if (texts.some((given) => roleOf(given) === 'key')) return texts;
-  return [...texts, ...(await asGiven([{name: text('verify.name.key'), text: await keyOfLog()}], true))];
-}
+const keyHere = async (): Promise<Text> => ({name: text('verify.name.key'), text: await keyOfLog(), isLookedUp: true});
 
-/** lookUp checks texts of this service, in place of those looked up before, with the reader's own. */
-async function lookUp(all: Everything, found: Text[], subject: Subject): Promise<Everything> {
-  return checked({...all, texts: await withKey([...own(all), ...(await asGiven(found, true))]), subject});
+/** lookUp checks a proof of this service, and maybe a hand, with the key of this log if the reader has given none. */
+async function lookUp(all: Everything, proof: string, subject: Subject, hand?: Text): Promise<Everything> {
+  const {key = await keyHere(), ...own} = trusted(all),
+    texts = {...own, key, proof: {name: text('role.proof'), text: proof, isLookedUp: true}};
+  return checked({...nothing, texts: hand ? {...texts, hand} : texts, subject});
 }
 
 async function checkShoe(all: Everything, shoeId: string, hand?: Hand): Promise<Everything> {
   const cards = hand && (await (await send(path(['shoes', shoeId, ...hand.place], {proof: 'true'}))).text());
-  const texts: Text[] = [await proofOfShoe(shoeId)],
+  const proof = await proofOfShoe(shoeId),
     shoe = (await (await send(path(['shoes', shoeId]))).json()) as Shoe;
-  if (hand && cards) texts.push({name: hand.name, text: cards, role: 'hand'});
-  return lookUp(all, texts, {id: shoe.status === 'closed' ? shoeId : shoe.audit_id, shoe, hand});
-}
-
-/** loneOf returns the ids of the records that sealed a hand, if there is no proof. */
-function loneOf({check, texts}: Everything): string[] {
-  if (check?.summary.why !== 'no-proof') return [];
-  return texts.flatMap((given) => (roleOf(given) === 'hand' ? sealers(given.text) : []));
+  const id = shoe.status === 'closed' ? shoeId : shoe.audit_id;
+  return lookUp(all, proof, {id, shoe, hand}, hand && {name: hand.name, text: cards!, isLookedUp: true});
 }
 
 async function readFile(file: File): Promise<Text> {
@@ -157,12 +131,10 @@ function Verify() {
     paste.current!.value = '';
     history.replaceState(null, '', path(['verify']));
   };
-  const files = (list: FileList) => {
-    const chosen = [...list];
-    run(async (all) => add(all, await Promise.all(chosen.map(readFile))));
-  };
+  const take = ([file]: FileList) => run(async (all) => withProof(all, await readFile(file!)));
+  const change = (changed: Partial<Everything>) => run((all) => checked({...all, ...changed}));
   const find = async (all: Everything, id: string) =>
-    isShoeId(id) ? checkShoe(all, id) : lookUp(all, [await proofOf(id).catch(unknown)], {id});
+    isShoeId(id) ? checkShoe(all, id) : lookUp(all, await proofOf(id).catch(unknown), {id});
   useEffect(() => {
     const id = idOfPage(location)?.trim().toLowerCase();
     if (id) run((all) => find(all, id));
@@ -174,24 +146,17 @@ function Verify() {
     setLit(undefined);
     run((all) => {
       const id = idIn(value);
-      return id ? find(all, id) : add(all, [{name: text('verify.pasted'), text: value}]);
+      return id ? find(all, id) : withProof(all, {name: text('verify.pasted'), text: value});
     });
   };
   const {texts, subject} = all,
     {id, shoe, hand} = subject,
-    lone = loneOf(all);
-  const first =
-    id &&
-    !shoe &&
-    !subject.isWhole &&
-    texts
-      .filter(({isLookedUp}) => isLookedUp)
-      .flatMap(recordsOf)
-      .map(shoeOf)[0];
+    record = texts.proof && recordsOf(texts.proof.text)[0];
+  const first = id && !shoe && !subject.isWhole && record && shoeOf(record);
   useEffect(() => {
     if (id) history.replaceState(null, '', verifyLink(id, lit));
   }, [id, lit]);
-  const hasAnswer = texts.length > 0 || busy > 0 || problem !== undefined;
+  const hasAnswer = texts.proof !== undefined || busy > 0 || problem !== undefined;
   const form = (
     <form key="form" class={over ? 'panel over' : 'panel'} onSubmit={submit}>
       {hasAnswer && <h2>{text('verify.another')}</h2>}
@@ -208,10 +173,10 @@ function Verify() {
           {text('verify.choose')}
           <input
             type="file"
-            multiple
+            name="proof"
             class="hidden"
             onChange={(event) => {
-              if (event.currentTarget.files?.length) files(event.currentTarget.files);
+              if (event.currentTarget.files?.length) take(event.currentTarget.files);
               event.currentTarget.value = '';
             }}
           />
@@ -226,26 +191,13 @@ function Verify() {
     </form>
   );
   return (
-    <div {...dropping(setOver, files)}>
+    <div {...dropping(setOver, take)}>
       <h1 class={hasAnswer ? 'small' : ''}>{text('verify.heading')}</h1>
       {!hasAnswer && form}
       {busy > 0 && (
         <p class="panel" role="status">
           {text('verify.busy')}
         </p>
-      )}
-      {lone.length > 0 && (
-        <div class="panel warned" role="alert">
-          <p>{text('verify.lone', lone.join(', '))}</p>
-          <div class="actions">
-            <button
-              type="button"
-              onClick={() => run(async (all) => lookUp(all, await Promise.all(lone.map(proofOf)), {}))}
-            >
-              {text('verify.lone.fetch')}
-            </button>
-          </div>
-        </div>
       )}
       {problem && <Refused problem={problem} onToken={last.current} />}
       {all.check && busy === 0 && (
@@ -255,11 +207,19 @@ function Verify() {
           check={all.check}
           lit={lit}
           onLit={setLit}
-          onKey={() => run(async (all) => checked({...all, texts: await withKey(all.texts)}))}
+          onKey={() => run(async (all) => checked({...all, texts: {...all.texts, key: await keyHere()}}))}
         />
       )}
-      {own(all).length > 0 && (
-        <List key="list" {...all} onChange={(change) => run((all) => checked({...all, ...change}))} />
+      {texts.proof && (
+        <Fields
+          key="given"
+          texts={texts}
+          handOf={all.handOf}
+          record={record}
+          onHand={(handOf) => change({handOf})}
+          onText={(input, given) => run((all) => checked(withText(all, input, given)))}
+          onFile={(input, file) => run(async (all) => checked(withText(all, input, await readFile(file))))}
+        />
       )}
       {shoe && (
         <State
@@ -275,7 +235,7 @@ function Verify() {
           id={id}
           first={first}
           onWhole={(first) =>
-            run(async (all) => lookUp(all, [await byReference(first)], {id: first, isWhole: true}), true)
+            run(async (all) => lookUp(all, await byReference(first), {id: first, isWhole: true}), true)
           }
         />
       )}
@@ -295,7 +255,7 @@ function handInLink(): number | undefined {
  * of it was looked up.
  */
 function Report({
-  all: {texts, salt, subject},
+  all: {texts, subject},
   check,
   lit,
   onLit,
@@ -307,11 +267,10 @@ function Report({
   onLit: (hand: number) => void;
   onKey: () => void;
 }) {
-  const link = subject.id && texts.every(({isLookedUp}) => isLookedUp) && location.origin + verifyLink(subject.id, lit);
-  const ofRole = (role: string) => texts.filter((given) => roleOf(given) === role),
-    keys = ofRole('key'),
-    proofs = ofRole('proof');
-  const about = proofs.flatMap(recordsOf)[0],
+  const {key} = texts,
+    isLookedUp = Object.values(texts).every((given) => given.isLookedUp);
+  const link = subject.id && isLookedUp && location.origin + verifyLink(subject.id, lit);
+  const [about] = check.records,
     reference = about?.reference,
     how = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
@@ -325,27 +284,20 @@ function Report({
     <section class="panel report">
       {subject.hand && <h2>{subject.hand.name}</h2>}
       <div role="status">
-        <Line check={check} texts={texts} />
+        <Line check={check} />
       </div>
       {reference !== undefined && <p class="quiet">{text('verify.about', String(reference))}</p>}
       {about && about.id === subject.id && <Next key={about.id} record={about} />}
-      <Cards check={check} texts={texts} salt={salt} lit={lit} onLit={onLit} />
+      <Cards check={check} texts={texts} lit={lit} onLit={onLit} />
       <details class="how" ref={how}>
         <summary>{text('verify.how')}</summary>
-        <Steps check={check} texts={texts} />
-        {proofs
-          .flatMap((proof) => recordsOf(proof).slice(0, 1))
-          .slice(0, 20)
-          .map((record, i) => (
-            <Facts key={i} record={record} />
-          ))}
-        {keys
-          .filter(({isLookedUp}) => isLookedUp)
-          .map((key) => (
-            <p class="quiet" key={key.text}>
-              {text('verify.key')} <code>{key.text.trim()}</code>
-            </p>
-          ))}
+        <Steps check={check} />
+        {about && <Facts record={about} />}
+        {key?.isLookedUp && (
+          <p class="quiet">
+            {text('verify.key')} <code>{key.text.trim()}</code>
+          </p>
+        )}
         <p class="quiet">{text('verify.when', shortTime(new Date().toISOString()))}</p>
       </details>
       {link && (
@@ -357,7 +309,7 @@ function Report({
         </div>
       )}
       <div class="actions">
-        {keys.length === 0 && proofs.length > 0 && (
+        {!key && (
           <button type="button" onClick={onKey}>
             {text('verify.key.use')}
           </button>

@@ -102,5 +102,5 @@ func VerifyDeal(ctx context.Context, riffle *ClientWithResponses, dealt *DealtGa
 	if err != nil {
 		return "", nil, err
 	}
-	return Verify(Given{Key: key, Order: dealt.Answer.Body}, proof.Body)
+	return Verify(proof.Body, Given{Key: []byte(key), Answer: dealt.Answer.Body})
 }

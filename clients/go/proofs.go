@@ -2,21 +2,22 @@ package client
 
 import (
 	"errors"
-	"fmt"
 
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
 )
 
-// Given is what proofs are checked against. What is missing is not checked.
+// Given has the texts that a proof is checked against. What is nil is not checked. A list is a JSON array or
+// plain lines.
 type Given struct {
-	Key       string // the public key of the log, from another source than the proofs
-	Items     []byte // the JSON array of the items that were shuffled
-	ItemsSalt string
-	Order     []byte // what was answered: a whole answer, an array of items or positions, or one hand of it
-	HandOf    string // which hand of the deal the order is: a number from 1, or rest; empty for any, or all
-	AnyOrder  bool   // hands and the rest of the order may be sorted
-	Hand      []byte // cards that were drawn from a shoe with their proofs: a whole answer, an array, or one
+	Key    []byte // the public key of the log, from another source than the proof
+	Policy []byte // the logs and witnesses that are trusted
+	Answer []byte // what POST /shuffle answered, whole
+	Order  []byte // everything that was dealt, as a list
+	Hand   []byte // one hand of a deal, as a list, or cards that were drawn from a shoe
+	HandOf []byte // which hand of the deal it is: a number from 1, or rest
+	Items  []byte // what was shuffled, as a list
+	Salt   []byte // that the items were sent with
 }
 
 // Verdict is the outcome of [Verify] in a word.
@@ -37,33 +38,19 @@ type Check struct {
 	Detail  string
 }
 
-// Verify verifies what it is given, without the service and without trusting anything but the key.
-// The files may be proofs in any order, each of a record or several, and whatever else [Given] can
-// have: an answer, a hand or a list is taken for what it looks like. The error says why nothing can
-// be concluded: something is not well-formed, or it is not clear what it is.
-func Verify(given Given, files ...[]byte) (Verdict, []Check, error) {
+// Verify verifies one proof, of a record or of a whole shoe, without the service and without
+// trusting anything but the key. The error says why nothing can be concluded: something that was
+// given is not well-formed.
+func Verify(proof []byte, given Given) (Verdict, []Check, error) {
 	decks, err := deck.Builtin()
 	if err != nil {
 		return "", nil, err
 	}
-	var texts []prooffile.Text
-	for i, file := range files {
-		texts = append(texts, prooffile.Text{Name: fmt.Sprintf("file %d", i+1), Content: file})
-	}
-	for _, t := range []prooffile.Text{
-		{Role: prooffile.RoleKey, Content: []byte(given.Key)},
-		{Role: prooffile.RoleItems, Content: given.Items},
-		{Role: prooffile.RoleSalt, Content: []byte(given.ItemsSalt)},
-		{Role: prooffile.RoleOrder, Content: given.Order},
-		{Role: prooffile.RoleHand, Content: given.Hand},
-	} {
-		if len(t.Content) > 0 {
-			t.Name = "what was given"
-			texts = append(texts, t)
-		}
-	}
-	found := prooffile.Verify(texts, prooffile.Options{HandOf: given.HandOf, AnyOrder: given.AnyOrder, Decks: decks})
-	if len(found.Proofs) == 0 {
+	found := prooffile.Verify(proof, &prooffile.Inputs{
+		Key: given.Key, Policy: given.Policy, Answer: given.Answer, Order: given.Order, Hand: given.Hand, HandOf: given.HandOf, Items: given.Items,
+		Salt: given.Salt, Decks: decks,
+	})
+	if found.Summary["id"] == "refused" {
 		return "", nil, errors.New(found.Headline)
 	}
 	verdicts := map[prooffile.State]Verdict{

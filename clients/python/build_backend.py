@@ -16,7 +16,8 @@ NAME = f"{PROJECT['name']}-{PROJECT['version']}"
 def package() -> dict[str, Path]:
     """Returns the package's files. The verifier lies elsewhere in a clone, and among the others in an sdist."""
     files = {f"riffle/{path.name}": path for path in sorted((FOLDER / "riffle").iterdir()) if path.is_file()}
-    return {"riffle/verifier.py": FOLDER.parents[1] / "verifiers" / "riffle.py", **files}
+    verifiers = FOLDER.parents[1] / "verifiers"
+    return {"riffle/verifier.py": verifiers / "reference.py", "riffle/decks.json": verifiers / "decks.json", **files}
 
 
 def metadata() -> str:

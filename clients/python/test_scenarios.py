@@ -45,7 +45,7 @@ def at(value: Any, path: str) -> Any:
 
 def call(riffle: Any, step: dict[str, Any]) -> Any:
     if given := step.get("verify"):
-        return verify(given.pop("files"), **given)
+        return verify(given.pop("proof"), **given)
     named = dict(step.get("query", {}))
     if "key" in step:
         named["idempotency_key"] = step["key"]
@@ -74,7 +74,7 @@ class Scenarios(unittest.TestCase):
         riffle = kind(base, token=token, patience=scenario.get("patience", 60))
         for step in scenario["steps"]:
             step = fill(step, saved)
-            expect = step.get("problem", step.get("expect", {}))
+            expect = step.get("problem", step.get("reference", step.get("expect", {})))  # what only the reference says of a proof
             if "problem" in step:
                 with self.assertRaises(RiffleError) as raised:
                     call(riffle, step)

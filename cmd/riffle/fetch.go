@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,23 +51,20 @@ func (k *verify) service() (*service, error) {
 
 func isLoopback(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }
 
-// readText reads a file in a role, or fetches a proof if its name is a URL or an audit id.
-func (s *service) readText(ctx context.Context, name string, role prooffile.Role) prooffile.Text {
-	t := prooffile.Text{Name: name, Role: prooffile.RoleProof}
-	id, noID := uuid.Parse(name)
+// readProof reads a file, or fetches a proof if its name is a URL or an audit id.
+func (s *service) readProof(ctx context.Context, name string) ([]byte, error) {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-		t.Content, t.Err = fetch(ctx, name, "")
-	} else if t.Content, t.Err = readFile(name); noID != nil || !errors.Is(t.Err, errNoFile) {
-		t.Role = role
-	} else if s == nil {
-		t.Err = errors.New("there is no such file; to fetch the proof of an audit id, name the service with --from")
-	} else {
-		t.Content, t.Err = fetch(ctx, s.base.JoinPath("audits", id.String(), "proof").String(), s.token)
+		return fetch(ctx, name, "")
 	}
-	if t.Err != nil {
-		t.Err = fmt.Errorf("%s: %w", name, t.Err)
+	text, err := readFile(name)
+	switch id, noID := uuid.Parse(name); {
+	case noID != nil || !errors.Is(err, errNoFile):
+		return text, err
+	case s == nil:
+		return nil, errors.New("there is no such file; to fetch the proof of an audit id, name the service with --from")
+	default:
+		return fetch(ctx, s.base.JoinPath("audits", id.String(), "proof").String(), s.token)
 	}
-	return t
 }
 
 var errNoFile = errors.New("there is no such file")
@@ -90,25 +86,6 @@ func readFile(name string) ([]byte, error) {
 		err = errors.New("it is not UTF-8, and so not JSON")
 	}
 	return text, err
-}
-
-// voidOf returns the audit id of the void record of a commitment; empty if that is not written.
-func (s *service) voidOf(ctx context.Context, commitment uuid.UUID) (id string, err error) {
-	var state struct {
-		Status  string `json:"status"`
-		AuditID string `json:"audit_id"`
-	}
-	text, err := fetch(ctx, s.base.JoinPath("commitments", commitment.String()).String(), s.token)
-	if err == nil {
-		err = json.Unmarshal(text, &state)
-	}
-	if err != nil {
-		return "", fmt.Errorf("the status of the commitment %s: %w", commitment, err)
-	}
-	if state.Status == "void" {
-		id = state.AuditID
-	}
-	return id, nil
 }
 
 // trustedKey returns the key of the service's log: the one that is saved from an earlier run or, on

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -23,7 +22,6 @@ import (
 type proofServer struct {
 	*httptest.Server
 	proofs map[string]string // by audit id
-	voids  map[string]string // void records, by the path of their commitment
 	key    string
 	asked  []string // paths, in order
 }
@@ -42,13 +40,9 @@ const readToken = "rfl_0123456789012345678901234567890123456789012"
 
 func serveProofs(t *testing.T, proofs ...string) *proofServer {
 	t.Helper()
-	s := &proofServer{proofs: map[string]string{}, voids: map[string]string{}}
+	s := &proofServer{proofs: map[string]string{}}
 	for _, text := range proofs {
-		record := recordIn(t, text)
-		s.proofs[record.ID.String()] = text
-		if record.Kind == audit.KindVoid {
-			s.voids["/poker/commitments/"+record.CommitmentID.String()] = record.ID.String()
-		}
+		s.proofs[recordIn(t, text).ID.String()] = text
 	}
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
@@ -58,8 +52,6 @@ func serveProofs(t *testing.T, proofs ...string) *proofServer {
 		switch text, found := s.proofs[id]; {
 		case r.Header.Get("Authorization") != "Bearer "+readToken:
 			http.Error(w, "no token", http.StatusUnauthorized)
-		case s.voids[r.URL.Path] != "":
-			_, _ = fmt.Fprintf(w, `{"status":"void","audit_id":%q}`, s.voids[r.URL.Path])
 		case r.URL.Path == "/poker/log/key":
 			_, _ = io.WriteString(w, s.key+"\n")
 		case found:
@@ -91,21 +83,21 @@ func (s *proofServer) verify(t *testing.T, args ...string) (code int, out, messa
 	return code, stdout.String(), stderr.String()
 }
 
-// An audit id is enough: the proof, the proof of its commitment and, on first use, the key come from
-// the service, and the key is compared with the saved one from then on.
+// An audit id is enough: the proof and, on first use, the key come from the service, and the key is
+// compared with the saved one from then on.
 func TestVerifyFromAService(t *testing.T) {
 	config := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", config)
 	t.Setenv("HOME", config)
 	t.Setenv("RIFFLE_TOKEN", readToken)
-	vectors := readProofVectors(t, "proofs").Proofs
-	committed, deck := vectors[0], vectors[0]
+	vectors := readProofVectors(t, "proofs")
+	committed := vectors[0]
 	for _, v := range vectors {
 		if v.Name == "committed, hands of a deck" {
 			committed = v
 		}
 	}
-	s := serveProofs(t, committed.Proof, *committed.Commitment, deck.Proof)
+	s := serveProofs(t, committed.Proof)
 	s.key = committed.Key
 	id := recordIn(t, committed.Proof).ID.String()
 
@@ -137,7 +129,7 @@ func TestVerifyFromAService(t *testing.T) {
 func TestVerifyFromAServiceThatFails(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
-	v := readProofVectors(t, "proofs").Proofs[0]
+	v := readProofVectors(t, "proofs")[0]
 	s := serveProofs(t, v.Proof)
 	id := recordIn(t, v.Proof).ID.String()
 	at := func(last string) string { return "019b7ca9-8c88-7e34-8a29-e0ab088154" + last }

@@ -62,7 +62,7 @@ func exitCode(err error) int {
 type commands struct {
 	Version kong.VersionFlag `help:"Print the version."`
 
-	Verify   verify      `cmd:"" help:"Check proof files: that an order follows from its seed, and that its record is in the log."`
+	Verify   verify      `cmd:"" help:"Check a proof: that an order follows from its seed, and that its record is in the log."`
 	Proof    proofCmd    `cmd:"" help:"Print proofs from a log, without its service."`
 	Shuffle  shuffleCmd  `cmd:"" help:"Shuffle lines, with a proof."`
 	Fairness fairnessCmd `cmd:"" help:"Measure a program's shuffle by its orders."`

@@ -88,7 +88,7 @@ func (k *shuffleCmd) Run(ctx context.Context, c *console) error {
 	return nil
 }
 
-// read reads the lines, without their line feeds, and requires them to be UTF-8.
+// read reads the lines as riffle verify does, and requires them to be UTF-8.
 func (k *shuffleCmd) read(ctx context.Context, c *console) ([]string, error) {
 	text, err := await(ctx, func() ([]byte, error) {
 		in, err := c.open(k.File)
@@ -100,9 +100,9 @@ func (k *shuffleCmd) read(ctx context.Context, c *console) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the lines: %w", err)
 	}
-	lines := strings.Split(string(text), "\n")
-	if last := len(lines) - 1; lines[last] == "" { // nothing follows the last line feed
-		lines = lines[:last]
+	lines := prooffile.Lines(string(text))
+	if k.Proof != "" && strings.HasPrefix(strings.TrimLeft(string(text), " \t\r\n\ufeff"), "[") {
+		return nil, errors.New("the lines begin with [, so that riffle verify would read them as a JSON array: begin with another line, or send the array to POST /shuffle")
 	}
 	if i := slices.IndexFunc(lines, func(line string) bool { return !utf8.ValidString(line) }); i >= 0 {
 		return nil, fmt.Errorf("line %d is not UTF-8, which a proof cannot represent", i+1)

@@ -6,27 +6,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
 )
 
-// A verify checks proof files against the key of the log, the items that were shuffled and the
-// order that was answered.
+// A verify checks one proof against the key of the log and whatever else is given.
 type verify struct {
-	Key       string   `placeholder:"FILE-OR-KEY" help:"The key of the log, from another source than the proof: the verifier key as GET /log/key answers it, or a file with it or with the private key, of which only the public half is used."`
-	Items     string   `placeholder:"FILE" help:"What was shuffled, as a JSON array. Decks are built in."`
-	Policy    string   `placeholder:"FILE" help:"The logs and witnesses that are trusted, and how many of these have to cosign (C2SP tlog-policy)."`
-	ItemsSalt string   `placeholder:"SALT" help:"The items_salt that the items were sent with."`
-	Order     string   `placeholder:"FILE" help:"What was answered: the whole answer of POST /shuffle, or the JSON array of the order, or one hand of it."`
-	Hand      string   `placeholder:"FILE" help:"Cards that were drawn from a shoe, with salt and path: the whole answer, an array of cards, or one card."`
-	HandOf    string   `placeholder:"N" help:"Which hand of the deal the order is: a number from 1, or rest. Without it, any hand will do."`
-	AnyOrder  bool     `help:"Accept the hands and the rest of the order in any order, as players sort them. Without it, only one hand by itself may be sorted."`
-	Proof     []string `sep:"none" placeholder:"FILE" help:"A proof file, which is not sorted. May be repeated."`
-	From      string   `placeholder:"URL" help:"The service that has the proofs. A file can then be an audit id. With a token in RIFFLE_TOKEN, the service is sent it."`
-	JSON      bool     `name:"json" help:"Print the verdict and the steps as JSON."`
-	Files     []string `arg:"" name:"file" optional:"" help:"Files in any order: proofs as GET /audits/{id}/proof answers them, or http(s) URLs of them or, with --from, audit ids; the answer, a hand, the items, the key and a salt. Each is what it looks like. The proof of a commitment goes with that of the shuffle or the shoe that used it. Those of a whole shoe are checked together, in one file or several."`
+	Key    string  `placeholder:"FILE-OR-KEY" help:"The key of the log, from another source than the proof: the verifier key as GET /log/key answers it, or a file with it or with the private key, of which only the public half is used."`
+	Policy string  `placeholder:"FILE" help:"The logs and witnesses that are trusted, and how many of these have to cosign (C2SP tlog-policy)."`
+	Answer string  `placeholder:"FILE" help:"What POST /shuffle answered, whole."`
+	Order  string  `placeholder:"FILE" help:"Everything that was dealt, as a list."`
+	Hand   string  `placeholder:"FILE" help:"One hand of a deal, as a list, in any order; or cards that were drawn from a shoe, with salt and path: the whole answer, an array of cards, or one card."`
+	HandOf *string `placeholder:"N" help:"Which hand of the deal it is: a number from 1, or rest. Without it, any hand will do."`
+	Items  string  `placeholder:"FILE" help:"What was shuffled, as a list. Decks are built in."`
+	Salt   *string `placeholder:"SALT" help:"The items_salt that the items were sent with."`
+	From   string  `placeholder:"URL" help:"The service that has the proof, which can then be an audit id. With a token in RIFFLE_TOKEN, the service is sent it."`
+	JSON   bool    `name:"json" help:"Print the verdict and the steps as JSON."`
+	Proof  string  `arg:"" help:"The proof, as GET /audits/{id}/proof or GET /shoes/{id}/proof answers it: a file, or its http(s) URL or, with --from, the audit id. A list, above, is a JSON array or plain lines."`
 }
 
 // errUnchecked is for proofs that could not be checked to the end. The reason has been printed.
@@ -44,93 +41,76 @@ func (k *verify) Run(ctx context.Context, c *console) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err != nil { // nothing was begun
-		found = prooffile.Refused(err)
+	if err != nil {
+		return err
 	}
-	template := "findings"
-	if err != nil { // the error is the text
-		template = ""
-	}
-	return cmp.Or(c.print(k.JSON, found, template), err, verdictErrors[found.Verdict])
+	return cmp.Or(c.print(k.JSON, found, "findings"), verdictErrors[found.Verdict])
 }
 
-// check checks the proofs. The error says why it could not begin.
-func (k *verify) check(ctx context.Context, c *console) (*prooffile.Findings, error) {
+// check checks the proof.
+func (k *verify) check(ctx context.Context, c *console) (*prooffile.Conclusion, error) {
 	decks, errDecks := deck.Builtin()
 	service, err := k.service()
 	if err = cmp.Or(err, errDecks); err != nil {
 		return nil, err
 	}
-	texts := k.given()
-	for _, name := range k.Files {
-		texts = append(texts, service.readText(ctx, name, ""))
+	proof, err := service.readProof(ctx, k.Proof)
+	if err != nil {
+		return prooffile.Refused("proof", fmt.Errorf("%s: %w", k.Proof, err)), nil
 	}
-	for _, name := range k.Proof {
-		texts = append(texts, service.readText(ctx, name, prooffile.RoleProof))
+	in, refused := k.inputs()
+	if refused != nil {
+		return refused, nil
 	}
+	in.Decks = decks
 	var warning string
-	if service != nil {
-		missing, open := prooffile.Missing(texts)
-		for _, id := range missing {
-			texts = append(texts, service.readText(ctx, id.String(), prooffile.RoleProof))
+	if service != nil && in.Key == nil {
+		var key string
+		if key, warning, err = service.trustedKey(ctx); err != nil {
+			return nil, err
 		}
-		for _, id := range open {
-			if void, err := service.voidOf(ctx, id); err != nil {
-				_, _ = fmt.Fprintln(c.messages, "riffle: warning:", err)
-			} else if void != "" {
-				texts = append(texts, service.readText(ctx, void, prooffile.RoleProof))
-			}
-		}
-		if !slices.ContainsFunc(texts, func(t prooffile.Text) bool { return t.IsKey() }) {
-			var key string
-			if key, warning, err = service.trustedKey(ctx); err != nil {
-				return nil, err
-			}
-			texts = append(texts, prooffile.Text{Name: "the key of the service", Role: prooffile.RoleKey, Content: []byte(key)})
-		}
+		in.Key = []byte(key)
 	}
 	if warning != "" {
 		_, _ = fmt.Fprintln(c.messages, "riffle: warning:", warning)
 	}
-	found, err := await(ctx, func() (*prooffile.Findings, error) {
-		return prooffile.Verify(texts, prooffile.Options{HandOf: k.HandOf, AnyOrder: k.AnyOrder, Decks: decks}), nil
-	})
+	found, err := await(ctx, func() (*prooffile.Conclusion, error) { return prooffile.Verify(proof, in), nil })
 	if err == nil && warning != "" {
 		found.Warn(warning)
 	}
 	return found, err
 }
 
-// given reads the texts that are given in their roles.
-func (k *verify) given() (texts []prooffile.Text) {
+// inputs reads what the proof is checked against.
+func (k *verify) inputs() (in *prooffile.Inputs, refused *prooffile.Conclusion) {
+	in = &prooffile.Inputs{}
 	if key := k.Key; key != "" {
-		t := prooffile.Text{Name: "--key", Role: prooffile.RoleKey}
 		if _, notKey := prooffile.Verifier(key); notKey != nil { // it names a file
-			t.Name = key
-			if key, t.Err = readVerifierKey(key); t.Err != nil {
-				t.Err = fmt.Errorf("the key: %w", t.Err)
+			var err error
+			if key, err = readVerifierKey(key); err != nil {
+				return nil, prooffile.Refused("key", err)
 			}
 		}
-		t.Content = []byte(key)
-		texts = append(texts, t)
+		in.Key = []byte(key)
 	}
-	if k.ItemsSalt != "" {
-		texts = append(texts, prooffile.Text{Name: "--items-salt", Role: prooffile.RoleSalt, Content: []byte(k.ItemsSalt)})
+	for text, to := range map[*string]*[]byte{k.HandOf: &in.HandOf, k.Salt: &in.Salt} {
+		if text != nil {
+			*to = []byte(*text)
+		}
 	}
 	for _, f := range []struct {
-		path string
-		role prooffile.Role
-	}{{k.Policy, prooffile.RolePolicy}, {k.Items, prooffile.RoleItems}, {k.Order, prooffile.RoleOrder}, {k.Hand, prooffile.RoleHand}} {
+		name, path string
+		to         *[]byte
+	}{{"policy", k.Policy, &in.Policy}, {"answer", k.Answer, &in.Answer}, {"order", k.Order, &in.Order}, {"hand", k.Hand, &in.Hand}, {"items", k.Items, &in.Items}} {
 		if f.path == "" {
 			continue
 		}
-		t := prooffile.Text{Name: f.path, Role: f.role}
-		if t.Content, t.Err = readFile(f.path); t.Err != nil {
-			t.Err = fmt.Errorf("the %s: %s: %w", f.role, f.path, t.Err)
+		var err error
+		if *f.to, err = readFile(f.path); err != nil {
+			return nil, prooffile.Refused(f.name, fmt.Errorf("%s: %w", f.path, err))
 		}
-		texts = append(texts, t)
 	}
-	return texts
+	return in, nil
 }
 
 // readLimited reads a text that is not too long.

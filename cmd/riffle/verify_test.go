@@ -27,25 +27,22 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// proofVectors is the part of proofs.json and salted.json in testdata/riffle1 that the command is
-// run with.
-type proofVectors struct {
-	Proofs []struct {
-		Name, Proof, Key, Expect string
-		Items                    *string
-		Orders                   [][]int
-		Commitment               *string `json:"commitment_proof"`
-	}
+// A proofVector is one of proofs.json and salted.json in testdata/riffle1, which the command is run
+// with.
+type proofVector struct {
+	Name, Proof, Key, Items, Verdict string
+	Orders                           [][]int
 }
 
-func readProofVectors(t testing.TB, name string) (v proofVectors) {
+func readProofVectors(t testing.TB, name string) []proofVector {
 	t.Helper()
+	var v struct{ Verdicts []proofVector }
 	text, err := os.ReadFile("../../testdata/riffle1/" + name + ".json")
 	if err == nil {
 		err = json.Unmarshal(text, &v)
 	}
 	require.NoError(t, err)
-	return v
+	return slices.DeleteFunc(v.Verdicts, func(v proofVector) bool { return v.Verdict == "false" })
 }
 
 // makeProofs writes the valid vectors into a folder, deck.json and so on, with the keys of their
@@ -54,14 +51,11 @@ func makeProofs(t testing.TB, parent string) {
 	t.Helper()
 	folder := filepath.Join(parent, "proofs")
 	require.NoError(t, os.Mkdir(folder, 0o755))
-	for _, v := range slices.Concat(readProofVectors(t, "proofs").Proofs, readProofVectors(t, "salted").Proofs) {
+	for _, v := range slices.Concat(readProofVectors(t, "proofs"), readProofVectors(t, "salted")) {
 		name := strings.NewReplacer(" ", "-", ",", "").Replace(v.Name)
 		write(t, filepath.Join(folder, name+".json"), v.Proof)
-		if v.Commitment != nil {
-			write(t, filepath.Join(folder, name+".commitment"), *v.Commitment)
-		}
-		if v.Items != nil {
-			write(t, filepath.Join(folder, name+".items"), *v.Items)
+		if v.Items != "" {
+			write(t, filepath.Join(folder, name+".items"), v.Items)
 		}
 		write(t, filepath.Join(folder, "log.pub"), v.Key+"\n")
 		if v.Name == "items with hands, twice" {
@@ -96,7 +90,7 @@ func write(t testing.TB, path, text string) string {
 
 // A proof from a URL is trusted no more than a file.
 func TestVerifyURL(t *testing.T) {
-	v := readProofVectors(t, "proofs").Proofs[0]
+	v := readProofVectors(t, "proofs")[0]
 	key := write(t, filepath.Join(t.TempDir(), "log.pub"), v.Key)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -133,9 +127,9 @@ func TestVerifyURL(t *testing.T) {
 
 // Terminals get colours.
 func TestVerifyOnATerminal(t *testing.T) {
-	v := readProofVectors(t, "proofs").Proofs[0]
+	v := readProofVectors(t, "proofs")[0]
 	folder := t.TempDir()
-	command := verify{Key: write(t, filepath.Join(folder, "log.pub"), v.Key), Files: []string{write(t, filepath.Join(folder, "p"), v.Proof)}}
+	command := verify{Key: write(t, filepath.Join(folder, "log.pub"), v.Key), Proof: write(t, filepath.Join(folder, "p"), v.Proof)}
 	var out strings.Builder
 	require.NoError(t, command.Run(t.Context(), &console{out: &out, colour: true}))
 	assert.Contains(t, out.String(), "\norder        \x1b[32mok\x1b[0m: ")
@@ -148,7 +142,7 @@ func TestVerifyIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(time.Second, func() { cancel(stop) }) // some seconds before the replay ends
 	var out strings.Builder
-	err := (&verify{Files: []string{file}}).Run(ctx, &console{out: &out})
+	err := (&verify{Proof: file}).Run(ctx, &console{out: &out})
 	assert.Truef(t, errors.Is(err, stop) && exitCode(err) == exitUnchecked && out.String() == "", "%v\n%s", err, &out)
 }
 

@@ -57,8 +57,8 @@ func TestBeaconIsTheClientSeed(t *testing.T) {
 		id := regexp.MustCompile(`"audit_id":"([^"]+)"`).FindStringSubmatch(dealt.body)[1]
 		record := getAudit(t, s, id)
 		assert.Contains(t, string(record.Record), `"client_seed":"`+signature+`","`, name)
-		proof := prooffile.Text{Name: name, Content: readBody(t, s.do(get(t, "/audits/"+id+"/proof")))}
-		v := prooffile.Verify([]prooffile.Text{proof}, prooffile.Options{})
+		proof := readBody(t, s.do(get(t, "/audits/"+id+"/proof")))
+		v := prooffile.Verify(proof, &prooffile.Inputs{})
 		assert.True(t, v.Steps.Has(prooffile.StepCommitted, prooffile.OK), "%s: %+v", name, v.Steps)
 	}
 }

@@ -119,8 +119,8 @@ func TestPlayersMakeTheClientSeed(t *testing.T) {
 		}
 		assert.Contains(t, record, `"client_seed":"`+clientSeed+`",`, name)
 		assert.Equal(t, v.isHashed, strings.Contains(record, "joined"), name)
-		proof := prooffile.Text{Name: name, Content: readBody(t, s.do(get(t, "/audits/"+id+"/proof")))}
-		verdict := prooffile.Verify([]prooffile.Text{proof}, prooffile.Options{})
+		proof := readBody(t, s.do(get(t, "/audits/"+id+"/proof")))
+		verdict := prooffile.Verify(proof, &prooffile.Inputs{})
 		assert.True(t, verdict.Steps.Has(prooffile.StepCommitted, prooffile.OK), "%s: %+v", name, verdict.Steps)
 		assert.Equal(t, http.StatusConflict, use(`,"player_seeds":`+asJSON(t, v.seeds)).status, name)
 	}

@@ -171,7 +171,7 @@ const (
 func (l limits) Begin(ctx context.Context, versions uint64) error {
 	bytes := max(versionBytes*int64(min(versions, mostProven)), firstBytes)
 	if versions > mostProven || bytes > l.memory {
-		return unprocessable("The proof of this shoe takes longer than the service allows. Get the proof of each record from GET /audits/{id}/proof, and check them offline with riffle verify.")
+		return unprocessable("The proof of this shoe takes longer than the service allows. Get the proof of each record from GET /audits/{id}/proof; together, as {\"spec\":\"riffle/1\",\"shoe\":[...]}, they are the proof of the shoe.")
 	}
 	return l.LongRead.Begin(ctx, versions <= shortProof, bytes)
 }

@@ -52,9 +52,11 @@ func (s *Service) prove(ctx context.Context, stored *journal.StoredRecord) (*pro
 		if err != nil {
 			return nil, err
 		}
-		if file.Commitment, err = s.prove(ctx, commitment); err != nil {
+		nested, err := s.prove(ctx, commitment)
+		if err != nil {
 			return nil, err
 		}
+		file.Commitment = nested.AppendTo(nil)
 	}
 	return file, nil
 }

@@ -30,7 +30,7 @@ export function Opened({digest, id, json}: {digest: string; id: string; json: st
   useEffect(() => {
     void (async () => {
       const [proof, key] = await Promise.all([proofOf(id), keyOfLog()]),
-        result = await check([proof], {key, order: json});
+        result = await check(proof, {key, answer: json});
       // The verifier knows the commitment in the log; the page, the one before the cut was sent.
       const isSame = (JSON.parse(json) as {commitment: string}).commitment === digest;
       setVerdict(isSame ? result.verdict : 'false');

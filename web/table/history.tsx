@@ -1,13 +1,13 @@
 // What the log has of a shoe: its records, and once it is closed its seeds and the check of all of it.
 import {Fragment} from 'preact';
 import {useEffect, useState} from 'preact/hooks';
-import {check, keyOfLog, proofOfShoe, Verdict, type Check, type Text} from '../check';
+import {check, keyOfLog, proofOfShoe, Verdict, type Check} from '../check';
 import {counted, text, verifyLink} from '../page';
 import {recordOf, type Change, type Logged, type Owned} from './owner';
 
 /** recordsOf returns the records that the proof of a whole shoe has. */
-function recordsOf(proof: Text): Logged[] {
-  const {shoe} = JSON.parse(proof.text) as {shoe: {record: string; seed: string | null}[]};
+function recordsOf(proof: string): Logged[] {
+  const {shoe} = JSON.parse(proof) as {shoe: {record: string; seed: string | null}[]};
   return shoe.map(({record, seed}) => ({...(JSON.parse(record) as Logged), seed}));
 }
 
@@ -102,10 +102,7 @@ function Whole({id}: {id: string}) {
     setProblem('');
     void (async () => {
       const proof = await proofOfShoe(id);
-      setResult({
-        check: await check([{...proof, name: text('shoe.proof')}], {key: await keyOfLog()}),
-        proof: proof.text,
-      });
+      setResult({check: await check(proof, {key: await keyOfLog()}), proof});
     })()
       .catch((error: unknown) => setProblem((error as Error).message))
       .finally(() => setBusy(false));

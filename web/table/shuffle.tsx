@@ -292,7 +292,7 @@ function Proof({dealt: {answer, json}}: {dealt: Dealt}) {
     setProblem('');
     void (async () => {
       const [proof, key] = await Promise.all([proofOf(answer.audit_id), keyOfLog()]);
-      setResult(await check([proof], {key, order: json}));
+      setResult(await check(proof, {key, answer: json}));
     })().catch((error: unknown) => setProblem((error as Error).message));
   };
   return (

@@ -119,9 +119,12 @@ export async function shuffle(base, body) {
   return answer.json();
 }
 
-/** give gives texts to the page /verify, as files. */
-export const give = (page, ...texts) =>
-  page.setInputFiles(
-    'input[type=file]',
-    texts.map((text, i) => ({name: `${i}.json`, mimeType: 'application/json', buffer: Buffer.from(text)})),
-  );
+/** give gives the page /verify a proof, and whatever it is compared with, each as a file in its field. */
+export async function give(page, texts) {
+  for (const [input, text] of Object.entries(texts))
+    await page.setInputFiles(`input[name=${input}]`, {
+      name: `${input}.json`,
+      mimeType: 'text/plain',
+      buffer: Buffer.from(typeof text === 'string' ? text : JSON.stringify(text)),
+    });
+}

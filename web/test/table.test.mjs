@@ -294,9 +294,10 @@ test('a commitment is made to the setting that is dealt, before the cut is sent,
   const fingerprint = await page.locator('.fingerprint code').getAttribute('title'),
     [, [, {commitment_id: id}]] = sent;
   assert.equal((await (await fetch(`${own.base}/commitments/${id}`)).json()).commitment, fingerprint);
+  const first = new URL(page.url()).searchParams.get('deal'); // before the click, which may be done at once
   await page.fill('input[name=client_seed]', '');
   await page.click('button.main');
-  await page.waitForFunction((id) => !location.search.includes(id), new URL(page.url()).searchParams.get('deal'));
+  await page.waitForFunction((id) => !location.search.includes(id), first);
   assert.deepEqual(
     sent.map(([path, {deck, hands, client_seed: cut}]) => [
       path,
@@ -362,7 +363,7 @@ test('Back takes a deal off the table, and Forward lays it again', async () => {
   await isShown(first);
   assert.deepEqual(await shown(), dealt);
   await page.getByRole('button', {name: 'Check it here'}).click();
-  await page.getByText('Compared: the cards above, in their order.').waitFor();
+  await page.getByText('Verified: this is the order that was dealt, and it follows from the seed.').waitFor();
   assert.deepEqual(wrong, []);
   await close();
 });

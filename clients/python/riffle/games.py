@@ -55,4 +55,4 @@ def pick(riffle: Riffle, items: list[Any], count: int = 1, **request: Any) -> tu
 
 def verify_deal(riffle: Riffle, dealt: Deal, key: str) -> Verdict:
     """Verifies a deal whose seed is public against the key of the log, which players have from elsewhere."""
-    return verify(riffle.prove_audit(dealt.answer["audit_id"]), key=key, order=dealt.answer)
+    return verify(riffle.prove_audit(dealt.answer["audit_id"]), key=key, answer=dealt.answer)

@@ -1,20 +1,12 @@
-"""Verifies proofs with verifier.py, which is verifiers/riffle.py in a clone."""
+"""Verifies proofs with verifier.py, which is verifiers/reference.py in a clone."""
 
 from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Sequence
 from typing import Any, Literal, TypedDict, cast
 
 from .types import AuditProof
-
-
-class Message(TypedDict):
-    """A sentence as data. Its text is in the table of messages of the verifiers."""
-
-    id: str
-    values: dict[str, Any]
 
 
 class Step(TypedDict):
@@ -23,7 +15,6 @@ class Step(TypedDict):
     name: str
     ok: bool | None
     text: str
-    message: Message
 
 
 class Verdict(TypedDict):
@@ -32,31 +23,26 @@ class Verdict(TypedDict):
     verdict: Literal["verified", "false", "unchecked"]
     headline: str
     """The verdict in a sentence."""
-    notes: list[str]
-    """What else there is to say."""
-    messages: list[Message]
-    """The headline, then the notes."""
     steps: list[Step]
 
 
 def verify(
-    files: str | AuditProof | Sequence[str | AuditProof],
+    proof: str | AuditProof,
     *,
     key: str | None = None,
-    items: object = None,
-    items_salt: str | None = None,
+    answer: object = None,
     order: object = None,
     hand: object = None,
     hand_of: str | None = None,
-    any_order: bool = False,
+    items: object = None,
+    salt: str | None = None,
 ) -> Verdict:
-    """Verifies proof files without the service, as specified in docs/spec.md and docs/shoes.md.
+    """Verifies the proof of a record without the service, as specified in docs/spec.md.
 
-    ``files`` are proof files of records, of commitments that they used, and of whole shoes. ``key`` is the public key of the
-    log, from another source than the files; ``items`` are the shuffled items, or a deck's codes; ``order`` is the
-    answer, whole or as a list, or the hand of a deal that ``hand_of`` names (a number from 1, or ``rest``), sorted only with
-    ``any_order`` unless it is by itself; ``hand`` is cards that were drawn from a shoe with their proofs. Missing files are not
-    checked. All of them are texts, or values that the client returned.
+    ``key`` is the public key of the log, from another source than the proof. At most one of the next three may be given: ``answer`` is
+    the whole answer, ``order`` everything that was dealt, and ``hand`` one hand of the deal, the one that ``hand_of`` names (a number
+    from 1, or ``rest``) or any. ``items`` are the shuffled items, or a deck's codes. What is missing is not checked. All of them are
+    texts, or values that the client returned. Shoes, beacons and witnesses are unchecked: for these there is ``riffle verify``.
     """
     try:
         verifier: Any = importlib.import_module(".verifier", __package__)
@@ -64,10 +50,9 @@ def verify(
         if missing.name == f"{__package__}.verifier":
             raise ModuleNotFoundError("verify is in the installed package only: pip install './clients/python[verify]'") from None
         raise ModuleNotFoundError("verify takes the package cryptography: pip install 'riffle[verify]'", name=missing.name) from None
-    given = {"key": key, "items": _text(items), "items_salt": items_salt, "order": _text(order), "hand": _text(hand),
-             "hand_of": hand_of, "any_order": any_order}
-    texts = [_text(file) for file in ([files] if isinstance(files, (str, dict)) else files)]
-    return cast(Verdict, verifier.verify(texts, **given))
+    given = {"key": key, "answer": _text(answer), "order": _text(order), "hand": _text(hand), "hand_of": hand_of, "items": _text(items),
+             "salt": salt}
+    return cast(Verdict, verifier.verify(_text(proof), **given))
 
 
 def _text(value: object) -> str | None:

@@ -55,5 +55,5 @@ export async function pick<T extends Value>(riffle: Riffle, items: readonly T[],
 /** Verifies a deal whose seed is public against the key of the log, which players have from elsewhere. */
 export async function verifyDeal(riffle: Riffle, {answer}: Pick<Deal, 'answer'>, key: string) {
   const proof = await riffle.get('/audits/{id}/proof', {params: {path: {id: answer.audit_id}}});
-  return verify(proof, {key, order: answer});
+  return verify(proof, {key, answer});
 }

@@ -18,5 +18,5 @@ export {
 } from './client.js';
 export type {components, operations, paths} from './contract.js';
 export {type Deal, deal, draw, pick, verifyDeal} from './games.js';
-export {type File, type Given, verify} from './proofs.js';
+export {type Given, type Proof, verify} from './proofs.js';
 export type {Step, Verdict} from './verify.mjs';

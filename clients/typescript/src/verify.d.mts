@@ -22,33 +22,38 @@ export interface Verdict {
   /** The headline, then the notes. */
   messages: Message[];
   steps: Step[];
+  /** The headline for programs: an id, and values that depend on it, as docs/spec.md has them. */
+  summary: {id: string; [value: string]: unknown};
 }
-
-/** Texts that proofs are checked against. What is missing is not checked. */
-export interface Given {
-  /** The public key of the log, from another source than the proofs. */
-  key?: string;
-  /** The JSON array of the items; of a deck, all codes. */
-  items?: string;
-  itemsSalt?: string;
-  /** What was answered: a whole response, or an array of items or positions. */
-  order?: string;
-  /** Which hand of the deal the order is: a number from 1, or `rest`. */
-  handOf?: string;
-  /** Accepts hands and the rest of the order in any order. */
-  anyOrder?: boolean;
-  /** Cards that were drawn from a shoe with their proofs: a whole response, an array of cards, or one. */
-  hand?: string;
-}
-
-/** The text of a proof file, of a record or of a whole shoe, and its name if it has one. */
-export type File = string | {name: string; text: string};
 
 /**
- * Verifies proof files without the service, as specified in docs/spec.md and docs/shoes.md: those of records, of commitments that
- * they used, and of whole shoes. It never throws.
+ * Texts that a proof is checked against. What is missing is not checked. At most one of answer, order and hand may be
+ * there.
  */
-export function verify(files: File | File[], given?: Given): Promise<Verdict & {proofs: (Verdict & {files: string[]})[]}>;
+export interface Given {
+  /** The public key of the log, from another source than the proof. */
+  key?: string;
+  /** The logs and witnesses that are trusted, as C2SP tlog-policy. */
+  policy?: string;
+  /** The answer of `POST /shuffle`. */
+  answer?: string;
+  /** Everything that was dealt: a JSON array, or plain lines; for several shuffles a JSON array of arrays. */
+  order?: string;
+  /** One hand of a deal, as a list, or cards of a shoe: an answer with their proofs, an array of cards, or one. */
+  hand?: string;
+  /** Which hand of the deal it is: a number from 1, or `rest`. */
+  handOf?: number | string;
+  /** What was shuffled: a JSON array, or plain lines; of a deck, the codes of all cards. */
+  items?: string;
+  /** The salt that the items were sent with. */
+  salt?: string;
+}
+
+/**
+ * Verifies the text of a proof, of a record or of a whole shoe, without the service, as specified in docs/spec.md and
+ * docs/shoes.md. It never throws.
+ */
+export function verify(proof: string, given?: Given): Promise<Verdict>;
 
 /** The text of a message in English, or by another table of texts. `comma` is between the elements of a list. */
 export function render(message: Message, table?: Record<string, string>, comma?: string): string;

@@ -45,8 +45,8 @@ async function play({random = [], faults = [], token = 'table', patience, steps}
 
 async function call(riffle, {request, path, query, key, if_match, body, verify: given}, fill) {
   if (given) {
-    const {files, ...texts} = fill(given);
-    return verify(files, texts);
+    const {proof, ...texts} = fill(given);
+    return verify(proof, texts);
   }
   const [method, pattern] = request.split(' '),
     header = {'Idempotency-Key': key && fill(key), 'If-Match': if_match};
@@ -84,9 +84,9 @@ test('a game is dealt by name', async () => {
 test('the package is there for require as well', async () => {
   const required = createRequire(import.meta.url)('riffle'),
     riffle = new required.Riffle(url, {token: process.env.RIFFLE_TOKEN_TABLE});
-  const order = await riffle.post('/shuffle', {body: {deck: 'uno108', reveal: 'now'}});
-  const proof = await riffle.get('/audits/{id}/proof', {params: {path: {id: order.audit_id}}});
-  assert.equal((await required.verify(proof, {key: await riffle.get('/log/key'), order})).verdict, 'verified');
+  const answer = await riffle.post('/shuffle', {body: {deck: 'uno108', reveal: 'now'}});
+  const proof = await riffle.get('/audits/{id}/proof', {params: {path: {id: answer.audit_id}}});
+  assert.equal((await required.verify(proof, {key: await riffle.get('/log/key'), answer})).verdict, 'verified');
 });
 
 const busy = async () => new Response('', {status: 503, headers: {'Retry-After': '3600'}});

@@ -82,9 +82,14 @@ export async function game() {
 }
 
 export async function checked(id: string) {
-  const order = await riffle.post('/shuffle', {body: {deck: 'standard52', hands: 'bridge'}});
+  const answer = await riffle.post('/shuffle', {body: {deck: 'standard52', hands: 'bridge'}});
   const proof = await riffle.get('/audits/{id}/proof', {params: {path: {id}}});
   const key = await riffle.get('/log/key');
-  const {verdict} = await verify([proof], {key, order, handOf: 'rest'});
-  return verdict;
+  const {verdict} = await verify(proof, {key, answer});
+  const {summary} = await verify(JSON.stringify(proof), {key, hand: answer.rest, handOf: 'rest'});
+  // @ts-expect-error: one proof
+  await verify([proof], {key});
+  // @ts-expect-error: an answer is no order
+  await verify(proof, {key, order: answer});
+  return [verdict, summary.id];
 }

@@ -14,15 +14,15 @@ import (
 )
 
 func TestMessageText(t *testing.T) {
-	hand := New("match.parts", Values{"parts": []any{New("part", Values{"n": 1}), New("part", Values{"n": 2})}, "last": New("part.rest", nil)})
+	hand := New("match.cards", Values{"cards": 13, "part": New("part", Values{"n": 1})})
 	for _, c := range []struct {
 		message Message
 		want    string
 	}{
 		{New("what.fits", Values{"changes": 1, "log": "a"}), "the first record of the shoe and its 1 change are in the log of a, and fit together"},
 		{New("note.hand", Values{"sealed": New("sealed", Values{"cards": 0})}), "The hand is proven: 0 cards of the hand were sealed at their positions, and none could be exchanged since."},
-		{New("match", Values{"parts": hand, "shuffle": nil}), "hand 1, hand 2 and the rest of this deal, in the order dealt"},
-		{New("match", Values{"parts": hand, "shuffle": 2}), "hand 1, hand 2 and the rest of shuffle 2 of this deal, in the order dealt"},
+		{New("match", Values{"parts": hand, "shuffle": nil}), "the 13 cards of hand 1 of this deal, in the order dealt"},
+		{New("match", Values{"parts": hand, "shuffle": 2}), "the 13 cards of hand 1 of shuffle 2 of this deal, in the order dealt"},
 		{Text("{text}[; {id}]\x1b[2J"), "{text}[; {id}]�[2J"},
 		{New("witnesses", Values{"by": 0, "all": 3, "names": nil, "other": 1}), "0 of 3 witnesses cosigned the checkpoint; that is enough by the policy"},
 	} {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
@@ -24,14 +23,10 @@ type Given struct {
 	Policy    *proof.Policy   // the logs and witnesses that are trusted
 	Items     *Items          // what was shuffled
 	ItemsSalt string          // the salt of the items; empty for none
-	Order     *Order          // what was answered, or a hand; for groups that it may be of: checkAll
-	HandOf    *Part           // which hand of the deal the order is; nil for any part, or all
-	AnyOrder  bool            // hands and the rest may be sorted
+	Order     *Order          // what was answered or dealt, or a hand of it
+	HandOf    *Part           // which hand of the deal that is; nil for any
 	Hand      Hand            // cards that were drawn from a shoe
 	Decks     *deck.Catalogue // the decks whose cards are known
-	// Commitments are the proof files of commitments, by the ids that records name: one of each, if
-	// nobody cheats.
-	Commitments map[uuid.UUID][][]byte
 }
 
 func (g *Given) hasLogs() bool { return g.Policy != nil && len(g.Policy.Logs) > 0 }
@@ -130,43 +125,49 @@ func (r *Result) checkWitnesses() {
 	r.add(StepWitnesses, state, id, of)
 }
 
-// checkCommitted checks that an earlier commitment in the same log fixed the order of a shuffle or
-// a shoe, except for the client seed. Only a beacon shows who knew that when.
+// checkCommitted checks that an earlier commitment in the same log fixed the order of a shuffle, or
+// of those records of a shoe that name one, except for the client seed. Only a beacon shows who knew
+// that when.
 func (r *Result) checkCommitted() {
-	users := []*Result{r}
-	if r.records != nil {
-		users = slices.Clone(r.records)
+	files := r.files
+	if files == nil {
+		files = []*Result{r}
 	}
-	users = slices.DeleteFunc(users, func(user *Result) bool { return user.Record == nil || !user.Record.UsesCommitment() })
-	var each Steps // of the proofs of the commitments: the worst counts
-	for i, user := range users {
-		of, proofs := message.Values{"id": user.Record.CommitmentID.String()}, r.given.Commitments[user.Record.CommitmentID]
-		ofUser, isCosigned := beacon.Round(0), false
-		for _, proof := range proofs {
-			round, cosigned, err := user.checkCommitment(proof, of)
-			ofUser, isCosigned = cmp.Or(ofUser, round), isCosigned || cosigned
-			if round > 0 {
-				of["beacon"], of["time"] = round.String(), round.Time().Format(audit.TimeFormat)
-			}
-			each.report(StepCommitted, err, "committed", of)
+	var each Steps // of the records: the worst counts
+	for _, f := range files {
+		if f.Record == nil || !f.Record.UsesCommitment() && f.File.Commitment == nil {
+			continue
 		}
-		if proofs == nil {
+		of := message.Values{"id": f.Record.CommitmentID.String()}
+		if f.File.Commitment == nil {
 			each.add(StepCommitted, Skipped, "committed.missing", of)
+			r.beacon = 0
+			continue
 		}
-		if i > 0 && ofUser != r.beacon {
-			ofUser = 0 // nothing is said of the beacons of several shoes unless all have the same
+		round, cosigned, err := f.checkCommitment(of)
+		if round > 0 {
+			of["beacon"], of["time"] = round.String(), round.Time().Format(audit.TimeFormat)
 		}
-		r.beacon, r.cosigned = ofUser, isCosigned && (i == 0 || r.cosigned)
+		isFirst := each == nil
+		each.report(StepCommitted, err, "committed", of)
+		if !isFirst && round != r.beacon {
+			round = 0 // nothing is said of beacons unless all are the same
+		}
+		r.beacon, r.cosigned = round, cosigned && (isFirst || r.cosigned)
 	}
 	if each != nil {
 		r.Steps = append(r.Steps, *cmp.Or(each.Failed(), each.Unchecked(), each.first(func(step Step) bool { return step.State == Skipped }), &each[0]))
 	}
 }
 
-// checkCommitment checks that the text is the proof file of the commitment that the record used. It
+// checkCommitment checks that the file has the proof of the commitment that the record used. It
 // returns the round of the commitment's beacon, 0 for none, and whether enough witnesses cosigned
 // it before then. It adds the players to the values of the step's message.
-func (r *Result) checkCommitment(proof []byte, of message.Values) (round beacon.Round, cosigned bool, err error) {
+func (r *Result) checkCommitment(of message.Values) (round beacon.Round, cosigned bool, err error) {
+	proof := r.File.Commitment
+	if !r.Record.UsesCommitment() {
+		return 0, false, message.New("why.commitment.none", nil)
+	}
 	if _, err := Parse(proof); errors.Is(err, ErrNoFile) {
 		return 0, false, message.New("why.commitment.unread", message.Values{"what": message.Of(err)}).Because(err)
 	}

@@ -135,70 +135,21 @@ func layouts(item jsontext.Value) []string {
 	return slices.Compact([]string{string(item), string(shortest), string(ascii)})
 }
 
-// VerifyHand verifies cards that were drawn from a shoe, [Given].Hand, by the proof files of the
-// records that sealed them: one for each order that was made of the shoe. It adds the steps of
-// docs/shoes.md, "One hand", which take no seed. If a file has a seed, it replays the order as well.
-func VerifyHand(texts [][]byte, given *Given) *Result {
-	r := checkFiles(texts, given)
-	r.addCommon(StepProof, r.trust(), message.Values{"files": len(texts)})
-	if !r.Has(StepProof, OK) {
-		return r
-	}
-	r.addCommon(StepRecord, "records.hand", message.Values{"records": len(texts)})
-	if len(texts) > 1 {
-		r.addReplays()
-	} else {
-		r.addFirst(StepSeed, StepCommitment, StepKeys, StepOrder)
-	}
-	r.addFirst(StepItems, StepRoot)
-	if r.Has(StepRecord, OK) {
-		r.checkHandOfRecords()
-	}
-	r.checkPublished()
-	return r
-}
-
-// addFirst adds steps of a file in which they fail, or else could not be checked, or else hold, or
-// of the first.
-func (r *Result) addFirst(names ...string) {
-	for _, name := range names {
-		steps := slices.Concat(r.withState(name, Wrong), r.withState(name, Unchecked), r.withState(name, OK))
-		if steps = append(steps, r.files[0].Find(name)); steps[0] != nil {
-			r.Steps = append(r.Steps, *steps[0])
-		}
-	}
-}
-
-// checkHandOfRecords adds the step hand for records that need not be of one shoe.
-func (r *Result) checkHandOfRecords() {
-	var sealings []*sealing
-	files := map[uuid.UUID]*Result{} // the first of each record
-	for _, f := range r.files {
-		made := f.sealing()
-		if made == nil {
-			continue
-		}
-		files[f.Record.ID] = cmp.Or(files[f.Record.ID], f)
-		if !f.isOf(files[f.Record.ID]) {
-			r.add(StepHand, Wrong, "why.sealed.ids", message.Values{"id": f.Record.ID.String()})
-			return
-		}
-		// The shoe's first record says which cards they are of.
-		if first := files[f.Record.AuditID]; f.Record.Kind == audit.KindReshuffle && first != nil && first.Record.Kind == audit.KindShoe {
-			made.input, made.cards = first.Record.Statement.Input, first.cards
-		}
-		sealings = append(sealings, made)
-	}
-	if sealings == nil {
+// checkHandAlone adds the step hand for cards that were drawn from a shoe, by the record that sealed
+// them: docs/shoes.md, "One hand". It takes no seed.
+func (r *Result) checkHandAlone() {
+	switch made := r.sealing(); {
+	case r.given.Hand == nil:
+	case made == nil:
 		r.Others = len(r.given.Hand)
 		r.add(StepHand, Unchecked, "hand.kind", message.Values{"kind": string(r.Record.Kind)})
-		return
+	default:
+		r.checkHand([]*sealing{made}, false)
 	}
-	r.checkHand(sealings, false)
 }
 
 // checkHand adds the step hand: whether the cards were sealed at their positions, in a whole shoe
-// or by records that need not be of one shoe.
+// or by one record of it.
 func (r *Result) checkHand(sealings []*sealing, isShoe bool) {
 	h := r.given.Hand
 	proven, missing, wrong := h.prove(sealings)

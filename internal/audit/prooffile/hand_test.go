@@ -16,7 +16,7 @@ import (
 )
 
 func TestInvalidHandsAreRejected(t *testing.T) {
-	hand := named(t, "shoes shoes", "every change").Hand
+	hand := named(t, "shoes", "every change").Hand
 	var cards []wireCard
 	require.NoError(t, json.Unmarshal([]byte(hand), &cards))
 	card, salt := compactJSON(t, cards[0]), cards[0].Salt
@@ -70,8 +70,8 @@ type wireCard struct {
 // What is public before the close proves the drawn cards and no others: no known salt and path
 // proves a card at another position, and no record or file contains a salt.
 func TestUndrawnCardsCannotBeProven(t *testing.T) {
-	v := named(t, "shoes shoes", "items, open")
-	file, err := prooffile.Parse(prooffile.Split([]byte(v.Proofs))[0])
+	v := named(t, "shoes", "items, open")
+	file, err := prooffile.Parse(filesOf(t, v.Proof)[0])
 	require.NoError(t, err)
 	record, err := audit.ParseRecord(file.Record)
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestUndrawnCardsCannotBeProven(t *testing.T) {
 	for position := range uint64(5) {
 		drawn := position < 2
 		salt := tree.Open(position).Salt
-		assert.Equalf(t, drawn, strings.Contains(v.Proofs+v.Hand, hex.EncodeToString(salt[:])),
+		assert.Equalf(t, drawn, strings.Contains(v.Proof+v.Hand, hex.EncodeToString(salt[:])),
 			"the salt of position %d is public: want", position)
 		proven := false
 		for _, known := range hand {
@@ -115,18 +115,18 @@ func TestUndrawnCardsCannotBeProven(t *testing.T) {
 
 // Any text is rejected as a hand or compared with the sealed cards.
 func FuzzParseHand(f *testing.F) {
-	for _, v := range readVectors(f, "shoes shoes") {
+	for _, v := range readVectors(f, "shoes") {
 		f.Add([]byte(v.Hand))
 		f.Add([]byte(`{"cards":` + v.Hand + "}"))
 	}
-	v := named(f, "shoes shoes", "every change")
-	text := prooffile.Split([]byte(v.Proofs))[0]
+	v := named(f, "shoes", "every change")
+	text := filesOf(f, v.Proof)[0]
 	f.Fuzz(func(t *testing.T, hand []byte) {
 		h, err := prooffile.ParseHand(hand)
 		if err != nil {
 			return
 		}
-		r := prooffile.VerifyHand([][]byte{text}, &prooffile.Given{Key: v.Key, Hand: h})
+		r := prooffile.VerifyRecord(text, &prooffile.Given{Key: v.Key, Hand: h})
 		if r.Failed() == nil && r.Unchecked() == nil && r.Proven == 0 {
 			t.Errorf("%q is compared with nothing: %+v", hand, r.Steps)
 		}

@@ -1,11 +1,14 @@
 package prooffile
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -19,18 +22,55 @@ type Items struct {
 	digest [sha256.Size]byte // of the array without white space
 }
 
-// ParseItems parses a JSON array. White space outside strings does not matter; every other byte
+// ParseItems parses a list of items. White space outside strings does not matter; every other byte
 // does.
 func ParseItems(text []byte) (*Items, error) {
-	array, err := compact(text)
+	array, err := parseList(text, false)
 	if err != nil {
 		return nil, err
 	}
-	values := elements(array)
-	if values == nil {
-		return nil, message.New("why.json.array", nil)
+	return &Items{elements(array), sha256.Sum256(array)}, nil
+}
+
+// Lines returns the lines of a text, which end with LF or CR LF.
+func Lines(text string) []string {
+	lines := strings.Split(strings.TrimPrefix(text, byteOrderMark), "\n")
+	last := len(lines) - 1
+	for i, line := range lines[:last] {
+		lines[i] = strings.TrimSuffix(line, "\r")
 	}
-	return &Items{values, sha256.Sum256(array)}, nil
+	if lines[last] == "" { // nothing follows the last line feed
+		lines = lines[:last]
+	}
+	return lines
+}
+
+// parseList returns a JSON array without white space: the one in a text, or its lines as strings. If
+// they are of a range, lines of digits are numbers.
+func parseList(text []byte, isRange bool) (jsontext.Value, error) {
+	array, err := compact(text)
+	switch {
+	case bytes.HasPrefix(bytes.TrimLeft(withoutMark(text), whiteSpace), []byte("[")):
+		return array, err
+	case !utf8.Valid(text):
+		return nil, message.New("why.json", nil)
+	}
+	array = []byte{'['}
+	for i, line := range Lines(string(text)) {
+		if i > 0 {
+			array = append(array, ',')
+		}
+		if isRange && isDigits(line) {
+			array = append(array, cmp.Or(strings.TrimLeft(line, "0"), "0")...)
+		} else {
+			array, _ = jsontext.AppendQuote(array, line) // no error, since it is UTF-8
+		}
+	}
+	return append(array, ']'), nil
+}
+
+func isDigits(text string) bool {
+	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
 // sum returns the digest with a salt, which may be empty, as an input has it.
@@ -48,19 +88,6 @@ func (i *Items) areOf(record *audit.Record, salt string) bool {
 		salt = ""
 	}
 	return strings.HasSuffix(record.Statement.Input, " "+i.sum(salt))
-}
-
-// fileOf returns the index of the first proof file whose record has the digest of the items; 0 for
-// none. Files of one hand may be of several shoes.
-func (i *Items) fileOf(texts [][]byte, salt string) int {
-	return max(0, slices.IndexFunc(texts, func(text []byte) bool {
-		r := &Result{}
-		if i == nil || r.read(text) != nil {
-			return false
-		}
-		record, err := audit.ParseRecord(r.File.Record)
-		return err == nil && i.areOf(record, salt)
-	}))
 }
 
 // cards are what was shuffled, by their numbers: their positions in the input.

@@ -3,9 +3,7 @@ package prooffile
 import (
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"math"
 	"strconv"
@@ -17,54 +15,18 @@ import (
 	"riffle/internal/audit/message"
 )
 
-// Split returns the proof files of a text: of one record and the commitment that it names, or of a
-// whole shoe as GET /shoes/{id}/proof answers them. They are JSON texts one after the other, with any
-// white space between, or the elements of an array; or one in the format tlog-proof. Another text is
-// returned unchanged, for a verifier to say so.
-func Split(text []byte) (files [][]byte) {
-	text = fromTlogProof(text)
-	values := parseAll(text)
-	if values == nil {
-		return [][]byte{text}
+// filesOf returns the proof files in a text: all of a whole shoe, as GET /shoes/{id}/proof answers
+// them, or the text itself, for a verifier to say what is wrong with it.
+func filesOf(text []byte) (files [][]byte, isShoe bool) {
+	object, _ := members(text)
+	list := elements(object["shoe"])
+	if unquoted(object["spec"]) != audit.Spec || list.len() == 0 || len(object) != 2 || count(withoutMark(text)) != 2*2 {
+		return [][]byte{text}, false
 	}
-	for _, value := range values {
-		if object := objectOf(value, 2); object["spec"] != nil && object["shoe"].Kind() == '[' {
-			value = object["shoe"]
-		}
-		list := elements(value)
-		for _, file := range list.all() {
-			files = append(files, unnest(file)...)
-		}
-		if list.len() == 0 {
-			files = append(files, unnest(value)...)
-		}
+	for _, file := range list.all() {
+		files = append(files, file)
 	}
-	return files
-}
-
-// unnest returns a proof file without the proof of its commitment, and that.
-func unnest(file jsontext.Value) [][]byte {
-	object := objectOf(file, fileMembers+1)
-	commitment := object["commitment_proof"]
-	if commitment == nil {
-		return [][]byte{file}
-	}
-	delete(object, "commitment_proof")
-	alone, _ := json.Marshal(object) // no error, since it was parsed
-	return [][]byte{alone, commitment}
-}
-
-// objectOf returns the members of an object with so many, each once; none for any other value. It
-// decodes no value of another length.
-func objectOf(value jsontext.Value, n int) map[string]jsontext.Value {
-	if count(value) != 2*n {
-		return nil
-	}
-	object, _ := members(value)
-	if len(object) != n {
-		return nil
-	}
-	return object
+	return files, true
 }
 
 // tlogProof begins a proof file in C2SP's format tlog-proof, before its other members in base64.
@@ -73,7 +35,7 @@ const tlogProof = "c2sp.org/tlog-proof@v1\nextra "
 // fromTlogProof returns the JSON of a proof file in the format tlog-proof, and any other text
 // unchanged.
 func fromTlogProof(text []byte) []byte {
-	rest, isProof := bytes.CutPrefix(trim(text), []byte(tlogProof))
+	rest, isProof := bytes.CutPrefix(bytes.Trim(withoutMark(text), whiteSpace), []byte(tlogProof))
 	encoded, rest, _ := bytes.Cut(rest, []byte("\n"))
 	extra, _ := base64.StdEncoding.DecodeString(string(encoded))
 	object, isObject := bytes.CutSuffix(extra, []byte("}"))
@@ -84,27 +46,13 @@ func fromTlogProof(text []byte) []byte {
 	return fmt.Appendf(nil, `%s,"tlog_proof":%s}`, object, inclusion)
 }
 
-// parseAll parses JSON texts one after the other. It returns nil for an empty text, and if one of
-// them is not JSON or too deep.
-func parseAll(text []byte) (values []jsontext.Value) {
-	if audit.TooDeep(text) {
-		return nil
-	}
-	d := jsontext.NewDecoder(bytes.NewReader(withoutMark(text)), jsontext.AllowDuplicateNames(true))
-	for {
-		value, err := d.ReadValue()
-		if errors.Is(err, io.EOF) {
-			return values
-		}
-		if err != nil {
-			return nil
-		}
-		values = append(values, value.Clone())
-	}
-}
+// whiteSpace is what JSON allows between values.
+const whiteSpace = " \t\r\n"
 
-// withoutMark removes the byte order mark that some editors write at the beginning of a file.
-func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
+// byteOrderMark is what some editors write at the beginning of a file.
+const byteOrderMark = "\ufeff"
+
+func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte(byteOrderMark)) }
 
 // compact parses one JSON value and returns it without white space, otherwise unchanged. A member
 // that is there twice is an error, unless the options allow it.

@@ -3,6 +3,7 @@ package prooffile_test
 import (
 	"bytes"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -42,33 +43,31 @@ func pick[E any](m *mutator, list ...E) E { return list[m.below(len(list))] }
 // mutate returns a vector with a change for each of the first few choices.
 func (m *mutator) mutate(t testing.TB, original *vector) *vector {
 	v := *original
-	v.Texts = slices.Clone(v.Texts)
-	for len(m.choices) > 0 && len(v.Texts) > 0 {
-		i := m.below(len(v.Texts))
-		text := &v.Texts[i]
+	for len(m.choices) > 0 {
+		input := pick(m, &v.Answer, &v.Order, &v.Hand, &v.HandOf, &v.Items, &v.Salt, &v.Policy, &v.Key)
 		switch m.below(12) {
 		case 0:
-			text.Role = pick(m, "", "proof", "order", "hand", "items", "salt", "key", "list", "answer", "x")
+			*input = pick(m, "", m.text, pick(m, edges...), "[]", "{}", `[["AS"]]`, "AS\r\nKH\r\n", "1\n0\n", "[", "sixteen-letters-", "1234567890123456", "Zoë won.",
+				v.Key, otherKey, "PRIVATE+KEY+x", `{"items":[]}`, `{"hands":[[]]}`, `{"shuffles":[]}`, `{"cards":[]}`)
 		case 1:
-			v.AnyOrder = !v.AnyOrder
 			v.HandOf = pick(m, "", "0", "1", "2", "3", "rest", "01", "-1", "x", " 1", "1.0", "9007199254740993", "18446744073709551617", strings.Repeat("9", 5000))
 		case 2:
-			v.Texts = append(v.Texts, textVector{Name: fmt.Sprintf("more%d", len(v.Texts)), Text: pick(m, m.text, pick(m, edges...), "[]", "{}", `[["AS"]]`, "sixteen-letters-", "1234567890123456", "-12345678901234567", "Zoë won.", "",
-				v.Key, otherKey, "PRIVATE+KEY+x", `{"items":[]}`, `{"hands":[[]]}`, `{"shuffles":[]}`, `{"cards":[]}`, `"record"`)})
-		case 3:
-			other := pick(m, pick(m, m.corpus...).Texts...)
-			other.Name = fmt.Sprintf("other%d", len(v.Texts))
-			v.Texts = append(v.Texts, other)
+			other := pick(m, m.corpus...)
+			*input = pick(m, other.Answer, other.Order, other.Hand, other.Items, other.Salt, other.Key)
+		case 3: // of a name with another
+			v.Order, v.Hand, v.Answer = pick(m, v.Hand, v.Answer), pick(m, "", v.Order), ""
 		case 4:
 			v.Key = pick(m, "", v.Key+"\n", "\ufeff"+v.Key, otherKey)
 		case 5:
-			text.Text = m.spoil(text.Text)
+			*input = m.spoil(*input)
 		case 6:
-			v.Texts = slices.Delete(v.Texts, i, i+1)
+			*input = m.changed(*input)
 		case 7:
-			text.Text = m.changed(text.Text)
+			v.Proof = pick(m, m.spoil, m.changed)(v.Proof)
+		case 8:
+			v.Proof = pick(m, m.corpus...).Proof
 		default:
-			text.Text = m.forge(t, text.Text)
+			v.Proof = m.forge(t, v.Proof)
 		}
 	}
 	return &v
@@ -80,7 +79,7 @@ const otherKey = "example.com/other+7c13ef92+AVwlA0NG+Tm926VsAsfllmp7+9ZLJGkFF5y
 // the log: all records are in one tree, and the seed opens the commitment.
 func (m *mutator) forge(t testing.TB, text string) string {
 	var files []*prooffile.File
-	for _, part := range prooffile.Split([]byte(text)) {
+	for _, part := range filesOf(t, text) {
 		file, err := prooffile.Parse(part)
 		if err != nil || file.Inclusion.Index > 100 {
 			return m.changed(text)
@@ -110,8 +109,26 @@ func (m *mutator) forge(t testing.TB, text string) string {
 	return joined(files)
 }
 
-// joined is the text of proof files.
-func joined(files []*prooffile.File) string { return string(bytes.Join(textsOf(files), nil)) }
+// joined is the text of a proof file, or of all of a shoe.
+func joined(files []*prooffile.File) string {
+	if len(files) == 1 {
+		return string(files[0].Text())
+	}
+	return `{"spec":"riffle/1","shoe":[` + string(bytes.Join(textsOf(files), []byte(","))) + "]}"
+}
+
+// filesOf returns the proof files of a text.
+func filesOf(t testing.TB, text string) (files [][]byte) {
+	t.Helper()
+	var whole struct{ Shoe []json.RawMessage }
+	if json.Unmarshal([]byte(text), &whole) != nil || whole.Shoe == nil {
+		return [][]byte{[]byte(text)}
+	}
+	for _, file := range whole.Shoe {
+		files = append(files, file)
+	}
+	return files
+}
 
 // Values that members of records may have, by the name of the member, and below "any" those at the
 // limits of what may be there. ⟨x×3⟩ is xxx.

@@ -15,29 +15,26 @@ import (
 	"riffle/internal/rng"
 )
 
-// An Order is a parsed answer of POST /shuffle, or what somebody claims to be one. All values are
-// without white space.
+// An Order is what somebody says was dealt: an answer of POST /shuffle, everything that was dealt
+// as a list, or one hand of it. All values are without white space.
 type Order struct {
-	answer map[string]jsontext.Value // the members of an answer; nil for an array
+	answer map[string]jsontext.Value // the members of an answer; nil for a list
 	lists  map[string]*list          // the members that are arrays
-	array  *list                     // the array alone; nil for an answer
+	array  *list                     // the list alone; nil for an answer
+	isHand bool                      // the list is one hand
 	count  uint64                    // an upper bound of the number of items
 }
 
 // answerMembers are the members of an answer. None of them is ignored.
 var answerMembers = []string{"items", "hands", "rest", "shuffles", "audit_id", "log_index", "algorithm", "commitment", "round", "seed"}
 
-// ParseOrder parses an answer of POST /shuffle, which is an object with items, hands or shuffles; or
-// an array alone.
-func ParseOrder(text []byte) (*Order, error) {
+// ParseAnswer parses an answer of POST /shuffle: an object with items, hands or shuffles.
+func ParseAnswer(text []byte) (*Order, error) {
 	value, err := compact(text)
 	if err != nil {
 		return nil, err
 	}
-	o := &Order{array: elements(value), lists: map[string]*list{}, count: uint64(bytes.Count(value, []byte{','})) + 1}
-	if o.array != nil {
-		return o, nil
-	}
+	o := &Order{lists: map[string]*list{}, count: uint64(bytes.Count(value, []byte{','})) + 1}
 	o.answer, _ = members(value) // no error, since it was parsed
 	has := func(name string) bool { return o.answer[name] != nil }
 	demand := func(holds bool, id, name string) {
@@ -55,6 +52,16 @@ func ParseOrder(text []byte) (*Order, error) {
 		demand(slices.Contains(answerMembers, name), "why.answer.member", message.Short(name))
 	}
 	return o, err
+}
+
+// ParseOrder parses a list of dealt cards or items. If it is of a range, lines of digits are numbers.
+func ParseOrder(text []byte, isRange bool) (*Order, error) {
+	value, err := parseList(text, isRange)
+	if err != nil {
+		return nil, err
+	}
+	array := elements(value)
+	return &Order{array: array, count: uint64(bytes.Count(value, []byte{','})) + 1}, nil
 }
 
 // text returns a member of the answer that is a string; empty for any other.
@@ -122,26 +129,18 @@ func (p Part) message() message.Message {
 	return message.New("part", message.Values{"n": uint64(p)})
 }
 
-// A Match says what an order turned out to be: the whole order, or hands of a deal.
+// A Match says what an order turned out to be: everything that was dealt, or a part of it.
 type Match struct {
-	Parts   []Part // the hands, in the order given; nil for the whole order
-	Cards   uint64 // of the only hand
-	Shuffle uint64 // number of their shuffle, from 1; 0 for the only one and for all
+	Part    Part
+	Cards   uint64 // of the part
+	Shuffle uint64 // the number of its shuffle, from 1; 0 for the only one and for all
 	Sorted  bool   // they are in another sequence than dealt
 	noun    string // what was dealt: card or item
 }
 
-// message names the hands.
+// message names the part.
 func (m *Match) message() message.Message {
-	var names []any
-	for _, part := range m.Parts {
-		names = append(names, part.message())
-	}
-	id, last := "match", len(names)-1
-	of := message.Values{"parts": message.New("match."+m.noun+"s", message.Values{"cards": m.Cards, "part": names[0]})}
-	if last > 0 {
-		of["parts"] = message.New("match.parts", message.Values{"parts": names[:last], "last": names[last]})
-	}
+	id, of := "match", message.Values{"parts": message.New("match."+m.noun+"s", message.Values{"cards": m.Cards, "part": m.Part.message()})}
 	if m.Shuffle > 0 {
 		of["shuffle"] = m.Shuffle
 	}
@@ -156,9 +155,8 @@ func (m *Match) message() message.Message {
 type comparison struct {
 	*Order
 	*audit.Statement
-	orders   [][]uint64 // nil if they are more than the order has items
-	cards    *cards
-	anyOrder bool // hands and the rest may be in any sequence
+	orders [][]uint64 // nil if they are more than the order has items
+	cards  *cards
 }
 
 // A claim is values that an order has, and which part of a shuffle they are said to be.
@@ -168,67 +166,68 @@ type claim struct {
 	values  *list
 }
 
-// match returns what the order is: the hand that it is said to be or, if nothing is said, first
-// everything that was dealt, then that with its hands sorted, and last some of its hands. The error
-// says why it is nothing that was dealt.
+// match returns what the order is. said is the hand that it is said to be, if that is said. The
+// error says why it is not what was dealt.
 func (c *comparison) match(said *Part) (*Match, error) {
-	if said != nil {
-		return c.matchHand(*said)
+	if c.isHand {
+		return c.matchHand(said)
 	}
 	claims, err := c.claims()
-	err = cmp.Or(err, c.checkAll(claims, false))
-	all := c.parts()[:len(c.Hands)]
-	switch {
-	case err == nil && (len(all) == 0 || !c.lacksRest()):
-		return &Match{}, nil
-	case err == nil:
-		return c.newMatch(all, false), nil
-	case len(all) == 0:
+	if err != nil {
 		return nil, err
-	case c.anyOrder && claims != nil:
-		if err = c.checkAll(claims, true); err == nil {
-			return c.newMatch(all, true), nil
-		}
 	}
-	hands := c.handsGiven()
-	if c.answer["audit_id"] != nil || c.answer != nil && c.Repeat == 1 && len(hands) == len(c.Hands) {
-		return nil, err // all hands are compared by their numbers
-	}
-	if m := c.find(hands, c.parts()); m != nil {
-		return m, nil
-	}
-	return nil, message.New("why.order", message.Values{"what": message.Of(err)})
-}
-
-// checkAll checks claims up to the first that does not hold, and before that, how many values they
-// have: if the orders are unknown, they are too few.
-func (c *comparison) checkAll(claims []claim, isSet bool) error {
-	compare := func(k claim) error { return c.compare(k, isSet) }
-	for _, check := range []func(claim) error{c.checkCount, compare} {
+	for _, check := range []func(claim) error{c.checkCount, c.checkSequence} { // of orders that are unknown, there are too few
 		for _, k := range claims {
 			if err := check(k); err != nil && c.Repeat > 1 {
-				return message.New("why.order.shuffle", message.Values{"n": k.shuffle + 1, "what": message.Of(err)})
+				return nil, message.New("why.order.shuffle", message.Values{"n": k.shuffle + 1, "what": message.Of(err)})
 			} else if err != nil {
-				return err
+				return nil, err
+			}
+		}
+	}
+	return &Match{Part: whole}, nil
+}
+
+// matchHand is match for one hand.
+func (c *comparison) matchHand(said *Part) (*Match, error) {
+	parts := c.parts()
+	if said == nil {
+		if m := c.find(parts); m != nil {
+			return m, nil
+		}
+		return nil, message.New("why.hand", message.Values{"hands": len(c.Hands)})
+	}
+	if !slices.Contains(parts, *said) {
+		return nil, message.New("why.hand.file", message.Values{"part": said.message(), "hands": len(c.Hands)})
+	}
+	if m := c.find([]Part{*said}); m != nil {
+		return m, nil
+	}
+	if m := c.find(parts); m != nil {
+		return nil, message.New("why.hand.other", message.Values{"part": said.message(), "other": m.Part.message()})
+	}
+	return nil, message.New("why.hand.none", message.Values{"part": said.message()})
+}
+
+// find returns the first of the parts that the hand is: in sequence in any shuffle, or else sorted,
+// as players hold their cards. The rest may be a wall, whose order is the game.
+func (c *comparison) find(parts []Part) *Match {
+	for _, sorted := range []bool{false, true} {
+		for shuffle := range c.orders {
+			for _, part := range parts {
+				k := claim{shuffle, part, c.array}
+				if c.checkCount(k) != nil || sorted && (part == remaining || !c.cards.areSet(c.dealt(k), k.values)) || !sorted && c.checkSequence(k) != nil {
+					continue
+				}
+				m := &Match{Part: part, Cards: uint64(c.array.len()), Sorted: sorted, noun: c.cards.noun}
+				if c.Repeat > 1 {
+					m.Shuffle = uint64(shuffle) + 1
+				}
+				return m
 			}
 		}
 	}
 	return nil
-}
-
-// matchHand is match for one hand.
-func (c *comparison) matchHand(said Part) (*Match, error) {
-	hands, parts := c.handsGiven(), c.parts()
-	if len(hands) != 1 || c.lists["rest"] != nil || !slices.Contains(parts, said) {
-		return nil, message.New("why.hand.file", message.Values{"part": said.message(), "hands": len(c.Hands)})
-	}
-	if m := c.find(hands, []Part{said}); m != nil {
-		return m, nil
-	}
-	if m := c.find(hands, parts); m != nil {
-		return nil, message.New("why.hand.other", message.Values{"part": said.message(), "other": m.Parts[0].message()})
-	}
-	return nil, message.New("why.hand.none", message.Values{"part": said.message()})
 }
 
 // claims returns what the order says of each shuffle, in every form that it has. The error says why
@@ -240,14 +239,13 @@ func (c *comparison) claims() (claims []claim, err error) {
 	} else if c.answer == nil {
 		shuffles = c.array
 	}
-	lacksRest := c.lacksRest() && (c.answer["audit_id"] != nil || len(c.Hands) == 0 && c.Draw > 0)
 	isOther := func(_ int, value jsontext.Value) bool { return value.Kind() != '[' }
 	isOfShuffles := c.Repeat == 1 || shuffles != nil && len(c.lists) < 2 && (c.answer != nil || shuffles.indexFunc(isOther) < 0)
 	if err = cmp.Or(
 		message.Rule(isOfShuffles, "why.order.shuffles", message.Values{"given": 1, "repeat": c.Repeat}),
 		message.Rule(hands == nil || hands.len() == len(c.Hands), "why.order.hands", message.Values{"given": hands.len(), "dealt": len(c.Hands)}),
 		message.Rule(shuffles == nil || uint64(shuffles.len()) == c.Repeat, "why.order.shuffles", message.Values{"given": shuffles.len(), "repeat": c.Repeat}),
-		message.Rule(!lacksRest, "why.order.rest", nil),
+		message.Rule((hands == nil) == (c.lists["rest"] == nil), "why.order.rest", nil),
 	); err != nil {
 		return nil, err
 	}
@@ -281,9 +279,6 @@ func (c *comparison) claims() (claims []claim, err error) {
 	return claims, nil
 }
 
-// lacksRest reports whether the order has hands and nothing else.
-func (c *comparison) lacksRest() bool { return c.lists["hands"] != nil && len(c.lists) == 1 }
-
 // checkCount checks that a claim has as many values as were dealt.
 func (c *comparison) checkCount(k claim) error {
 	from, to := c.span(k.part)
@@ -293,89 +288,24 @@ func (c *comparison) checkCount(k claim) error {
 	return nil
 }
 
-// compare checks the values of a claim, which are as many as were dealt. Hands may be sorted if isSet
-// says so. The rest may be sorted only if any order was asked for: it may be a wall, whose order is
-// the game.
-func (c *comparison) compare(k claim, isSet bool) error {
+// dealt returns the positions that a claim is about.
+func (c *comparison) dealt(k claim) []uint64 {
 	from, to := c.span(k.part)
-	dealt := c.orders[k.shuffle][from:to]
-	if isSet && k.part != whole && (k.part != remaining || c.anyOrder) {
-		return message.Rule(c.cards.areSet(dealt, k.values), "why.dealt.set", message.Values{"part": k.part.message()})
-	}
-	if i := c.cards.firstOther(dealt, k.values); i >= 0 {
-		value, names := k.values.at(i), c.cards.names(dealt[i])
-		if value.Kind() != '{' {
-			names = names[:1]
-		}
-		return message.New("why.dealt.item", message.Values{"part": k.part.message(), "item": message.Short(value), "place": i, "replayed": message.Short(names[len(names)-1])})
-	}
-	return nil
+	return c.orders[k.shuffle][from:to]
 }
 
-// handsGiven returns what may be hands of one shuffle; none if the order has another form.
-func (c *comparison) handsGiven() (hands []*list) {
-	given := c.lists["hands"]
-	switch {
-	case c.answer == nil:
-		return []*list{c.array}
-	case c.lists["items"] != nil || c.lists["shuffles"] != nil || given.len() > len(c.Hands):
+// checkSequence checks the values of a claim, which are as many as were dealt.
+func (c *comparison) checkSequence(k claim) error {
+	dealt := c.dealt(k)
+	i := c.cards.firstOther(dealt, k.values)
+	if i < 0 {
 		return nil
 	}
-	for _, hand := range given.all() {
-		hands = append(hands, elements(hand))
+	value, names := k.values.at(i), c.cards.names(dealt[i])
+	if value.Kind() != '{' {
+		names = names[:1]
 	}
-	return hands
-}
-
-// find returns where the hands were dealt, each as another of the parts: in sequence in the first
-// shuffle that has them so, or else in any if they may be sorted.
-func (c *comparison) find(hands []*list, parts []Part) *Match {
-	for _, sorted := range []bool{false, true} {
-		if sorted && c.answer != nil && !c.anyOrder {
-			return nil // players sort the hand that they hold, and nobody an answer
-		}
-		for shuffle := range c.orders {
-			if found := c.place(shuffle, hands, slices.Clone(parts), sorted); found != nil {
-				m := c.newMatch(found, sorted)
-				if c.Repeat > 1 {
-					m.Shuffle = uint64(shuffle) + 1
-				}
-				return m
-			}
-		}
-	}
-	return nil
-}
-
-// place returns which parts of a shuffle the hands are, each another; nil unless all are found. A
-// hand that may be sorted is nevertheless the part that it equals in sequence, if there is one.
-func (c *comparison) place(shuffle int, hands []*list, parts []Part, sorted bool) (found []Part) {
-	isDealt := func(part Part, values *list, isSet bool) bool {
-		k := claim{shuffle, part, values}
-		return c.checkCount(k) == nil && c.compare(k, isSet) == nil
-	}
-	if rest := c.lists["rest"]; rest != nil {
-		if !isDealt(remaining, rest, sorted) {
-			return nil
-		}
-		parts = slices.DeleteFunc(parts, func(part Part) bool { return part == remaining })
-	}
-	for _, hand := range hands {
-		at := slices.IndexFunc(parts, func(part Part) bool { return isDealt(part, hand, false) })
-		if at < 0 && sorted {
-			at = slices.IndexFunc(parts, func(part Part) bool { return isDealt(part, hand, true) })
-		}
-		if at < 0 {
-			return nil
-		}
-		found, parts = append(found, parts[at]), slices.Delete(parts, at, at+1)
-	}
-	return found
-}
-
-func (c *comparison) newMatch(parts []Part, sorted bool) *Match {
-	from, to := c.span(parts[0])
-	return &Match{Parts: parts, Cards: to - from, Sorted: sorted, noun: c.cards.noun}
+	return message.New("why.dealt.item", message.Values{"part": k.part.message(), "item": message.Short(value), "place": i, "replayed": message.Short(names[len(names)-1])})
 }
 
 // parts returns the parts that a hand can be: the hands of the deal and the rest, unless that is

@@ -1,12 +1,11 @@
 // Package prooffile reads and verifies proof files: all that it takes to check a record without the
 // service that made it, and without trusting anything but the key of its log.
 //
-// A [File] is one proof file. [Verify] takes whatever texts there are: sort.go finds the role of
-// each and group.go what belongs together, without a judgement of it. Each group then has one of
-// three verifiers: [VerifyRecord] for one record, in result.go; [VerifyHand] for cards drawn from a
-// shoe, in hand.go; and [VerifyShoe] for all records of a shoe, in shoe.go. They share entry.go,
-// the steps of every proof file, and replay.go, the steps of every record that deals cards, with
-// items.go and order.go, which compare its items and its order. A verifier reports [Steps], and
+// A [File] is one proof file. [Verify] checks one, or the proof of a whole shoe, against the
+// [Inputs] that have a name each. [VerifyRecord] is for one record, in result.go, and [VerifyShoe]
+// for all records of a shoe, in shoe.go. They share entry.go, the steps of every proof file;
+// replay.go, the steps of every record that deals cards, with items.go and order.go, which compare
+// its items and its order; and hand.go, for cards drawn from a shoe. A verifier reports [Steps], and
 // verdict.go the verdict, both in messages of [riffle/internal/audit/message].
 //
 // The package is pure: reading files and printing are the caller's as well.
@@ -32,7 +31,7 @@ type File struct {
 	ClientSeed string   // may be empty
 	Inclusion  *proof.Inclusion
 	LogKey     string // the verifier key of the log
-	Commitment *File  // of the commitment that the record names; nil for none
+	Commitment []byte // the proof file of the commitment that the record names; nil for none
 }
 
 // Text returns the file as the service writes it: a JSON object without white space, ended by LF.
@@ -43,7 +42,7 @@ func (f *File) Text() []byte { return append(f.AppendTo(nil), '\n') }
 func (f *File) AppendTo(b []byte) []byte { return append(b, f.members(f.Inclusion.Text())...) }
 
 // TlogProof returns the file in C2SP's format tlog-proof: its extra data is the other members.
-// [Split] makes it the file again.
+// [Parse] reads it as well.
 func (f *File) TlogProof() []byte { return []byte(f.Inclusion.TextWith(f.members(""))) }
 
 func (f *File) members(tlogProof string) []byte {
@@ -55,10 +54,7 @@ func (f *File) members(tlogProof string) []byte {
 		TlogProof  string         `json:"tlog_proof,omitzero"`
 		LogKey     string         `json:"log_key"`
 		Commitment jsontext.Value `json:"commitment_proof,omitzero"`
-	}{audit.Spec, string(f.Record), nil, f.ClientSeed, tlogProof, f.LogKey, nil}
-	if f.Commitment != nil {
-		w.Commitment = f.Commitment.AppendTo(nil)
-	}
+	}{audit.Spec, string(f.Record), nil, f.ClientSeed, tlogProof, f.LogKey, f.Commitment}
 	if f.Seed != nil {
 		w.Seed = new(hex.EncodeToString(f.Seed))
 	}
@@ -76,18 +72,23 @@ var ErrNoFile = errors.New("not a proof file")
 // fileMembers is the number of members of a proof file, without the proof of a commitment.
 const fileMembers = 6
 
-// Parse parses a proof file without its commitment's, as [Split] returns it: a JSON object with
-// exactly the six members of [File.Text]. Their order, white space and escapes are free. Each value
-// is a string in the one form that the specification gives it, or null. The error wraps [ErrNoFile]
-// if the text is not JSON, or has no record.
+// Parse parses a proof file, but not its commitment's: a JSON object with exactly the members of
+// [File.Text], or that in the format tlog-proof. Their order, white space and escapes are free. Each
+// value is a string in the one form that the specification gives it, or null. The error wraps
+// [ErrNoFile] if the text is not JSON, or has no record.
 func Parse(text []byte) (*File, error) {
+	text = fromTlogProof(text)
 	object, err := members(text)
+	names := fileMembers
+	if object["commitment_proof"] != nil {
+		names++
+	}
 	switch {
 	case err != nil:
 		return nil, message.New("why.file.json", nil).Because(ErrNoFile)
 	case object["record"] == nil:
 		return nil, message.New("why.file.record", nil).Because(ErrNoFile)
-	case len(object) != fileMembers || count(withoutMark(text)) != 2*fileMembers:
+	case len(object) != names || count(withoutMark(text)) != 2*names:
 		return nil, message.New("why.file.members", nil)
 	}
 	m := map[string]string{}
@@ -98,7 +99,9 @@ func Parse(text []byte) (*File, error) {
 		}
 		m[name] = string(value)
 	}
-	f := &File{Record: []byte(m["record"]), Seed: parseSeed(m["seed"]), ClientSeed: m["client_seed"], LogKey: m["log_key"]}
+	f := &File{
+		Record: []byte(m["record"]), Seed: parseSeed(m["seed"]), ClientSeed: m["client_seed"], LogKey: m["log_key"], Commitment: object["commitment_proof"],
+	}
 	if m["spec"] != audit.Spec {
 		return nil, message.New("why.file.spec", message.Values{"spec": m["spec"]})
 	}

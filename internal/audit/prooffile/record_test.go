@@ -1,7 +1,6 @@
 package prooffile_test
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
@@ -26,31 +25,11 @@ func catalogue(t testing.TB) *deck.Catalogue {
 	return c
 }
 
-func given(t testing.TB, key, items string, commitments map[uuid.UUID][][]byte) *prooffile.Given {
-	t.Helper()
-	g := &prooffile.Given{Key: key, Decks: catalogue(t), Commitments: commitments}
-	if items != "" {
-		var err error
-		g.Items, err = prooffile.ParseItems([]byte(items))
-		require.NoError(t, err)
-	}
-	return g
-}
-
-// commitmentOf returns a proof by the id of the commitment that the first of some proofs names.
-func commitmentOf(proofs, commitment string) map[uuid.UUID][][]byte {
-	var named audit.Record
-	if f, err := prooffile.Parse(prooffile.Split([]byte(proofs))[0]); err == nil && commitment != "" {
-		if record, err := audit.ParseRecord(f.Record); err == nil {
-			named = *record
-		}
-	}
-	return map[uuid.UUID][][]byte{named.CommitmentID: {[]byte(commitment)}}
-}
+func keyed(key string) *prooffile.Inputs { return &prooffile.Inputs{Key: []byte(key)} }
 
 // A checkpoint may have signatures of other keys, and the same one twice.
 func TestSignaturesOfOtherKeysAreIgnored(t *testing.T) {
-	v := named(t, "proofs proofs", "fisher-yates")
+	v := named(t, "proofs", "fisher-yates")
 	file, err := prooffile.Parse([]byte(v.Proof))
 	require.NoError(t, err)
 	_, signatures, _ := strings.Cut(string(file.Inclusion.Checkpoint), "\n\n")
@@ -64,8 +43,8 @@ func TestSignaturesOfOtherKeysAreIgnored(t *testing.T) {
 		changed, inclusion := *file, *file.Inclusion
 		inclusion.Checkpoint = append(slices.Clone(inclusion.Checkpoint), lines...)
 		changed.Inclusion = &inclusion
-		if r := prooffile.VerifyRecord(changed.Text(), given(t, v.Key, v.Items, nil)); r.Failed() != nil {
-			t.Errorf("%s: %+v", name, r.Steps)
+		if c := prooffile.Verify(changed.Text(), keyed(v.Key)); c.Verdict != prooffile.VerdictVerified {
+			t.Errorf("%s: %+v", name, c.Steps)
 		}
 	}
 }
@@ -79,10 +58,13 @@ func TestCommitmentIsNotReplayed(t *testing.T) {
 	record, seed := recordOf("endless", s)
 	f := &prooffile.File{Record: record.Append(nil), Seed: seed, LogKey: public}
 	f.Inclusion = include(t, f.Record, 0, 1, signer)
-	v, endless := named(t, "proofs proofs", "worked, committed"), string(f.Text())
-	r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, "", commitmentOf(v.Proof, endless)))
+	v := named(t, "proofs", "worked, committed")
+	file, err := prooffile.Parse([]byte(v.Proof))
+	require.NoError(t, err)
+	file.Commitment = f.AppendTo(nil)
+	r := prooffile.Verify(file.Text(), keyed(v.Key)).Steps
 	if failed := r.Failed(); failed == nil || failed.Name != prooffile.StepCommitted || !strings.Contains(failed.Message.String(), "is not of a commitment") {
-		t.Errorf("%+v", r.Steps)
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -109,12 +91,14 @@ func arbitrary(text string, n int) []byte {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, v := range readVectors(f, "proofs proofs") {
+	for _, v := range readVectors(f, "proofs") {
 		f.Add([]byte(v.Proof))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if file, err := prooffile.Parse(text); err == nil && !bytes.Equal(file.Text(), text) {
-			t.Errorf("%q was read, and is written as %q", text, file.Text())
+		if file, err := prooffile.Parse(text); err == nil {
+			again, err := prooffile.Parse(file.Text())
+			require.NoError(t, err)
+			require.Equal(t, file, again)
 		}
 	})
 }

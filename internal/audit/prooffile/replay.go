@@ -123,14 +123,18 @@ func (r *Result) compareOrder(cards *cards, replayed message.Message) (Step, *Ma
 	if cards == nil {
 		return newStep(StepOrder, Unchecked, "order.items", nil), nil
 	}
-	c := &comparison{order, &r.Record.Statement, r.orders, cards, r.given.AnyOrder}
-	match, err := c.match(r.given.HandOf)
-	switch {
-	case r.Record.Kind != audit.KindShuffle && (err != nil || r.Record.Kind != audit.KindShoe):
+	s, orders := r.Record.Statement, r.orders
+	switch shoe := r.Record.Kind == audit.KindShoe; {
+	case !shoe && r.Record.Kind != audit.KindShuffle, shoe && order.answer != nil:
 		return newStep(StepOrder, Unchecked, "order.other", of), nil
+	case shoe && s.Draw == 0: // it was not shuffled
+		s.Draw, orders = s.Size, [][]uint64{r.sealing().order}
+	}
+	match, err := (&comparison{order, &s, orders, cards}).match(r.given.HandOf)
+	switch {
 	case err != nil:
 		return Step{Name: StepOrder, State: Wrong, Message: message.Of(err)}, nil
-	case match.Parts == nil:
+	case match.Part == whole:
 		return newStep(StepOrder, OK, "order.given", of), match
 	}
 	of["match"] = match.message()

@@ -1,7 +1,6 @@
 package prooffile
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"slices"
@@ -156,9 +155,8 @@ type Result struct {
 	beacon     beacon.Round     // whose signature is the client seed; 0 for none
 	cosigned   bool             // enough witnesses cosigned the commitment before that round
 
-	files   []*Result // of several files: what each of them shows alone
-	records []*Result // one file of each record
-	held    int       // of how many of these the seed is held back
+	files []*Result // of a shoe: what each of them shows alone
+	held  int       // of how many of these the seed is held back
 }
 
 // VerifyRecord verifies the proof file of one record: of a shuffle, or of any other kind. It adds
@@ -179,6 +177,7 @@ func checkFile(text []byte, given *Given, isReplayed bool) *Result {
 	}
 	if r.checkRecord() && isReplayed {
 		r.checkReplay()
+		r.checkHandAlone()
 	}
 	r.checkInclusion()
 	r.report(StepSignature, r.signed(), "signature", message.Values{"log": r.key.Name()})
@@ -186,36 +185,25 @@ func checkFile(text []byte, given *Given, isReplayed bool) *Result {
 	return r
 }
 
-// checkFiles checks every file alone. If no key is given, all have to have the key of the first.
+// checkFiles checks every file of a shoe alone. If no key is given, all have to have the key of the
+// first.
 func checkFiles(texts [][]byte, given *Given) *Result {
-	all := &Result{given: given}
-	alone := *given
-	withItems := given.Items.fileOf(texts, given.ItemsSalt)
-	for i, text := range texts {
-		if alone.Items = nil; i == withItems {
-			alone.Items, alone.ItemsSalt = given.Items, given.ItemsSalt
-		}
+	all := &Result{given: given, Changes: len(texts) - 1}
+	alone := Given{Key: given.Key, Policy: given.Policy, Decks: given.Decks, Items: given.Items, ItemsSalt: given.ItemsSalt, Order: given.Order}
+	for _, text := range texts {
 		r := checkFile(text, &alone, true)
 		all.files = append(all.files, r)
-		if last := len(all.records) - 1; last < 0 || !r.isOf(all.records[last]) {
-			all.records = append(all.records, r)
-			if r.HeldBack() {
-				all.held++
-			}
+		if r.HeldBack() {
+			all.held++
 		}
-		alone = Given{Key: alone.Key, Policy: given.Policy, Decks: given.Decks, Hand: given.Hand}
+		alone.Items, alone.ItemsSalt, alone.Order = nil, "", nil
 		if alone.Key == "" && r.File != nil {
 			alone.Key = r.File.LogKey
 		}
 	}
 	first := all.files[0]
-	all.File, all.Record, all.match, all.Changes = first.File, first.Record, first.match, len(all.records)-1
+	all.File, all.Record, all.match = first.File, first.Record, first.match
 	return all
-}
-
-// isOf reports whether two files are of the same record.
-func (r *Result) isOf(other *Result) bool {
-	return r.Record != nil && other.Record != nil && bytes.Equal(r.File.Record, other.File.Record)
 }
 
 // HeldBack reports whether an order follows from a record and its seed, and neither the file nor

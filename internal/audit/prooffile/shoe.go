@@ -11,8 +11,8 @@ import (
 )
 
 // VerifyShoe verifies a whole shoe by the proof files of all its records, two or more, from the
-// first to the last; of several files of a record, the first counts. It adds the steps of
-// docs/shoes.md, "The whole shoe". A step that every file has is reported once for all of them.
+// first to the last. It adds the steps of docs/shoes.md, "The whole shoe". A step that every file
+// has is reported once for all of them.
 func VerifyShoe(texts [][]byte, given *Given) *Result {
 	r := checkFiles(texts, given)
 	r.addCommon(StepProof, r.trust(), message.Values{"files": len(r.files)})
@@ -23,12 +23,14 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 		r.addCommon(StepRecord, "record.changes", message.Values{"record": r.files[0].Find(StepRecord).Message, "changes": r.Changes})
 	}
 	if r.Has(StepRecord, OK) {
-		first, last := r.records[0], r.records[len(r.records)-1]
+		first, last := r.files[0], r.files[len(r.files)-1]
 		r.Closed = last.Record.Kind == audit.KindClose
-		r.report(StepChain, r.chain(), "chain", message.Values{"last": len(r.records), "from": first.File.Inclusion.Index, "to": last.File.Inclusion.Index})
+		r.report(StepChain, r.chain(), "chain", message.Values{"last": len(r.files), "from": first.File.Inclusion.Index, "to": last.File.Inclusion.Index})
 	}
 	r.addReplays()
-	r.addFirst(StepItems)
+	if items := r.files[0].Find(StepItems); items != nil {
+		r.Steps = append(r.Steps, *items)
+	}
 	r.checkPublished()
 	if r.Failed() != nil || !r.Has(StepRecord, OK) {
 		return r
@@ -36,7 +38,7 @@ func VerifyShoe(texts [][]byte, given *Given) *Result {
 
 	s := &r.Record.Statement
 	t := &tracker{layout: shoe.New(s.Size, s.Draw > 0), orders: map[uint64][]uint64{}}
-	t.seal(r.records[0].sealing())
+	t.seal(r.files[0].sealing())
 	if r.checkMoves(t); r.Failed() != nil {
 		return r
 	}
@@ -103,14 +105,9 @@ func (r *Result) checkPublished() {
 	r.checkCommitted()
 }
 
-// addCommon adds a step that the files have in common, if any has it: a single file's step
-// unchanged, or of several the first one that fails or is unchecked, or else an OK one with the
-// message.
+// addCommon adds a step that the files have in common, if any has it: the first one that fails or
+// is unchecked, or else an OK one with the message.
 func (r *Result) addCommon(name, id string, of message.Values) {
-	if len(r.files) == 1 {
-		r.addFirst(name)
-		return
-	}
 	for _, state := range []State{Wrong, Unchecked} {
 		for i, f := range r.files {
 			if f.Has(name, state) {
@@ -138,17 +135,10 @@ func (r *Result) chain() error {
 	if first.Kind != audit.KindShoe {
 		return message.New("why.chain.first", message.Values{"kind": string(first.Kind)})
 	}
-	before, version := r.files[0], uint64(1)
-	for _, f := range r.files[1:] {
+	for i, f := range r.files[1:] {
+		before, version := r.files[i], uint64(i)+2
 		record, last := f.Record, before.Record
 		at, earlier := f.File.Inclusion.Index, before.File.Inclusion.Index
-		if f.isOf(before) {
-			if at != earlier {
-				return message.New("why.chain.twice", message.Values{"version": version, "earlier": earlier, "index": at})
-			}
-			continue
-		}
-		before, version = f, version+1
 		of := message.Values{"version": version, "id": record.ID.String(), "shoe": first.ID.String(), "made": record.Version, "index": at, "earlier": earlier, "kind": string(record.Kind)}
 		if err := cmp.Or(
 			message.Rule(record.Kind.ChangesShoe() && record.AuditID == first.ID, "why.chain.shoe", of),
@@ -174,7 +164,7 @@ func (r *Result) withheld() message.Message {
 // checkMoves adds the step moves: whether every change is one that the rules allow, of the cards
 // that lay there.
 func (r *Result) checkMoves(t *tracker) {
-	for i, f := range r.records[1:] {
+	for i, f := range r.files[1:] {
 		if err := t.change(f); err != nil {
 			r.add(StepMoves, Wrong, "why.version", message.Values{"version": i + 2, "what": notAllowed(err)})
 			return

@@ -47,10 +47,10 @@ func example(t *testing.T, file, section string) (shows func(format string, args
 // and Ed25519, so that a reader can rely on it, and compares them with the vector.
 func TestSpecificationExampleOfAProof(t *testing.T) {
 	shows := example(t, specFile, "Example: committed, and in the log")
-	v := named(t, "proofs proofs", "worked, committed")
+	v := named(t, "proofs", "worked, committed")
 	shuffled, err := prooffile.Parse([]byte(v.Proof))
 	require.NoError(t, err)
-	commitment, err := prooffile.Parse([]byte(v.CommitmentProof))
+	commitment, err := prooffile.Parse(shuffled.Commitment)
 	require.NoError(t, err)
 	shows("%s", commitment.Record)
 	shows("%s", shuffled.Record)
@@ -103,11 +103,11 @@ const shoesSpec = "../../../docs/shoes.md"
 // and compares them with the vector.
 func TestSpecificationExampleOfAShoe(t *testing.T) {
 	shows := example(t, shoesSpec, "Example")
-	v := named(t, "shoes shoes", "worked")
+	v := named(t, "shoes", "worked")
 	var orders map[string][]uint64
 	require.NoError(t, json.Unmarshal(v.Orders, &orders))
 	var files []*prooffile.File
-	for _, line := range prooffile.Split([]byte(v.Proofs)) {
+	for _, line := range filesOf(t, v.Proof) {
 		f, err := prooffile.Parse(line)
 		require.NoError(t, err)
 		files = append(files, f)

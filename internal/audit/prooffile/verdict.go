@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/google/uuid"
-
 	"riffle/internal/audit"
 	"riffle/internal/audit/message"
 	"riffle/internal/shoe"
@@ -95,18 +93,6 @@ func (c *Conclusion) sayUnproven(s summary, what, found string) {
 	c.decide(VerdictUnchecked, s, "unproven", what)
 }
 
-// sayOfOtherCommitment says that the commitment that was given is not the one that the record
-// names.
-func (c *Conclusion) sayOfOtherCommitment(id uuid.UUID) {
-	c.of["id"] = id.String()
-	if c.Verdict != VerdictVerified {
-		c.note("note.other-commitment")
-		return
-	}
-	c.noteHeadline("note.without-commitment")
-	c.decide(VerdictUnchecked, summary{"id": "incomplete", "step": StepCommitted}, "unchecked", "what.other-commitment")
-}
-
 // conclude returns the conclusion from what a verifier found. say adds the sentences for a proof
 // without a failed step; without a given key, they hold only if the file's key is the log's.
 func conclude(r *Result, say func(c *Conclusion, r *Result)) Conclusion {
@@ -170,7 +156,7 @@ func (c *Conclusion) sayOfRecord(r *Result) {
 		c.decide(VerdictUnchecked, summary{"id": "cost", "steps": c.of["steps"]}, "unchecked", "what.cost")
 	case missing != nil:
 		c.sayIncomplete("what.follows")
-	case r.match != nil && r.match.Parts == nil:
+	case r.match != nil && r.match.Part == whole:
 		c.sayVerified(r.match.summary(), "what.order")
 	case r.match != nil:
 		c.of["match"] = r.match.message()
@@ -198,17 +184,12 @@ func (c *Conclusion) sayOfRecord(r *Result) {
 
 // summary returns the summary of a comparison that holds.
 func (m *Match) summary() summary {
-	s := summary{"id": "order"}
-	switch len(m.Parts) {
-	case 0:
-		return s
-	case 1:
-		s["id"], s["hand"], s["cards"] = "hand", m.Parts[0], m.Cards
-	default:
-		s["id"], s["hands"] = "hands", m.Parts
+	if m.Part == whole {
+		return summary{"id": "order"}
 	}
+	s := summary{"id": "hand", "hand": m.Part, "cards": m.Cards}
 	if m.Sorted {
-		s["id"] = s["id"].(string) + "-set"
+		s["id"] = "hand-set"
 	}
 	if m.Shuffle > 0 {
 		s["shuffle"] = m.Shuffle
@@ -222,7 +203,7 @@ func (c *Conclusion) sayOfHand(r *Result) {
 	switch {
 	case missing == nil:
 		c.sayVerified(summary{"id": "cards", "cards": r.Proven}, "what.cards")
-		if r.held > 0 {
+		if r.held > 0 || r.HeldBack() {
 			c.note("note.hidden")
 		}
 	case r.Others > 0:
@@ -297,7 +278,7 @@ func (c *Conclusion) sayOfCommitment(r *Result) {
 		c.note("note.commitment.missing")
 	}
 	isLater := func(o *Result) bool { return o.Record != nil && o.Record.Deals() && !o.Record.UsesCommitment() }
-	if r.Has(StepCommitted, OK) && slices.ContainsFunc(r.records, isLater) {
+	if r.Has(StepCommitted, OK) && slices.ContainsFunc(r.files, isLater) {
 		c.note("note.anew")
 	}
 }

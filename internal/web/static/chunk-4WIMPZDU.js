@@ -1,0 +1,1 @@
+var i=(r,e)=>({onDragOver:t=>{t.preventDefault(),t.stopPropagation(),r(!0)},onDragLeave:()=>r(!1),onDrop:t=>{t.preventDefault(),t.stopPropagation(),r(!1),t.dataTransfer?.files.length&&e(t.dataTransfer.files)}});var a=globalThis.trustedTypes?.createPolicy("riffle-workers",{createScriptURL:r=>r}),o=r=>a?.createScriptURL(r)??r;export{o as a,i as b};

@@ -1,1 +1,0 @@
-var s=(e,t)=>({onDragOver:r=>{r.preventDefault(),e(!0)},onDragLeave:()=>e(!1),onDrop:r=>{r.preventDefault(),e(!1),r.dataTransfer?.files.length&&t(r.dataTransfer.files)}});var i=globalThis.trustedTypes?.createPolicy("riffle-workers",{createScriptURL:e=>e}),l=e=>i?.createScriptURL(e)??e;export{l as a,s as b};
