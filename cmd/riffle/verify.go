@@ -41,10 +41,11 @@ func (k *verify) Run(ctx context.Context, c *console) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err != nil {
-		return err
+	template := "findings"
+	if err != nil { // nothing was begun, and the error is the text
+		found, template = prooffile.Refused("from", err), ""
 	}
-	return cmp.Or(c.print(k.JSON, found, "findings"), verdictErrors[found.Verdict])
+	return cmp.Or(c.print(k.JSON, found, template), err, verdictErrors[found.Verdict])
 }
 
 // check checks the proof.
