@@ -5,7 +5,7 @@ It checks proof files of shuffles, commitments, voids and reveals. What it does 
 verified: shoes, policies and witnesses, beacons, decks that are neither in decks.json nor given as items, and unknown
 kinds.
 """
-import argparse, base64, bisect, datetime, decimal, hashlib, hmac, itertools, json, math, pathlib, re, struct, sys
+import argparse, base64, bisect, datetime, hashlib, hmac, itertools, json, math, pathlib, re, struct, sys
 import unicodedata
 from collections import Counter, namedtuple
 from cryptography.exceptions import InvalidSignature
@@ -103,6 +103,12 @@ def canonical(value):
     if isinstance(value, dict):
         return "{" + ",".join(json.dumps(name) + ":" + canonical(value[name]) for name in sorted(value)) + "}"
     return json.dumps(value)
+
+
+def by_value(value):
+    """One text for all spellings of a whole number, as IEEE 754 doubles, or the canonical text of another value."""
+    double = float(value.text) if isinstance(value, Number) else math.nan
+    return str(int(double)) if double.is_integer() else canonical(value)
 
 
 def integer(value, least=0):
@@ -500,9 +506,9 @@ class Comparison:
     def card(self, value):
         """A given card as its text and, of a deck with all details, its instance."""
         if self.deck and isinstance(value, dict):
-            return canonical(value.get("code")), canonical(value.get("instance"))
+            return canonical(value.get("code")), by_value(value.get("instance"))
         digits = self.range and isinstance(value, Line) and re.fullmatch("[0-9]+", value)
-        return str(value) if digits else canonical(value), None
+        return (value.lstrip("0") or "0") if digits else canonical(value), None
 
     def same(self, given, cards, in_sequence=True):
         """Whether a list that was given is these cards, in sequence or each as often."""
@@ -564,13 +570,9 @@ def check_answer(answer, record, file, log):
     truth = {"audit_id": record["id"], "algorithm": record["algorithm"], "commitment": record["commitment"],
              "seed": file["seed"] or answer.get("seed"), "log_index": log.index, "round": record.get("round")}
     for name in set(truth) & set(answer):
-        value = answer[name]
-        if name in ("log_index", "round"):
-            try:
-                value = decimal.Decimal(value.text)
-            except (AttributeError, decimal.InvalidOperation):
-                value = "no number"
-        need(value == truth[name], "order", f"another {name} in the answer")
+        is_number = name in ("log_index", "round")
+        right = by_value(answer[name]) == str(truth[name]) if is_number else answer[name] == truth[name]
+        need(right, "order", f"another {name} in the answer")
 
 
 # The verifier
@@ -581,11 +583,11 @@ def read_inputs(given):
     name = "proof"
     try:
         for name, text in given.items():
-            given[name] = text = text.removeprefix("\ufeff")
+            given[name] = text = text if name == "proof" else text.removeprefix("\ufeff")
             if len(text.encode()) > LONGEST:
                 raise ValueError("it is too long")
             if name in ("key", "salt"):
-                given[name] = text.strip()
+                given[name] = text.strip(" \t\r\n")
             if name == "key":
                 verifier_key(given[name])
             if name in ("order", "hand", "items"):
@@ -593,13 +595,13 @@ def read_inputs(given):
                     raise ValueError("it is not a list")
             if name == "answer":
                 given[name] = answer = parse(text)
-                if not isinstance(answer, dict) or set(answer) - ANSWER or not set(answer) & FORMS:
+                if not isinstance(answer, dict) or set(answer) - ANSWER or not set(answer) & (FORMS - {"rest"}):
                     raise ValueError("it is not an answer")
                 if not all(isinstance(answer[form], list) for form in FORMS & set(answer)):
                     raise ValueError("it has something else in place of an array")
             if name == "salt" and not re.fullmatch("[A-Za-z0-9_-]{16,128}", given[name]):
                 raise ValueError("it is not a salt")
-            if name == "hand_of" and not re.fullmatch("[1-9][0-9]*|rest", text):
+            if name == "hand_of" and text != "rest" and integer(Number(text), 1) is None:
                 raise ValueError("it is no number from 1 and not rest")
             alone = name in ("answer", "order", "hand") and len({"answer", "order", "hand"} & set(given)) > 1
             if alone or name == "hand_of" and "hand" not in given or name == "salt" and "items" not in given:
@@ -614,7 +616,9 @@ def check_order(record, file, log, given, step):
     compared = {"answer", "order", "hand"} & set(given)
     answer = given.get("answer", {})
     check_answer(answer, record, file, log)
-    seed = file["seed"] or answer.get("seed")
+    given_seed = answer.get("seed")
+    is_seed = isinstance(given_seed, str) and re.fullmatch("([0-9a-f]{2})+", given_seed)
+    seed = file["seed"] or (given_seed if is_seed else None)
     items = check_items(record, given, step)
     if seed is None:
         return step("order", None, "the seed is secret")

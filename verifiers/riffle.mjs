@@ -1360,7 +1360,7 @@ function addReplays(shoe, {answer, order, cards}) {
     const state = isOrder && held > 0 && !cards ? 'unchecked' : n > 0 && !(isOrder && held > 0) ? 'ok' : 'skipped';
     const warning = right.find((step) => step.message.id === 'seed.short')?.message;
     const said = message(`replays.${name}`, {seeds: n, orders: n, warning, withheld: withheld(shoe)});
-    const isOther = isOrder && isDealt && (answer || order) && !entries[0].match;
+    const isOther = isOrder && (answer || order) && !entries[0].match;
     if (isOther || entries.some((entry) => entry.steps.has(name, 'wrong'))) inEvery(shoe, name, said);
     else if (isDealt && name === 'seed' && n === 0) steps.add(name, state, withheld(shoe));
     else if (isDealt) steps.add(name, state, said);

@@ -101,8 +101,11 @@ func (k *shuffleCmd) read(ctx context.Context, c *console) ([]string, error) {
 		return nil, fmt.Errorf("reading the lines: %w", err)
 	}
 	lines := prooffile.Lines(string(text))
-	if k.Proof != "" && strings.HasPrefix(strings.TrimLeft(string(text), " \t\r\n\ufeff"), "[") {
-		return nil, errors.New("the lines begin with [, so that riffle verify would read them as a JSON array: begin with another line, or send the array to POST /shuffle")
+	isOther := func(line string) bool {
+		return strings.HasPrefix(strings.TrimLeft(line, " \t\r\ufeff"), "[") || strings.HasPrefix(line, "\ufeff")
+	}
+	if i := slices.IndexFunc(lines, isOther); k.Proof != "" && i >= 0 {
+		return nil, fmt.Errorf("line %d begins with [ or a byte order mark, so that riffle verify may read the lines otherwise: change it, or send the list to POST /shuffle", i+1)
 	}
 	if i := slices.IndexFunc(lines, func(line string) bool { return !utf8.ValidString(line) }); i >= 0 {
 		return nil, fmt.Errorf("line %d is not UTF-8, which a proof cannot represent", i+1)

@@ -172,6 +172,9 @@ func (r *Result) checkCommitment(of message.Values) (round beacon.Round, cosigne
 		return 0, false, message.New("why.commitment.unread", message.Values{"what": message.Of(err)}).Because(err)
 	}
 	commitment := checkFile(proof, &Given{Key: r.File.LogKey}, false)
+	if commitment.File != nil && commitment.File.Commitment != nil {
+		return 0, false, message.New("why.commitment.proof", message.Values{"step": StepProof, "what": message.New("why.file.members", nil)})
+	}
 	if failed := commitment.Failed(); failed != nil {
 		return 0, false, message.New("why.commitment.proof", message.Values{"step": failed.Name, "what": failed.Message})
 	}

@@ -80,19 +80,19 @@ func (in *Inputs) parse(record *audit.Record, isShoe bool) (given *Given, refuse
 		}
 		err := message.Rule(len(text) <= MaxText, "why.given.long", message.Values{"most": MaxText >> 20})
 		if err == nil {
-			err = parse(withoutMark(text))
+			err = parse(text)
 		}
 		if err != nil {
 			refused = Refused(name, err)
 		}
 	}
 	read("key", in.Key, func(text []byte) (err error) {
-		given.Key = string(bytes.Trim(text, whiteSpace))
+		given.Key = string(bytes.Trim(withoutMark(text), whiteSpace))
 		_, err = Verifier(given.Key)
 		return err
 	})
 	read("policy", in.Policy, func(text []byte) (err error) {
-		given.Policy, err = proof.ParsePolicy(text)
+		given.Policy, err = proof.ParsePolicy(withoutMark(text))
 		return err
 	})
 	in.readOrder(read, given, record.Statement.Input == audit.RangeInput, isShoe)
@@ -101,7 +101,7 @@ func (in *Inputs) parse(record *audit.Record, isShoe bool) (given *Given, refuse
 		return err
 	})
 	read("salt", in.Salt, func(text []byte) error {
-		given.ItemsSalt = string(bytes.Trim(text, whiteSpace))
+		given.ItemsSalt = string(bytes.Trim(withoutMark(text), whiteSpace))
 		isSalt := audit.CheckItemsSalt(given.ItemsSalt) == nil
 		return cmp.Or(message.Rule(in.Items != nil, "why.given.no-items", nil), message.Rule(isSalt, "why.given.salt", nil))
 	})
@@ -130,7 +130,7 @@ func (in *Inputs) readOrder(read func(name string, text []byte, parse func(text 
 		return err
 	})
 	read("hand_of", in.HandOf, func(text []byte) error {
-		part, err := ParsePart(string(text))
+		part, err := ParsePart(string(withoutMark(text)))
 		given.HandOf = &part
 		return cmp.Or(message.Rule(in.Hand != nil, "why.given.no-hand", nil), err)
 	})

@@ -39,7 +39,7 @@ func fromTlogProof(text []byte) []byte {
 	encoded, rest, _ := bytes.Cut(rest, []byte("\n"))
 	extra, _ := base64.StdEncoding.DecodeString(string(encoded))
 	object, isObject := bytes.CutSuffix(extra, []byte("}"))
-	if !isProof || !isObject || base64.StdEncoding.EncodeToString(extra) != string(encoded) {
+	if !isProof || !isObject || bytes.HasPrefix(extra, []byte(byteOrderMark)) || base64.StdEncoding.EncodeToString(extra) != string(encoded) {
 		return text
 	}
 	inclusion, _ := jsontext.AppendQuote(nil, fmt.Sprintf("c2sp.org/tlog-proof@v1\n%s\n", rest)) // replaces what is not UTF-8

@@ -79,7 +79,7 @@ func (r *Result) addWithheld() {
 	for _, name := range []string{StepSeed, StepCommitment, StepKeys} {
 		r.add(name, Skipped, "held-back", nil)
 	}
-	if r.given.Order != nil {
+	if r.given.Order != nil && r.Record.Kind == audit.KindShuffle {
 		if err := r.given.Order.names(r); err != nil {
 			r.reject(StepOrder, err)
 			return
@@ -117,16 +117,14 @@ func whatIsShown(v *audit.Verification, seed rng.Seed) map[string]message.Messag
 // compareOrder returns the step order: whether the order given is one that was dealt, and which.
 func (r *Result) compareOrder(cards *cards, replayed message.Message) (Step, *Match) {
 	order, of := r.given.Order, message.Values{"order": replayed}
-	if err := order.names(r); err != nil {
-		return Step{Name: StepOrder, State: Wrong, Message: message.Of(err)}, nil
-	}
-	if cards == nil {
-		return newStep(StepOrder, Unchecked, "order.items", nil), nil
-	}
 	s, orders := r.Record.Statement, r.orders
 	switch shoe := r.Record.Kind == audit.KindShoe; {
 	case !shoe && r.Record.Kind != audit.KindShuffle, shoe && order.answer != nil:
 		return newStep(StepOrder, Unchecked, "order.other", of), nil
+	case order.names(r) != nil:
+		return Step{Name: StepOrder, State: Wrong, Message: message.Of(order.names(r))}, nil
+	case cards == nil:
+		return newStep(StepOrder, Unchecked, "order.items", nil), nil
 	case shoe && s.Draw == 0: // it was not shuffled
 		s.Draw, orders = s.Size, [][]uint64{r.sealing().order}
 	}

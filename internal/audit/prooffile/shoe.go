@@ -77,7 +77,7 @@ func (r *Result) addReplays() {
 			state = Skipped
 		}
 		switch isDealt := len(right)+r.held > 0; {
-		case r.withState(name, Wrong) != nil || isOrder && isDealt && r.given.Order != nil && r.match == nil:
+		case r.withState(name, Wrong) != nil || isOrder && r.given.Order != nil && r.match == nil:
 			r.addCommon(name, "text", nil)
 		case isDealt && name == StepSeed && right == nil:
 			r.say(StepSeed, Skipped, r.withheld())
