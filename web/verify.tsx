@@ -79,7 +79,7 @@ async function readFile(file: File): Promise<Text> {
   if (file.size > mostBytes) throw new Problem(0, text('verify.tooLong', name, mostBytes >> 20));
   const bytes = await file.arrayBuffer();
   try {
-    return {name, text: new TextDecoder('utf-8', {fatal: true}).decode(bytes)};
+    return {name, text: new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(bytes)};
   } catch {
     throw new Problem(0, text('verify.binary', name));
   }
